@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _MOST_READINGS = 3
 #: The wrapping of a large text is looked for in so many pieces of its lines.
-_PIECES_OF_HEAD = 16
+_PIECES_OF_HEAD = 4
 _END = 64
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
@@ -152,21 +152,20 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
     the reading with the fewest unknown lines.
     """
     source, most = plain.source, plain.claims.weigh()
-    propose = partial(propose_unwrapped, claimed=most[1] > 0, surely=most[0] > 0)
+    shown = source
     if isinstance(source.text, FileText):
         # Lines that differ only in their digits are wrapped in the same way.
-        head = "\n".join(text for text, _ in islice(unique_pieces(source.lines), _PIECES_OF_HEAD))
-        if source.size_bytes > LARGEST_WHOLE or not any(propose(replace(source, text=head))):
-            return [plain]
-        source = replace(source, text=source.whole_text)
-    best: list[_Reading] = []
-    for proposal in propose(source):
-        claims = find_claims(take_head(proposal.source))
+        others = (text for text, _ in islice(unique_pieces(source.lines), _PIECES_OF_HEAD))
+        shown = replace(source, text="\n".join([take_head(source).whole_text, *others]))
+    proposals: list[Unwrapped] = []
+    for proposal in propose_unwrapped(shown, claimed=most[1] > 0, surely=most[0] > 0):
+        claims = find_claims(proposal.head(source))
         if claims.weigh() > most:
-            most, best = claims.weigh(), []
+            most, proposals = claims.weigh(), []
         if claims.weigh()[1] and claims.weigh() == most:
-            best = [*best, _Reading(proposal.source, claims, proposal)][-_MOST_READINGS:]
-    best = [reading._replace(claims=find_claims(reading.source)) for reading in best]
+            proposals = [*proposals, proposal][-_MOST_READINGS:]
+    unwrapped = (proposal.of_all(source) for proposal in proposals)
+    best = [_Reading(proposal.source, find_claims(proposal.source), proposal) for proposal in unwrapped]
     return best if best and most[0] > plain.claims.weigh()[0] else [plain, *best]
 
 

@@ -5,7 +5,8 @@ before each line, or exported from a database as one line with ``\r\n`` spelled 
 HTML, bold type, backticks or quoted-printable, and some archives have a whole log in one line. A common prefix is found
 by comparing the lines with their digits masked; lines keep their numbers. Nothing is removed on suspicion:
 `propose_unwrapped` makes proposals, and a proposal counts only if more logs are recognised in it than in the original
-text. For a source with recognised logs, this costs a look at its first characters.
+text. For a source with recognised logs, this costs a look at its first characters. Proposals for a large source are
+made for some of its lines, and then applied to all of them, piece by piece.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import html
 import os.path
 import quopri
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial, reduce
 from typing import NamedTuple
 
 from azlatency.logs.decode import SPELLED_END, Source
+from azlatency.logs.large import FileText
 
 _QUOTE = re.compile(r"(?:[ \t]?>)+ ?")
 # How a line starts that a runner, a container or a system log has labelled. Only such texts are searched for a prefix.
@@ -59,14 +63,67 @@ _MOST_BOUNDARIES = 12
 _GROUP = 2
 _BOLD_SEARCHED = 65_536
 _QUOTES_SEARCHED = 2**20
+#: So much of a large text is unwrapped at once, and so many lines more, if they are folded into one.
+_PIECE, _MOST_FOLDED = 2**20, 1000
 
 
 class Unwrapped(NamedTuple):
-    """A source without its wrapping; ``what`` describes the wrapping, ``line`` is the first line that had it."""
+    """A source without its wrapping.
+
+    ``what`` describes the wrapping, ``line`` is the first line that had it, and ``remove`` removes it from whole lines.
+    """
 
     source: Source
     what: str
     line: int
+    remove: Callable[[str], str]
+
+    def head(self, source: Source) -> Source:
+        """Return the first lines of the source without its wrapping."""
+        if isinstance(source.text, str):
+            return take_head(self.source)
+        head = take_head(source)
+        return replace(head, text=self.remove(head.whole_text))
+
+    def of_all(self, source: Source) -> Unwrapped:
+        """Return this proposal, which was made for some lines of a large source, for all of them."""
+        text = source.text
+        if isinstance(text, str):
+            return self
+        file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
+        start = read = kept = line_feeds = line = 0
+        while start < len(text):
+            stop = _piece_end(text, start)
+            piece = text[start:stop]
+            plain = self.remove(piece)
+            if not line and plain != piece:
+                line = read + _first_difference(piece, plain)
+            start, read = stop, read + piece.count("\n")
+            kept, line_feeds = kept + file.write(plain.encode()), line_feeds + plain.count("\n")
+        whole = replace(source, text=FileText(file, kept, line_feeds))
+        return self._replace(source=whole, line=1 if self.line == 1 else line)
+
+
+def _propose(source: Source, what: str, line: int, remove: Callable[[str], str]) -> Unwrapped:
+    """Return a proposal that removes a wrapping from a source."""
+    return Unwrapped(replace(source, text=remove(source.whole_text)), what, line, remove)
+
+
+def _piece_end(text: FileText, start: int) -> int:
+    """Return where a piece of whole lines ends, of which the last is not continued in the next one."""
+    end = start + _PIECE
+    if end < len(text):
+        end = text.rfind("\n", start, end) + 1 or text.find("\n", end) + 1 or len(text)
+    for _ in range(_MOST_FOLDED):
+        if end >= len(text) or text.read(end - 2, end) != b"=\n":
+            break
+        end = text.find("\n", end) + 1 or len(text)
+    return min(end, len(text))
+
+
+def _first_difference(text: str, plain: str) -> int:
+    """Return the number of the first line in which two texts differ."""
+    return 1 + os.path.commonprefix([text, plain]).count("\n")  # noqa: RUF071  # characters are meant
 
 
 def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
@@ -74,7 +131,7 @@ def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterato
 
     ``claimed``: a parser claims a line of the source. ``surely``: such a line starts a log, so nothing precedes it.
     """
-    for proposal in [Unwrapped(source, "", 0), *_propose_line_by_line(source, claimed=claimed, surely=surely)]:
+    for proposal in [Unwrapped(source, "", 0, str), *_propose_line_by_line(source, claimed=claimed, surely=surely)]:
         if proposal.what:
             yield proposal
         if (plainer := _remove_markup(proposal)) is not None:
@@ -93,7 +150,7 @@ def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Ite
     if not claimed:
         yield from _restore_line_ends(source)
     if text.find("**", 0, _BOLD_SEARCHED) >= 0 and _BOLD.search(text, 0, _BOLD_SEARCHED):
-        yield Unwrapped(replace(source, text=_BOLD.sub("", text)), "the asterisks of bold type", 1)
+        yield _propose(source, "the asterisks of bold type", 1, partial(_BOLD.sub, ""))
     if not claimed or (not surely and _LABEL.match(text)):
         yield from _remove_prefix(source)
 
@@ -102,15 +159,20 @@ def _remove_markup(proposal: Unwrapped) -> Unwrapped | None:
     """Remove all markup that the text contains; None if it contains none."""
     text, removed = proposal.source.whole_text, [proposal.what] if proposal.what else []
     first = proposal.line or proposal.source.line_count
+    steps = [proposal.remove]
     for what, remove in _MARKUP.items():
         plainer = remove(text)
         if plainer != text:
-            first = min(first, 1 + os.path.commonprefix([text, plainer]).count("\n"))  # noqa: RUF071
+            first = min(first, _first_difference(text, plainer))
             removed.append(what)
+            steps.append(remove)
             text = plainer
-    if text == proposal.source.whole_text:
+    if len(steps) == 1:
         return None
-    return Unwrapped(replace(proposal.source, text=text), " and ".join(removed), first)
+    whole = replace(proposal.source, text=text)
+    return Unwrapped(
+        whole, " and ".join(removed), first, lambda text: reduce(lambda done, step: step(done), steps, text)
+    )
 
 
 def _remove_html(text: str) -> str:
@@ -165,7 +227,9 @@ def take_head(source: Source, lines: int = 2000) -> Source:
     """Return the first lines of a source, which are enough to judge a proposal."""
     if source.line_count <= lines:
         return source
-    return replace(source, text="\n".join(source.whole_text.split("\n", lines)[:lines]) + "\n")
+    text = source.text
+    beginning = text if isinstance(text, str) else text[: _piece_end(text, 0)]
+    return replace(source, text="\n".join(beginning.split("\n", lines)[:lines]) + "\n")
 
 
 def _remove_indent(source: Source) -> Unwrapped | None:
@@ -175,35 +239,47 @@ def _remove_indent(source: Source) -> Unwrapped | None:
     blanks = blanks[: len(blanks) - len(blanks.lstrip(" \t"))]
     if not blanks:
         return None
-    text = "\n".join(line.removeprefix(blanks) for line in lines)
-    return Unwrapped(replace(source, text=text), f"{len(blanks)} blanks before each line", 1)
+
+    def remove(text: str) -> str:
+        return "\n".join(line.removeprefix(blanks) for line in text.split("\n"))
+
+    return _propose(source, f"{len(blanks)} blanks before each line", 1, remove)
 
 
 def _remove_quoting(source: Source, claimed: bool) -> Unwrapped | None:
     """Remove quotation marks; in a source with other logs, only those of several lines in a row."""
-    fewest = _FEWEST_QUOTED if claimed else 1
-    lines = source.whole_text.split("\n")
+    remove = partial(_without_quotes, fewest=_FEWEST_QUOTED if claimed else 1)
+    text, plain = source.whole_text, remove(source.whole_text)
+    if plain == text:
+        return None
+    return Unwrapped(replace(source, text=plain), "the quotation marks '>'", _first_difference(text, plain), remove)
+
+
+def _without_quotes(text: str, fewest: int) -> str:
+    lines = text.split("\n")
     quoted = [line.lstrip(" \t").startswith(">") for line in lines]
-    first, start = 0, 0
+    start = 0
     for index, is_quoted in enumerate([*quoted, False]):
         if is_quoted:
             continue
         if index - start >= fewest:
-            first = first or start + 1
             for inside in range(start, index):
                 mark = _QUOTE.match(lines[inside])
                 lines[inside] = lines[inside][mark.end() if mark else 0 :]
         start = index + 1
-    return Unwrapped(replace(source, text="\n".join(lines)), "the quotation marks '>'", first) if first else None
+    return "\n".join(lines)
 
 
 def _restore_line_ends(source: Source) -> Iterator[Unwrapped]:
     """Replace line ends that are spelled out; the pieces of a line keep its number."""
     text = source.whole_text
     if text.count(r"\r\n") >= _FEWEST or text.count(r"\n") >= _FEWEST:
-        plain = text.replace(r"\r\n", SPELLED_END).replace(r"\n", SPELLED_END)
-        plain = plain.replace(r"\t", "\t").replace("''", "'")  # SQL doubles quotes
-        yield Unwrapped(replace(source, text=plain), r"line ends spelled out as \r\n or \n", 1)
+        yield _propose(source, r"line ends spelled out as \r\n or \n", 1, _with_line_ends)
+
+
+def _with_line_ends(text: str) -> str:
+    plain = text.replace(r"\r\n", SPELLED_END).replace(r"\n", SPELLED_END)
+    return plain.replace(r"\t", "\t").replace("''", "'")  # SQL doubles quotes
 
 
 def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
@@ -222,6 +298,9 @@ def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
         # A line that contains only the prefix has lost the white space at its end.
         start, blanks = re.escape(prefix.rstrip()).replace("0", r"\d+"), prefix[len(prefix.rstrip()) :]
         pattern = re.compile(f"{start}(?:{re.escape(blanks)}|\\s*$)")
-        stripped = [line[match.end() :] if (match := pattern.match(line)) else line for line in lines]
         first = next((number for number, line in enumerate(lines, start=1) if pattern.match(line)), 1)
-        yield Unwrapped(replace(source, text="\n".join(stripped)), f"the prefix {prefix!r} of the lines", first)
+        yield _propose(source, f"the prefix {prefix!r} of the lines", first, partial(_without_prefix, pattern))
+
+
+def _without_prefix(pattern: re.Pattern[str], text: str) -> str:
+    return "\n".join(line[match.end() :] if (match := pattern.match(line)) else line for line in text.split("\n"))

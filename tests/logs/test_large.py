@@ -291,6 +291,29 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["utf-16-le", "cp1252", "wrapped", "reply by reply"])
+def test_text_in_any_form_needs_little_memory(tmp_path: Path, form: str) -> None:
+    """A ping log of 50 MB or more."""
+    path, count = tmp_path / "a.log", 900_000
+    header, row = HEADER.replace("10.0.0.1 ", "zone-é "), REPLY
+    if form == "wrapped":
+        header, row = f"> {HEADER}", f"> {REPLY}"
+    elif form == "reply by reply":  # as Windows prints them, which truncates times
+        header = "Pinging 10.0.0.1 with 32 bytes of data:\n"
+        row = f"{'Reply from 10.0.0.1: bytes=32 time={1}ms TTL=64':60}\n"
+    with path.open("w", encoding="utf-8" if form in ("wrapped", "reply by reply") else form) as stream:
+        stream.write(header)
+        for start in range(0, count, 10_000):
+            numbers = range(start, start + 10_000)
+            stream.write("".join(row.format(n % 65536, 1 + n % 9 if "{1}" in row else f"0.{n % 997}") for n in numbers))
+    samples, peak = peak_of(
+        f"logs = az.parse({str(path)!r})\nprint(sum(len(block.seq) for block in logs.sample_blocks))"
+    )
+    assert int(samples) == count
+    assert peak <= 200
+
+
+@pytest.mark.slow
 def test_an_import_of_many_runs_and_events_needs_little_memory(tmp_path: Path) -> None:
     report = (
         "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n"
