@@ -120,10 +120,13 @@ class Shortened(NamedTuple):
         The document with a number in the place of the elements of each long list.
     lists : dict
         By the position of that number the elements, and how many lines less there are in ``rest`` up to behind it.
+    is_complete : bool
+        Whether the text goes on to the end of the document, or to where it is damaged.
     """
 
     rest: str
     lists: dict[int, tuple[list[Piece], int]]
+    is_complete: bool = True
 
 
 class LongText(FileText):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -70,14 +70,18 @@ def find_json(text: FileText) -> FileText | None:
     tool = tool_of(head.decode("utf-8", "replace"))
     if not tool or not parsers[tool].document_lists:
         return None
-    scan = _Scan(text, 0, len(text), tool, 0, is_alone=True)
-    try:
-        found = scan.run()
-    except (LongDocumentError, UnicodeError, RecursionError):
-        return None
-    if not (scan.is_complete or (found.lists and _is_recognised(head, tool))):
+    found = shorten(text, 0, len(text), tool, 0)
+    if found is None or not (found.is_complete or (found.lists and _is_recognised(head, tool))):
         return None
     return LongText(text, tool, found)
+
+
+def shorten(text: FileText, begin: int, stop: int, tool: str, line: int) -> Shortened | None:
+    """Return what is between two positions, below so many lines, as one document, valid or cut; None if it is not."""
+    try:
+        return _Scan(text, begin, stop, tool, line, is_alone=True).run()
+    except (LongDocumentError, UnicodeError, RecursionError):
+        return None
 
 
 def is_read_as_whole(head: bytes) -> bool:
@@ -152,12 +156,13 @@ class _Scan:
         keys = "|".join(map(re.escape, load_parsers()[tool].document_lists)) or "(?!)"
         self._list = re.compile(rf'[{{,]\s{{0,200}}"(?:{keys})"\s{{0,20}}:\s{{0,20}}\[\s{{0,200}}(?=\{{)'.encode())
         self._hints = [hint.encode() for hint in foreign_hints(tool)] if is_alone else []
+        # What begins another log of the tool, which is not looked for in a document that is valid or cut.
+        self._begins = [sign.hint.encode() for sign in load_parsers()[tool].signatures if not sign.weak and is_alone]
         self._rest = bytearray()
         self._lists: list[tuple[int, list[Piece], int]] = []
         # Lines up to where the text is read, and those of the lists.
         self._lines, self._lines_cut = line, 0
         self._is_whole = True  # no list ends inside of an element
-        self.is_complete = False
 
     def run(self) -> Shortened:
         """Return the document; raise `LongDocumentError` if it has to be read as a whole."""
@@ -173,12 +178,13 @@ class _Scan:
                 is_last = self._place + len(block) == self._stop
                 self._keep(block if is_last or not self._is_whole else block[:-_SHORT] or block)
                 end = self._find_end()
-        self.is_complete = end is not None
         rest = self._rest[:end].decode()
         if end is not None and not self._is_alone:
             rest += "\n"
         places = {len(self._rest[:at].decode()): (pieces, lines) for at, pieces, lines in self._lists}
-        return Shortened(rest, places)
+        if any(self._rest.count(hint) > 1 for hint in self._begins):
+            raise LongDocumentError
+        return Shortened(rest, places, is_complete=end is not None)
 
     def _find_end(self) -> int | None:
         """Return where the document, as far as it is read, ends; None if it goes on."""
@@ -190,9 +196,7 @@ class _Scan:
             if "truncated" not in str(error):
                 raise LongDocumentError from None
             return None
-        if self._place < self._stop or bytes(self._rest[len(self._rest.rstrip()) :]) not in (b"", b"\n"):
-            raise LongDocumentError
-        return len(self._rest)
+        return len(self._rest) if self._place == self._stop else None  # only white space may follow
 
     def _keep(self, block: bytes) -> None:
         self._rest += block
@@ -202,9 +206,9 @@ class _Scan:
         self._lines += count_line_feeds(block)
         self._place += len(block)
 
-    def _check(self, block: bytes) -> None:
+    def _check(self, block: bytes, others: Sequence[bytes] = ()) -> None:
         _check_plain(block)
-        if any(hint in block for hint in self._hints):
+        if any(hint in block for hint in (*self._hints, *others)):
             raise LongDocumentError
 
     def _cut_list(self) -> None:
@@ -236,7 +240,7 @@ class _Scan:
                 self._is_whole = False
                 return pieces
             pieces.append(Piece(begin, begin + end, lines, is_valid))
-            self._check(window[:end])
+            self._check(window[:end], self._begins)
             self._place, self._lines = begin + end, lines + count_line_feeds(window[:end])
             after = _AFTER.match(self._text.read(self._place, min(self._place + _SHORT, self._stop)))
             if after is None:
