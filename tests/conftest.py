@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from helpers.places import ROOT, SHARED
 from hypothesis import HealthCheck, settings
 
@@ -17,6 +18,7 @@ settings.register_profile("slow-machine", settings.get_profile("default"), max_e
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Run the tests of a file on one worker; those of all charts share drawings, and all notebooks share a kernel."""
     from xdist.scheduler import LoadFileScheduling
@@ -27,6 +29,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "charts" if "/charts/" in file else "notebooks" if file.endswith(".ipynb") else file
 
     return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send one report per test from a worker: to send those of its setup and teardown takes longer than many a test."""
+    if not hasattr(item.config, "workerinput") or item.config.getoption("durations") is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_collection_finish() -> None:

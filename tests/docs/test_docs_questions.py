@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from helpers.places import ROOT
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.result import CODES
@@ -30,7 +32,8 @@ def _studies_are_loaded_once() -> Iterator[None]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_gives_what_it_shows(page: Path) -> None:
-    results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
+    with mock.patch.object(az, "load", load):
+        results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
     assert results.failed == 0
     assert results.attempted or page.stem == "README"
 
@@ -53,7 +56,7 @@ def test_pages_name_only_what_is_there(page: Path) -> None:
 
 @pytest.fixture(scope="module")
 def study() -> az.Study:
-    return az.load("emulated-zones")
+    return load("emulated-zones")
 
 
 def test_every_initiator_ratio_holds_one(study: az.Study) -> None:

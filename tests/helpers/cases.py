@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from helpers.places import TESTS
@@ -49,7 +48,13 @@ def normal(n: int, seed: int) -> np.ndarray:
 
 def ar1(n: int, rho: float, seed: int) -> np.ndarray:
     e = ndtri(minstd(int(n), int(seed)))
-    e = np.concatenate([e[:1], math.sqrt(1 - rho**2) * e[1:]])
+    return filtered(np.concatenate([e[:1], math.sqrt(1 - rho**2) * e[1:]]), rho)
+
+
+def filtered(e: np.ndarray, rho: float) -> np.ndarray:
+    """Return x of x[i] = rho x[i-1] + e[i]."""
+    from scipy.signal import lfilter  # half a second, which every worker would need
+
     return np.asarray(lfilter([1.0], [1.0, -rho], e))
 
 
@@ -99,7 +104,7 @@ def correlated(rng: np.random.Generator, n: int, rho: float) -> np.ndarray:
     """Return a stationary Gaussian AR(1) series (n,) of variance 1."""
     e = rng.standard_normal(n)
     e[1:] *= math.sqrt(1 - rho**2)
-    return np.asarray(lfilter([1.0], [1.0, -rho], e))
+    return filtered(e, rho)
 
 
 def lognormal(rng: np.random.Generator, n: int, rho: float) -> np.ndarray:

@@ -18,7 +18,7 @@ def texts(chart: Chart) -> list[tuple[str, Any]]:
     with style():
         figure = chart.figure
         renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-        figure.draw(renderer)
+        figure.draw_without_rendering()
         headline = figure._suptitle
         shown = [] if headline is None else [(headline.get_text(), Text.get_window_extent(headline, renderer))]
         for axis in figure.axes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.studies.store import Study
@@ -12,25 +13,25 @@ from azlatency.studies.store import Study
 @pytest.fixture(scope="session")
 def cni() -> Study:
     """Pods inside and between zones: sockperf and qperf print RTT/2, one run per path."""
-    return az.load("westeurope-azure-cni")
+    return load("westeurope-azure-cni")
 
 
 @pytest.fixture(scope="session")
 def zones() -> Study:
     """An availability set and a zone pair: sockperf prints round trips."""
-    return az.load("westeurope-availability-set-vs-zones")
+    return load("westeurope-availability-set-vs-zones")
 
 
 @pytest.fixture(scope="session")
 def latte() -> Study:
     """One latte run, and an expectation of at most 2 ms."""
-    return az.load("canadacentral-proximity-placement")
+    return load("canadacentral-proximity-placement")
 
 
 @pytest.fixture(scope="session")
 def echo() -> Study:
     """A text without logs."""
-    return az.load("uksouth-echo-latency")
+    return load("uksouth-echo-latency")
 
 
 @pytest.fixture(scope="session")

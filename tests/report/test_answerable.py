@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import azlatency as az
+from helpers.studies import load
+
 from azlatency.report.answerable import unanswered
 from azlatency.studies.store import Study
 
@@ -14,19 +15,19 @@ def test_only_pages_with_something_to_say_are_built(cni: Study, zones: Study, la
     assert pages(zones) == {"04", "06", "07", "09", "10"}
     assert pages(latte) == {"02", "03", "04", "07", "08", "09", "10"}
     assert pages(echo) == {"01", "02", "03", "04", "06", "08", "09", "10"}
-    assert pages(az.load("emulated-zones")) == {"06"}
+    assert pages(load("emulated-zones")) == {"06"}
 
 
 def test_a_study_of_expectations_keeps_the_page_that_lists_them() -> None:
-    assert pages(az.load("cassandra-vm-baseline")) == {"01", "02", "03", "04", "05", "07", "08", "09", "10"}
+    assert pages(load("cassandra-vm-baseline")) == {"01", "02", "03", "04", "05", "07", "08", "09", "10"}
 
 
 def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
-    assert "10" in pages(az.load("aws-euwest1-lagscope"))
+    assert "10" in pages(load("aws-euwest1-lagscope"))
 
 
 def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
-    assert "07" not in pages(az.load("ec2-token-buckets"))
+    assert "07" not in pages(load("ec2-token-buckets"))
 
 
 def test_every_question_says_what_to_measure(echo: Study) -> None:

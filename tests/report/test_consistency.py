@@ -12,6 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 from helpers.places import ROOT
+from helpers.studies import conclude, load
 
 import azlatency as az
 from azlatency.report import findings, tables
@@ -59,7 +60,7 @@ class Pages:
 
 @cache
 def pages_of(name: str) -> Pages:
-    study = az.load(name)
+    study = load(name)
     runs, streams = az.latency(study), az.throughput(study)
     labels = runs[["path", "method", "name"]]
     curves = az.stats.printed_quantiles(
@@ -161,13 +162,14 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
 def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))
+    monkeypatch.setattr(az, "load", load)
     monkeypatch.setattr(base, "freeze", lambda figure: None)  # half of the time of a chart, and no word of its title
     cells = [cell for cell in nbformat.read(SUMMARY, as_version=4).cells if cell.cell_type == "code"]
     values: dict[str, Any] = {"study": name}
     for cell in cells:
         if "parameters" not in cell.metadata.get("tags", []):
             exec(cell.source, values)
-    card = findings.summary.conclude(values["data"])
+    card = conclude(name)
     said = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
     titles = [chart.title for chart in shown if isinstance(chart, Chart)]
     assert titles or name == "cassandra-vm-baseline"

@@ -3,12 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from helpers.studies import conclude, load
 
 from azlatency.report.card import CARD_TYPE, Card, Linked, dot
-from azlatency.report.findings import summary
 from azlatency.site.cards import card_view, stored_card, strip
 from azlatency.site.provenance import Logs, Trail
-from azlatency.studies.store import load
 
 
 def record(*values: float) -> dict[str, object]:
@@ -36,7 +35,7 @@ def test_a_linear_axis_starts_at_zero() -> None:
 def test_a_value_leads_to_the_line_that_prints_it() -> None:
     study = load("westeurope-azure-cni")
     trail = Trail(Logs(study))
-    card = card_view(summary.conclude(study)._repr_mimebundle_()[CARD_TYPE], trail.row)
+    card = card_view(conclude("westeurope-azure-cni")._repr_mimebundle_()[CARD_TYPE], trail.row)
     assert card is not None
     targets = {dot.text: dot.target for dot in card.dots}
     quotes = {
@@ -51,7 +50,7 @@ def test_a_value_leads_to_the_line_that_prints_it() -> None:
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "westeurope-psping", "ec2-token-buckets", "emulated-zones"])
 def test_every_value_of_a_card_leads_to_a_place(name: str) -> None:
     study = load(name)
-    card = card_view(summary.conclude(study)._repr_mimebundle_()[CARD_TYPE], Trail(Logs(study)).row)
+    card = card_view(conclude(name)._repr_mimebundle_()[CARD_TYPE], Trail(Logs(study)).row)
     assert card is not None and card.dots and all(dot.target for dot in card.dots)
     assert all(part.target for part in card.answer if part.bold) and any(part.bold for part in card.answer)
 

@@ -4,16 +4,15 @@ import json
 from dataclasses import replace
 
 import pytest
+from helpers.studies import conclude
 
-import azlatency as az
 from azlatency.report.card import CARD_TYPE
-from azlatency.report.findings import summary
 from azlatency.site.cards import CardView, card_view, stored_card
 from azlatency.site.changes import StudyReport, changes, reports
 
 
 def card_of(name: str) -> CardView:
-    card = card_view(summary.conclude(az.load(name))._repr_mimebundle_()[CARD_TYPE])
+    card = card_view(conclude(name)._repr_mimebundle_()[CARD_TYPE])
     assert card is not None
     return card
 

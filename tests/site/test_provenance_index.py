@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 from helpers.places import ROOT
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report.table import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
 from azlatency.site.provenance import Logs, Trail
-from azlatency.studies.store import Study, load
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))
 MEASURED, ZONE_PAIRS, BASELINE, PLAN = (
@@ -30,6 +31,11 @@ STUDIES = (
 
 
 @cache
+def logs_of(study: str) -> Logs:
+    return Logs(load(study))
+
+
+@cache
 def tables(notebook: Path, study: str) -> list[Table[Any]]:
     """Return the tables that the cells of a notebook return; its charts are not drawn."""
     names: dict[str, Any] = {}
@@ -40,9 +46,10 @@ def tables(notebook: Path, study: str) -> list[Table[Any]]:
         body = ast.parse("".join(cell["source"])).body
         body = [node for node in body if not (isinstance(node, ast.Expr) and ".charts." in ast.unparse(node))]
         shown = ast.unparse(body.pop()) if body and isinstance(body[-1], ast.Expr) else "None"
-        exec(compile(ast.Module(body, []), notebook.name, "exec"), names)
-        names["study"] = study
-        shown_values.append(eval(shown, names))
+        with mock.patch.object(az, "load", load):
+            exec(compile(ast.Module(body, []), notebook.name, "exec"), names)
+            names["study"] = study
+            shown_values.append(eval(shown, names))
     return [value for value in shown_values if isinstance(value, Table)]
 
 
@@ -81,7 +88,7 @@ def rows(notebook: Path, study: str) -> Iterator[Row]:
 def test_every_number_of_every_table_has_an_answer(notebook: Path) -> None:
     without = []
     for study in STUDIES:
-        trail = Trail(Logs(load(study)))
+        trail = Trail(logs_of(study))
         for row in rows(notebook, study):
             if row.numbers and trail.row(row.record, row.cells[0]) is None:
                 without += (
@@ -97,7 +104,7 @@ def test_as_many_lines_are_named_as_a_row_has_runs(name: str) -> None:
     notebook = next(path for path in NOTEBOOKS if path.name.startswith(name))
     compared = 0
     for study in ("emulated-zones", "westeurope-azure-cni"):
-        index = Logs(load(study)).index
+        index = logs_of(study).index
         # A test with a log at each end is one run, and its row leads to both logs.
         other_ends = set(az.throughput(load(study))["other_end"].dropna())
         for row in rows(notebook, study):
@@ -116,7 +123,7 @@ def test_as_many_lines_are_named_as_a_row_has_runs(name: str) -> None:
 
 def test_a_printed_number_stands_in_the_line_that_it_leads_to() -> None:
     for study in ("emulated-zones", "westeurope-azure-cni", "canadacentral-proximity-placement"):
-        logs = Logs(load(study))
+        logs = logs_of(study)
         for row in (row for row in rows(MEASURED, study) if "headline" in row.table.caption):
             assert set(row.numbers) == {int(column) for column in row.record["cell_refs"]}
             for column, refs in row.record["cell_refs"].items():
@@ -129,7 +136,7 @@ def test_a_printed_number_stands_in_the_line_that_it_leads_to() -> None:
 @pytest.mark.parametrize("study", [pytest.param("emulated-zones", marks=pytest.mark.slow), "westeurope-azure-cni"])
 def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str) -> None:
     (row, *_) = (row for row in rows(PLAN, study) if row.table.caption.startswith("Fewest observations"))
-    assert row.cells[4].endswith(f" of {len(Logs(load(study)).index.find(row.record['refs'])):,}")
+    assert row.cells[4].endswith(f" of {len(logs_of(study).index.find(row.record['refs'])):,}")
 
 
 def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, str | None]]:
@@ -144,13 +151,13 @@ def test_what_was_configured_leads_to_its_line() -> None:
     row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "configured one-way" in row.table.caption)
     assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "90")
     # Read by hand in truth.json.
-    file, line, quoted = lines(Logs(load("emulated-zones")), *row.record["cell_refs"]["2"])[0]
+    file, line, quoted = lines(logs_of("emulated-zones"), *row.record["cell_refs"]["2"])[0]
     assert (file, line) == ("truth.json", 13)
     assert str(quoted).strip().startswith('"az1a->az2a": {"base_us": 85.0,')
 
 
 def test_an_expectation_leads_to_its_number() -> None:
-    logs = Logs(load("cassandra-vm-baseline"))
+    logs = logs_of("cassandra-vm-baseline")
     row = next(row for row in rows(BASELINE, "cassandra-vm-baseline") if row.cells[0].startswith("network latency"))
     # Read by hand in baseline.toml.
     assert lines(logs, *row.record["cell_refs"]["3"]) == [("baseline.toml", 12, 'printed = "40-50ms"')]
@@ -158,7 +165,7 @@ def test_an_expectation_leads_to_its_number() -> None:
 
 
 def test_reported_numbers_lead_to_the_line_of_that_number() -> None:
-    logs = Logs(load("uksouth-echo-latency"))
+    logs = logs_of("uksouth-echo-latency")
     mean = lines(logs, ReportedRef("Same AZ", "rtt_mean"))
     assert [(file, line) for file, line, _ in mean] == [("reported.csv", 2)] and "850 μs" in str(mean[0][2])
     assert "1,050 μs" in str(lines(logs, ReportedRef("Same AZ", "rtt", "0.99"))[0][2])
@@ -168,18 +175,18 @@ def test_reported_numbers_lead_to_the_line_of_that_number() -> None:
 
 def test_a_comparison_leads_to_the_runs_of_both_studies() -> None:
     studies = load("westeurope-azure-cni"), load("westeurope-availability-set-vs-zones")
-    quoted = lines(Logs(studies[0]), *(RunsRef(tuple(study.runs["run_id"]), "run") for study in studies))
+    quoted = lines(logs_of("westeurope-azure-cni"), *(RunsRef(tuple(study.runs["run_id"]), "run") for study in studies))
     other = [name for name, _, _ in quoted if name.startswith("westeurope-availability-set-vs-zones/")]
     assert (len(quoted) - len(other), len(other)) == (25, 8) and all(text for _, _, text in quoted)
 
 
 def test_a_file_of_the_study_before_leads_there() -> None:
-    quoted = lines(Logs(load("westeurope-azure-cni")), FileRef("study.toml", "region", before=True))
+    quoted = lines(logs_of("westeurope-azure-cni"), FileRef("study.toml", "region", before=True))
     assert [file for file, _, _ in quoted] == ["westeurope-availability-set-vs-zones/study.toml"]
     assert "region" in str(quoted[0][2])
 
 
 def test_the_life_of_connections_leads_to_the_connections() -> None:
-    study: Study = load("emulated-zones")
+    study = load("emulated-zones")
     life = az.stats.time_series.connection_lifetimes(az.stats.time_series.run_time_series(study, az.latency(study)))
-    assert len(lines(Logs(study), RunsRef(life.run_ids, "samples"))) == life.n > 0
+    assert len(lines(logs_of("emulated-zones"), RunsRef(life.run_ids, "samples"))) == life.n > 0

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from helpers.small_frames import runs, samples
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
@@ -27,7 +28,7 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
 
 
 def test_quantiles_of_a_study_are_those_of_its_samples() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     estimates = az.quantiles(study, 0.5)
     assert len(estimates) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(
         estimates[0].labels

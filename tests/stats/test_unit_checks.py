@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 
@@ -17,7 +18,7 @@ import azlatency as az
     ],
 )
 def test_the_share_of_the_duration_is_one_half_for_half_round_trips(name: str, path: str, share: float) -> None:
-    runs = az.latency(az.load(name))
+    runs = az.latency(load(name))
     shares = az.stats.unit_checks.closed_loop_shares(runs)
     of_path = shares[(runs["path"].astype(str) == path) & (runs["tool"] == "sockperf")]
     assert pytest.approx(share, rel=1e-9) in of_path.tolist()
@@ -25,14 +26,14 @@ def test_the_share_of_the_duration_is_one_half_for_half_round_trips(name: str, p
 
 
 def test_all_five_sockperf_runs_prove_half_round_trips_and_qperf_proves_nothing() -> None:
-    quantities = az.stats.unit_checks.printed_quantities(az.latency(az.load("westeurope-azure-cni")))
+    quantities = az.stats.unit_checks.printed_quantities(az.latency(load("westeurope-azure-cni")))
     verdicts = dict(zip(quantities["method"], quantities["verdict"], strict=True))
     assert verdicts["sockperf TCP 14 B"] == "half round trips, in 5 of 5 runs"
     assert verdicts["qperf tcp_lat"].startswith("nothing")
 
 
 def test_the_headline_number_is_the_printed_token_with_its_line() -> None:
-    study = az.load("canadacentral-proximity-placement")
+    study = load("canadacentral-proximity-placement")
     runs = az.studies.client_side_runs(az.studies.run_table(study))
     (headline,) = az.stats.unit_checks.headline_numbers(study, runs).to_dict("records")
     # sender.log, line 9: "Latency(usec) 2026.40"
@@ -40,6 +41,6 @@ def test_the_headline_number_is_the_printed_token_with_its_line() -> None:
 
 
 def test_the_expected_bandwidth_is_the_only_one_that_the_baseline_names() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     assert az.stats.unit_checks.expected_bandwidth(study) == 4e9
-    assert az.stats.unit_checks.expected_bandwidth(az.load("uksouth-echo-latency")) is None
+    assert az.stats.unit_checks.expected_bandwidth(load("uksouth-echo-latency")) is None

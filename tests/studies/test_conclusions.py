@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.logs.parse import LogError
@@ -62,6 +63,6 @@ def test_an_incomplete_conclusion_is_refused_with_its_number(text: str, tmp_path
 
 
 def test_every_conclusion_of_every_study_has_its_numbers() -> None:
-    texts = [text for name in az.list_studies() for stated in conclusions(az.load(name))
+    texts = [text for name in az.list_studies() for stated in conclusions(load(name))
              for text in (stated.said, stated.we_say, stated.because)]  # fmt: skip
     assert len(texts) > 50 and not any("{" in text for text in texts)

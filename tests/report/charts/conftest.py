@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.places import ROOT
-
-import azlatency as az
+from helpers.studies import load
 
 #: A study with everything, one with single runs, one with a histogram, and two without logs; the slow set draws all.
 FAST = {
@@ -26,7 +25,7 @@ STUDIES = [
 @pytest.fixture(scope="session")
 def results_of() -> Callable[[str], StudyResults]:
     """A function that loads a study by its name and returns its results; it loads each study once."""
-    return cache(lambda name: StudyResults(az.load(name)))
+    return cache(lambda name: StudyResults(load(name)))
 
 
 @pytest.fixture(scope="session", params=STUDIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from helpers.chart_checks import assert_fit_to_print
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import charts
@@ -10,7 +11,7 @@ from azlatency.report.objects import Chart
 
 
 def test_one_panel_per_method_and_one_row_per_path() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)
     steps = az.stats.emulated_differences(links, records, az.latency(study))
     chart = charts.emulated_errors(steps)

@@ -14,6 +14,7 @@ from helpers.chart_cases import every_chart
 from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
+from helpers.studies import load
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +101,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
         writer.writeheader()
         writer.writerows(rows)
     az.import_study("emulated-zones")
-    drawn = every_chart(az.load("emulated-zones"))
+    drawn = every_chart(load("emulated-zones"))
     for name in ("printed curves", "medians", "shapes", "tails", "placement", "latency both ways", "runs needed"):
         chart = drawn[name]()
         assert isinstance(chart, Chart)
@@ -130,7 +131,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
         ],
         ignore_index=True,
     ).assign(mean_ns=5e5)
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     streams = az.throughput(study).drop_duplicates("path").head(4)
     pairs = [
         ZonePair(first=one, second=other, values=(1e5,), quantity="mean RTT")

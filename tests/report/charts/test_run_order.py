@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from helpers.chart_checks import assert_fit_to_print
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import charts, findings, tables
@@ -55,7 +56,7 @@ def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:
 
 
 def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     charts.ground_truth(study)
     try:
         chart = charts.runs_in_order(az.stats.histories(az.latency(study)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import charts
@@ -19,7 +20,7 @@ def test_intervals_are_those_of_the_log(cni: Study, cni_throughput: pd.DataFrame
 
 
 def test_the_title_and_a_line_show_when_a_bucket_was_empty() -> None:
-    study = az.load("ec2-token-buckets")
+    study = load("ec2-token-buckets")
     runs = az.studies.client_side_runs(az.studies.run_table(study))
     rates = az.stats.time_series.throughput_series(study.intervals, runs)
     chart = charts.throughput_series(study.intervals, runs, rates)

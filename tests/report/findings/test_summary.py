@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 from helpers.places import TESTS
+from helpers.studies import conclude
 
 import azlatency as az
 from azlatency.report.card import Card, plain_sentence
 from azlatency.report.findings import summary
-from azlatency.studies.store import Study
-
-
-@cache
-def answer(name: str) -> Card:
-    return summary.conclude(az.load(name))
 
 
 def said(card: Card) -> str:
@@ -27,8 +21,8 @@ def said(card: Card) -> str:
     )
 
 
-def test_aks_one_zone_is_far(cni: Study) -> None:
-    card = summary.conclude(cni)
+def test_aks_one_zone_is_far() -> None:
+    card = conclude("westeurope-azure-cni")
     # qperf prints 699, 718, 60.5 and 38.8 us, which are half round trips.
     assert said(card).startswith("Zone 3 is far: **1,398–1,436 µs** to the other zones")
     assert "**121 µs** between zones 1 and 2" in said(card) and "**77.6 µs** inside zone 1" in said(card)
@@ -36,44 +30,44 @@ def test_aks_one_zone_is_far(cni: Study) -> None:
     assert [dot.text for dot in card.dots] == ["33.8 µs", "77.6 µs", "121 µs", "1,398 µs", "1,436 µs"]
 
 
-def test_zones_cost_40_microseconds_over_an_availability_set(zones: Study) -> None:
-    card = summary.conclude(zones)
+def test_zones_cost_40_microseconds_over_an_availability_set() -> None:
+    card = conclude("westeurope-availability-set-vs-zones")
     # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
     assert "**40 µs** (**1.75–1.91×**)" in said(card)
     assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
     assert "campus" in card.likely_cause and card.likely_cause_source
 
 
-def test_reported_means_are_marked(echo: Study) -> None:
-    card = summary.conclude(echo)
+def test_reported_means_are_marked() -> None:
+    card = conclude("uksouth-echo-latency")
     assert "**1.7×**" in said(card) and "**6.2×**" in said(card) and "2 of them within a minute" in said(card)
     assert card.badge_text == "measured once: indicative, as reported" and "without logs" in plain_sentence(
         card.inference
     )
 
 
-def test_accelerated_networking_and_placement_group(latte: Study) -> None:
-    card = summary.conclude(latte)
+def test_accelerated_networking_and_placement_group() -> None:
+    card = conclude("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
     assert "**−80 %** in one zone" in said(card) and "**−26 %** across zones" in said(card)
     assert "A placement group on top: **no visible gain** (54.0–57.0 µs)" in said(card)
 
 
 def test_expectations_alone_are_not_a_measurement() -> None:
-    card = answer("cassandra-vm-baseline")
+    card = conclude("cassandra-vm-baseline")
     assert card.badge == "not_measured" and "12 expected values" in said(card) and not card.dots
     assert "fio, iperf3 and sockperf" in card.next_step
 
 
 def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
-    card = answer("aws-euwest1-lagscope")
+    card = conclude("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert "up to **1.7×**" in said(card) and "1a–1b **384–386 µs**" in said(card)
     assert "Both directions agree within 1 %" in said(card)
 
 
 def test_token_buckets_are_replicated() -> None:
-    card = answer("ec2-token-buckets")
+    card = conclude("ec2-token-buckets")
     assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall from about **9.7 Gbit/s**")
     # Of the 11 runs of c5.large, four fall to 751.5 Mbit/s, three to less, four to more.
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
@@ -110,13 +104,13 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
 
 
 def test_connect_times_are_not_called_round_trips() -> None:
-    card = answer("westeurope-psping")
+    card = conclude("westeurope-psping")
     assert "TCP connection takes at least **2.08 ms**" in said(card) and "RTT" not in card.axis
     assert "Zone 1 is **westeurope-az1, westeurope-az2 and westeurope-az3** in 3 subscriptions" in said(card)
 
 
 def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
-    card = answer("emulated-zones")
+    card = conclude("emulated-zones")
     assert card.badge == "emulated" and "that the emulator recorded" in said(card)
     assert all("recorded" in dot.text for dot in card.dots)
 
@@ -129,7 +123,7 @@ def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     ],
 )  # fmt: skip
 def test_a_card_has_one_prefix_per_unit(name: str) -> None:
-    card = answer(name)
+    card = conclude(name)
     text = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
     for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)"):
         assert len(set(re.findall(prefixes, text))) < 2, text
@@ -141,6 +135,6 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
     (folder / "study.toml").write_text('[study]\nname = "empty"\nquestion = "What <b>costs</b> what?"\n')
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     az.import_study("empty")
-    card = answer("empty")
+    card = conclude("empty")
     assert card.question == "What <b>costs</b> what?" and card.badge == "not_measured"
     assert not card.answer and "azlatency plan" in card.next_step

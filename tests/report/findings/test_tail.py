@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import findings
@@ -18,7 +19,7 @@ def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study,
 
 
 def test_p99s_of_repeated_runs_are_said_where_no_run_is_long_enough_for_a_tail() -> None:
-    typical = az.summarize(az.latency(az.load("emulated-cloud")), "p99_ns")
+    typical = az.summarize(az.latency(load("emulated-cloud")), "p99_ns")
     text = str(findings.tail.conclude([], [], [], typical))
     assert "p99 of a typical run (" in text
     assert "so the tail beyond p99 is unknown" in text

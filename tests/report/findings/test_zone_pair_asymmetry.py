@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helpers.studies import load
+
 import azlatency as az
 from azlatency.report import findings
 from azlatency.studies.store import Study
@@ -13,14 +15,14 @@ def test_one_way_measurements_ask_for_the_other_direction(cni: Study) -> None:
 
 
 def test_the_two_most_precise_methods_are_named_with_the_range_of_their_intervals() -> None:
-    study = az.load("emulated-cloud")
+    study = load("emulated-cloud")
     conclusion = findings.zone_pair_asymmetry.conclude(az.asymmetry(study), az.studies.configured_links(study))
     ratios = [finding.text for finding in conclusion.findings if "from one end over" in finding.text]
     assert len(ratios) == 1 and "least and most of 6 pairs" in ratios[0] and "95 % intervals from" in ratios[0]
 
 
 def test_ratios_of_dependent_rounds_are_named() -> None:
-    emulated = az.load("emulated-zones")
+    emulated = load("emulated-zones")
     measured = az.asymmetry(emulated)
     conclusion = findings.zone_pair_asymmetry.conclude(measured, az.studies.configured_links(emulated))
     methods = {one.labels["method"] for one in measured for pair in one.pairs if "dependent_runs" in pair.codes}

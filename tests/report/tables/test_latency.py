@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
@@ -52,7 +53,7 @@ def test_a_study_without_latency_has_notes(echo: Study) -> None:
 
 
 def test_repeats_of_a_path_are_distinguished_and_maxima_have_their_own_column() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     runs = az.latency(study)
     table = tables.latency.printed(study, runs[runs["tool"] == "lagscope"])
     names = [row[0] for row in table.cells]
@@ -64,7 +65,7 @@ def test_repeats_of_a_path_are_distinguished_and_maxima_have_their_own_column() 
 
 
 def test_runs_that_print_no_statistic_are_counted_and_not_listed() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     runs = az.latency(study)
     samples_only = runs[runs["tool"] == "echo"]
     table = tables.latency.printed(study, runs)

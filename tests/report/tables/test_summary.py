@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import azlatency as az
+from helpers.studies import load
+
 from azlatency.report.tables import summary
 from azlatency.studies.store import Study
 
@@ -11,7 +12,7 @@ def test_every_conclusion_has_its_answer_and_reason(cni: Study) -> None:
 
 
 def test_the_same_zone_number_is_another_place_elsewhere() -> None:
-    text = str(summary.zone_maps(az.load("westeurope-psping")))
+    text = str(summary.zone_maps(load("westeurope-psping")))
     row = next(line for line in text.splitlines() if "zone 1" in line)
     assert row.split()[-3:] == ["westeurope-az1", "westeurope-az2", "westeurope-az3"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
@@ -27,7 +28,7 @@ def test_a_study_without_baseline_has_a_note() -> None:
 
 
 def test_commands_without_a_number_are_listed_and_not_judged(cni: Study) -> None:
-    table = tables.vm_baseline.unquantified(az.load("cassandra-vm-baseline"))
+    table = tables.vm_baseline.unquantified(load("cassandra-vm-baseline"))
     assert isinstance(table, Table) and len(table.cells) == 6
     assert table.cells[0][0] == "RAID0, sequential read throughput" and "--rw=read --bs=1024k" in table.cells[0][2]
     assert isinstance(tables.vm_baseline.unquantified(cni), Note)

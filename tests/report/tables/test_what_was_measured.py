@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.studies import load
 from helpers.tables import cell
 
 import azlatency as az
@@ -30,7 +31,7 @@ PLACEMENTS = ("2130.93", "1546", "1840.29", "1364.43", "308.55", "55 to 61.09", 
 
 
 def reported(name: str) -> tuple[Table, dict[str, int]]:
-    table = az.tables.what_was_measured.reported(az.load(name))
+    table = az.tables.what_was_measured.reported(load(name))
     assert isinstance(table, Table)
     return table, {header: index for index, header in enumerate(table.headers)}
 
@@ -57,7 +58,7 @@ def test_only_minimum_and_maximum_are_described_as_one_packet(name: str) -> None
 
 
 def test_headlines_of_single_runs_do_not_rank_paths() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     runs = az.studies.client_side_runs(az.studies.run_table(study))
     table = az.tables.what_was_measured.headline(az.stats.unit_checks.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)
@@ -65,7 +66,7 @@ def test_headlines_of_single_runs_do_not_rank_paths() -> None:
 
 
 def test_headlines_of_repeated_runs_refer_to_the_intervals() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     runs = az.studies.client_side_runs(az.studies.run_table(study))
     table = az.tables.what_was_measured.headline(az.stats.unit_checks.headline_numbers(study, runs), runs)
     assert isinstance(table, Table)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from helpers.cases import cases, content, stream
 from helpers.directed_rounds import NO_COST, ONE_WAY, SLOW_WAY, rounds_of
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
@@ -110,7 +111,7 @@ def test_three_zones_and_eight_rounds_are_quick() -> None:
 
 @pytest.fixture(scope="module")
 def emulated() -> az.Study:
-    return az.load("emulated-zones")
+    return load("emulated-zones")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import within
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import charts, tables
@@ -75,7 +76,7 @@ def test_one_round_has_no_interval() -> None:
 
 def test_the_emulated_study() -> None:
     """Of 24 intervals of medians, 22 hold the record; the means of qperf hold it between near zones only."""
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     records = az.studies.recorded_round_trips(study)
     steps = az.stats.emulated_differences(az.studies.configured_links(study), records, az.latency(study))
     inside = {
@@ -94,6 +95,6 @@ def test_the_emulated_study() -> None:
 
 
 def test_a_real_network_has_no_emulated_differences() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     records = az.studies.recorded_round_trips(study)
     assert az.stats.emulated_differences(az.studies.configured_links(study), records, az.latency(study)) == []

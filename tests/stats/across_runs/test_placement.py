@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.across_runs.placement import Condition, changes, conditions, contradicting, of_widest_methods
@@ -30,7 +31,7 @@ def condition(path: str = "A → B", placement: str = "same_zone", values: Any =
 
 
 def test_the_seeds() -> None:
-    study = az.load("canadacentral-proximity-placement")
+    study = load("canadacentral-proximity-placement")
     conditions_of_runs = conditions(study, az.latency(study))
     assert [condition.origin for condition in conditions_of_runs].count("log") == 1
     fast = changes(conditions_of_runs, "accelerated_networking")
@@ -44,7 +45,7 @@ def test_the_seeds() -> None:
 
 
 def test_segments_of_a_reported_run_are_not_conditions() -> None:
-    study = az.load("uksouth-echo-latency")
+    study = load("uksouth-echo-latency")
     conditions_of_runs = conditions(study, az.latency(study))
     assert [condition.path for condition in conditions_of_runs] == ["Same AZ", "Cross AZ", "Cross Region"]
     assert [change.ratio_low for change in changes(conditions_of_runs, "placement")] == pytest.approx(
@@ -53,7 +54,7 @@ def test_segments_of_a_reported_run_are_not_conditions() -> None:
 
 
 def test_ping_and_sockperf_of_the_first_study_contradict_each_other() -> None:
-    study = az.load("westeurope-availability-set-vs-zones")
+    study = load("westeurope-availability-set-vs-zones")
     steps = changes(conditions(study, az.latency(study)), "placement")
     assert all(change.comparison and change.comparison.codes == ("no_replication",) for change in steps)
     assert len(contradicting(steps)) == 2
@@ -98,7 +99,7 @@ def test_the_widest_methods_are_kept() -> None:
 
 def test_runs_of_conditions_are_in_the_order_of_measuring() -> None:
     """The logs of a rising path are listed in another order than they were measured."""
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     runs = az.latency(study)
     group = max((group for _, group in runs.groupby(["path", "method"])), key=len)
     rising = group.sort_values("started_at").assign(median_ns=[1e6 + 1e4 * at for at in range(len(group))])

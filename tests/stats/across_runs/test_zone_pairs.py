@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from helpers.studies import load
+
 import azlatency as az
 
 
 def pairs(name: str) -> dict[tuple[str, str], tuple[float, ...]]:
-    study = az.load(name)
+    study = load(name)
     runs = az.latency(study)
     levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
     return {(pair.first, pair.second): pair.values for pair in az.stats.zone_pairs(study, runs, levels)}

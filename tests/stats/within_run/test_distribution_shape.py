@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from helpers.studies import load
+
 import azlatency as az
 from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians, shift_functions
 
 
 def test_every_answered_probe_is_in_a_bin_or_beyond_the_axis() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     histograms = run_histograms(study, az.latency(study))
     samples = study.samples[study.samples["status"] != "warmup"].groupby("run_id")["rtt_ns"]
     edges = histograms[0].edges
@@ -18,13 +20,13 @@ def test_every_answered_probe_is_in_a_bin_or_beyond_the_axis() -> None:
 
 
 def test_a_study_without_samples_has_no_histograms_and_no_shift_functions() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     runs = az.latency(study)
     assert run_histograms(study, runs) == [] and shift_functions(study, runs) == []
 
 
 def test_one_median_of_each_run_is_selected() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     curves = az.stats.printed_quantiles(study.quantiles, study.metrics)
     medians = select_medians([*curves, *curves])
     # Five sockperf runs print percentiles; az1-az3 prints 700.618 us as RTT/2.

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.signal import lfilter
 
 import azlatency as az
 from azlatency.logs import schema
@@ -29,6 +28,8 @@ OPTIONS = Options(confidence=0.95)
 def series(n: int, rho: float = 0.0, seed: int = 1) -> np.ndarray:
     """Dependent lognormal round-trip times in whole ns."""
     rng = np.random.default_rng(seed)
+    from scipy.signal import lfilter
+
     slow = lfilter([np.sqrt(1 - rho**2)], [1.0, -rho], rng.standard_normal(n))
     return np.rint(100_000 * np.exp(0.3 * slow))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.cases import stream
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.within_run import tail_by_run as runtails
@@ -13,7 +14,7 @@ from azlatency.stats.within_run.tail import fit_tail
 
 @pytest.fixture(scope="module")
 def found() -> list[runtails.RunTail]:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     return runtails.fit_tails(study, az.latency(study), limit=1e6, calls=10)
 
 
@@ -38,18 +39,18 @@ def test_the_fitted_share_is_the_return_level_turned_around() -> None:
 
 
 def test_printed_tables_bracket_a_limit() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     by_path = {
         exceedance.labels["path"]: exceedance
         for exceedance in runtails.printed_exceedances(study, az.latency(study), limit=1e6)
     }
     assert by_path["AZ2 - AZ3"].low is not None and by_path["AZ2 - AZ3"].low > 0.99
     assert by_path["Single node"].high is not None and by_path["Single node"].high < 1e-4
-    assert runtails.printed_exceedances(az.load("uksouth-echo-latency"), az.latency(study)[:0], limit=1e6) == []
+    assert runtails.printed_exceedances(load("uksouth-echo-latency"), az.latency(study)[:0], limit=1e6) == []
 
 
 def test_the_rarest_are_of_the_longest_runs() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     runs = az.latency(study)
     curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
     kept = runtails.select_longest_runs(curves, 12)

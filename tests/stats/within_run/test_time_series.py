@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.within_run import time_series as intime
 
 
 def test_the_fifth_seeds_segments_cannot_show_an_event() -> None:
-    segments = intime.reported_segments(az.load("uksouth-echo-latency").reported)
+    segments = intime.reported_segments(load("uksouth-echo-latency").reported)
     assert [segment.path for segment in segments] == ["Same AZ", "Cross AZ", "Cross Region"]
     assert [segment.event.p for segment in segments] == [0.25, 0.25, 0.5]
     assert segments[0].event.change == pytest.approx(-166_290) and segments[0].event.codes == ("cannot_reach_alpha",)
@@ -19,14 +20,14 @@ def test_the_fifth_seeds_segments_cannot_show_an_event() -> None:
 
 
 def test_the_fifth_seeds_ends() -> None:
-    ends = intime.reported_connection_ends(az.load("uksouth-echo-latency").reported)
+    ends = intime.reported_connection_ends(load("uksouth-echo-latency").reported)
     assert ends is not None and ends.paths == ("Same AZ", "Cross Region", "Cross AZ")
     assert ends.gaps == (0.0, 11_983.0, 11_986.0) and ends.together == 1
-    assert intime.reported_connection_ends(az.load("westeurope-azure-cni").reported) is None
+    assert intime.reported_connection_ends(load("westeurope-azure-cni").reported) is None
 
 
 def test_runs_with_samples() -> None:
-    study = az.load("emulated-zones")
+    study = load("emulated-zones")
     series = intime.run_time_series(study, az.latency(study))
     assert sum(len(run.rtt) for run in series) == len(study.samples)
     echo = next(run for run in series if len(run.rtt) == 3000)
@@ -57,13 +58,13 @@ def test_lost_probes_are_late_and_warm_up_is_left_out() -> None:
 
 
 def test_streams_in_time_leave_omitted_intervals_out() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     rates = intime.throughput_series(study.intervals, az.throughput(study))
     assert {rate.intervals for rate in rates} == {10}
     assert all("burst_test" in rate.mean.codes and rate.throttled.found is False for rate in rates)
 
 
 def test_reported_percentiles() -> None:
-    spreads = {spread["path"]: spread for spread in intime.reported_spread(az.load("uksouth-echo-latency").reported)}
+    spreads = {spread["path"]: spread for spread in intime.reported_spread(load("uksouth-echo-latency").reported)}
     assert spreads["Cross AZ"]["p99"] / spreads["Cross AZ"]["mean"] == pytest.approx(2250 / 1425)
-    assert intime.reported_spread(az.load("canadacentral-proximity-placement").reported) == []
+    assert intime.reported_spread(load("canadacentral-proximity-placement").reported) == []

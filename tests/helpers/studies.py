@@ -1,0 +1,24 @@
+"""The imported studies of the project, loaded once per worker.
+
+A study keeps the tables that the library computes of it, such as those of its runs, so that tests need not compute them
+again. No test may change one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from azlatency.report.card import Card
+from azlatency.report.findings import summary
+from azlatency.studies import store
+
+
+@cache
+def load(name: str) -> store.Study:
+    return store.load(name)
+
+
+@cache
+def conclude(name: str) -> Card:
+    """Return the card of a study."""
+    return summary.conclude(load(name))
