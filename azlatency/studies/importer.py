@@ -12,6 +12,7 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -406,8 +407,23 @@ def _parse_batch(batch: Sequence[_Task]) -> ParsedBatch:
             try:
                 _parse_files([task], refused)
             except (pa.lib.ArrowException, OverflowError) as error:
-                refused[task[0]] = f"a value does not fit its column ({error}); correct the log, or leave it out"
+                value = _find_misfit(task) or "a value"
+                refused[task[0]] = f"{value} does not fit its column ({error}); correct the log, or leave it out"
     return _parse_files(batch, refused)
+
+
+def _find_misfit(task: _Task) -> str | None:
+    """Return line, name and value of the first number or text of a file that its column cannot store."""
+    import pyarrow as pa
+
+    tables = [table for part in _parse_file(*task)[1] if not isinstance(part, str) for table in part.rows.items()]
+    for name, rows in tables:
+        for row, column in product(rows, schema.arrow_schema(name)):
+            try:
+                pa.scalar(row.get(column.name), column.type)
+            except (pa.lib.ArrowException, OverflowError):
+                return f"line {row.get('line') or row.get('first_line')}: {column.name} {row[column.name]!r:.40}"
+    return None
 
 
 def _parse_files(batch: Sequence[_Task], refused: Mapping[str, str]) -> ParsedBatch:

@@ -8,6 +8,7 @@ import pickle
 import shutil
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.places import FIXTURES
@@ -331,11 +332,24 @@ def test_a_broken_manifest_leaves_the_old_tables(study: Path, out: Path) -> None
     assert len(load("cni", processed=out).runs) == 25
 
 
-def test_a_value_that_fits_no_column_refuses_its_file_alone(tmp_path: Path, out: Path) -> None:
+@pytest.mark.parametrize("value", [10**20, "x"])
+def test_a_value_that_fits_no_column_refuses_its_file_alone(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
     text = (FIXTURES / "iperf3" / "3.12-tcp.json").read_text()
     (tmp_path / "good.json").write_text(text)
-    (tmp_path / "bad.json").write_text(text.replace('"retransmits":\t810', f'"retransmits":\t{10**20}'))
+    (tmp_path / "bad.json").write_text(text + "\n")
+    parse = importer._parse_file
+
+    def parse_badly(path: str, file: Path, tool: str | None) -> Any:
+        sha256, parts = parse(path, file, tool)
+        if path == "bad.json":
+            parts[0].rows["intervals"][1]["retransmits"] = value
+        return sha256, parts
+
+    monkeypatch.setattr(importer, "_parse_file", parse_badly)
     summary = import_study("mixed", [tmp_path / "good.json", tmp_path / "bad.json"], out=out)
     (refused,) = summary.unreadable
-    assert refused.startswith("bad.json: a value does not fit its column (") and refused.endswith("or leave it out")
+    assert refused.startswith(f"bad.json: line 66: retransmits {value!r} does not fit its column (")
+    assert refused.endswith("); correct the log, or leave it out")
     assert load("mixed", processed=out).runs["tool"].tolist() == ["iperf3"]
