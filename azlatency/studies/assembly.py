@@ -25,8 +25,9 @@ from azlatency.studies.copies import (
     SUSPICIOUS_IN_REPORT,
     are_alike,
     copies_among,
+    counts_of,
 )
-from azlatency.studies.manifest import DESCRIBED, FILE_NAME, Manifest
+from azlatency.studies.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
 from azlatency.studies.parts import (
     Change,
     count_parts,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 _PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
 #: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
 _WHOLE = ("sources", "events")
+#: The columns of ``runs`` by which runs are counted and compared.
+_OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *many_runs.KINDS)))
 _CONFLICT = "manifest_conflict"
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
@@ -101,7 +104,9 @@ def assemble(
     many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
     stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
     before = {
-        row["source_id"]: row["path"] for part in stored for row in part.select(["source_id", "path"]).to_pylist()
+        source_id: path
+        for part in stored
+        for source_id, path in zip(part["source_id"].to_pylist(), part["path"].to_pylist(), strict=True)
     }
     change = Change(list(paths), list(before), kept)
     files: dict[str, Sequence[pa.Table | None]] = {name: updated(folder, name, added[name], change) for name in _PARSED}
@@ -115,7 +120,8 @@ def assemble(
     undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined - many.keys())
     described, of_manifest = _describe(undescribed, paths, manifest)
     files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
-    runs = in_order(rows_of(folder, "runs", files["runs"], stored_schema("runs")), change.order)
+    runs = rows_of(folder, "runs", files["runs"], stored_schema("runs"), columns=_OF_RUNS)
+    runs = in_order(runs, change.order)
     describe = partial(_describe, paths=paths, manifest=manifest)
     of_manifest_many = {
         source_id: many_runs.describe(tables, describe) for source_id, tables in many.items() if source_id not in joined
@@ -201,6 +207,15 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     logs = Logs()
     columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
     given = [name for name in columns if runs[name].null_count < runs.num_rows]
+    if not manifest.entries and ONLY_DESCRIBED.isdisjoint(given):
+        # All runs have the defaults of the study.
+        run = dict.fromkeys(columns)
+        manifest.describe(run, "")
+        for name in ONLY_DESCRIBED:
+            position = runs.schema.get_field_index(name)
+            field = runs.field(position)
+            runs = runs.set_column(position, field, pa.repeat(pa.scalar(run[name], field.type), runs.num_rows))
+        return runs, logs.to_arrow("events")
     rows = [{**dict.fromkeys(columns), **run} for run in runs.select(given).to_pylist()]
     for run in rows:
         for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
@@ -226,7 +241,7 @@ def _events(
     before = pa.concat_tables([added.slice(0, 0), *stored])
     origin = many_runs.origins(before)
     parts = [
-        of_sources(before.filter(origin["of parsers"]), change.kept), added,
+        of_sources(before.filter(origin["of parsers"]), change.kept_ids), added,
         of_sources(before.filter(origin["of manifest"]), joined), of_manifest, of_copies,
     ]  # fmt: skip
     return in_order(pa.concat_tables(parts), change.order)
@@ -266,19 +281,20 @@ def _copies(
     marks = parsed[columns[1]].to_numpy()
     alike = are_alike(marks, parsed[columns[2]].to_numpy(), SUSPICIOUS_IN_REPORT)
     run_ids = parsed["run_id"].filter(pa.array(alike))
-    sizes = {row["values"]: row["counts"] for row in source_ids(parsed).value_counts().to_pylist()}
+    sizes = dict(counts_of(source_ids(parsed)))
     columns = ["run_id", "source_id", "first_line", *COMPARED]
     parts = [runs, *(part for log in many.values() for part in log.pieces("runs", columns))] if len(run_ids) else [runs]
     parts = [
         part.select(columns).filter(pc.is_in(part["run_id"], value_set=run_ids.combine_chunks())) for part in parts
     ]
-    frame = in_order(pa.concat_tables(parts), list(paths)).to_pandas()
-    places = dict(zip(frame["run_id"], zip(frame["source_id"], frame["first_line"], strict=True), strict=True))
+    compared = in_order(pa.concat_tables(parts), list(paths))
+    ids, of_logs, first_lines = (compared[name].to_pylist() for name in columns[:3])
+    places = dict(zip(ids, zip(of_logs, first_lines, strict=True), strict=True))
     sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
     logs, of_many = Logs(), {source_id: Rows() for source_id in many}
     originals: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    found = copies_among(frame, marks[alike], sizes, tables, SUSPICIOUS_IN_REPORT)
+    found = copies_among(compared.to_pandas(), marks[alike], sizes, tables, SUSPICIOUS_IN_REPORT)
     for run_id, (original, values) in found.items():
         (source_id, line), (of_source, of_line) = places[run_id], places[original]
         if values < SUSPICIOUS and not reports & {source_id, of_source}:

@@ -265,12 +265,14 @@ def _select_files(
         if reason := manifest.ignored(path):
             summary.ignored.append(f"{path}: {reason}")
             continue
+        known = before["files"].get(path)
         try:
-            mark = fingerprint(file, before["files"].get(path))
+            mark = fingerprint(file, known)
         except OSError as error:
             summary.unreadable.append(f"{path}: {error.strerror}; check the file")
             continue
-        files[path], marks[path] = file, {**mark, "tool": manifest.tool(path)}
+        tool = manifest.tool(path)
+        files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
     return files, marks
 
 
@@ -616,15 +618,15 @@ def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set
 
 def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
+    import pyarrow.compute as pc
+
     runs = tables.kinds_of_runs
-    for kind in runs.select(["tool", "count", *REQUIRED_METADATA]).to_pylist():
-        number = kind.pop("count")
-        summary.runs_by_tool[kind["tool"]] = summary.runs_by_tool.get(kind["tool"], 0) + number
-        for key in REQUIRED_METADATA:
-            if kind[key] is None:
-                summary.missing[key] = summary.missing.get(key, 0) + number
-    summary.runs_by_tool = dict(sorted(summary.runs_by_tool.items()))
-    summary.missing = {key: summary.missing[key] for key in REQUIRED_METADATA if key in summary.missing}
+    of_tools = runs.group_by("tool", use_threads=False).aggregate([("count", "sum")])
+    summary.runs_by_tool = dict(
+        sorted(zip(*(of_tools[name].to_pylist() for name in ("tool", "count_sum")), strict=True))
+    )
+    numbers = {key: pc.sum(runs["count"].filter(runs[key].is_null())).as_py() for key in REQUIRED_METADATA}
+    summary.missing = {key: number for key, number in numbers.items() if number}
     for event in tables.told.to_pylist():
         message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
         (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)

@@ -59,6 +59,8 @@ _CONCLUSION_TEXTS = ("said", "we_say", "because")
 _LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
 #: The columns of a run that the manifest may set.
 DESCRIBED = (*(column.name for column in MANIFEST_COLUMNS), *_LOG_COLUMNS)
+#: Those of them that a log cannot contain.
+ONLY_DESCRIBED = frozenset(DESCRIBED) - frozenset(_LOG_COLUMNS)
 _SELECTORS = ("log", "transcript", "heading", "ignore", "pattern")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
 _PLACEMENTS = (
@@ -169,6 +171,11 @@ class Manifest:
         return {}
 
     @cached_property
+    def _merged(self) -> dict[tuple[int, ...] | None, dict[str, Any]]:
+        """The values of `_with_defaults` by the entries that match a log."""
+        return {}
+
+    @cached_property
     def _entries_by_path(self) -> dict[str | None, list[int]]:
         """Positions of the entries of one log by its path; the others are at None."""
         positions: dict[str | None, list[int]] = {None: []}
@@ -208,7 +215,12 @@ class Manifest:
             first, count = self.conflicts.get(told, (f"{path}:{run.get('first_line')}", 0))
             self.conflicts[told] = first, count + 1
         run["study"] = self.name
-        run.update(self._with_defaults(values))
+        same = None if any(entry.pattern for entry, _ in matching) else tuple(id(entry) for entry, _ in matching)
+        if (merged := self._merged.get(same)) is None:
+            merged = self._with_defaults(values)
+            if same is not None:
+                self._merged[same] = merged
+        run.update(merged)
         events += _contradictions(run, values, places)
         events += self._physical_zones(run)
         return events

@@ -86,12 +86,13 @@ def source_ids(table: pa.Table) -> pa.ChunkedArray:
     return table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
 
 
-def of_sources(table: pa.Table, ids: Iterable[str]) -> pa.Table:
+def of_sources(table: pa.Table, ids: Set[str] | pa.Array) -> pa.Table:
     """Return the rows of some logs."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    chosen = pc.is_in(source_ids(table), value_set=pa.array(sorted(ids), pa.string()))
+    value_set = ids if isinstance(ids, pa.Array) else pa.array(list(ids), pa.string())
+    chosen = pc.is_in(source_ids(table), value_set=value_set)
     return table if pc.all(chosen).as_py() else table.filter(chosen)
 
 
@@ -164,6 +165,13 @@ class Change:
         return {}
 
     @cached_property
+    def kept_ids(self) -> pa.Array:
+        """The logs that are kept."""
+        import pyarrow as pa
+
+        return pa.array(list(self.kept), pa.string())
+
+    @cached_property
     def _new(self) -> Set[str] | None:
         """The logs that are new, gone or no longer right; None if the order of the others changed."""
         common = self.kept & set(self.order) & set(self.before)
@@ -199,7 +207,7 @@ def updated(folder: Path, stem: str, added: pa.Table, change: Change) -> list[pa
     changed = change.parts(len(files)) if files else set()
     stored = {part: read_part(files[part], added.schema) for part in changed}
     others = [file for part, file in enumerate(files) if part not in changed]
-    rows = [*(of_sources(table, change.kept) for table in stored.values()), added]
+    rows = [*(of_sources(table, change.kept_ids) for table in stored.values()), added]
     count = count_parts(
         sum(table.num_rows for table in rows) + sum(pq.read_metadata(file).num_rows for file in others),
         len(change.order),

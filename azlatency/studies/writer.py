@@ -20,7 +20,7 @@ from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.parts import in_groups, part_names
-from azlatency.studies.store import PARSED_RUNS, STAMP_FILE, Stamp, large_file, large_files
+from azlatency.studies.store import PARSED_RUNS, Stamp, large_file, large_files, write_stamp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +69,7 @@ def write_study(
         _write_json(staging / "reported.json", read_reported(manifest))
         written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
         stamp["tables"] = sorted(path.relative_to(staging).as_posix() for path in written)
-        _write_json(staging / STAMP_FILE, stamp, indent=None)
+        write_stamp(staging, stamp)
         _replace(folder, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -249,7 +249,6 @@ def stored_large(folder: Path) -> dict[str, LargeTables]:
     return {source_id: LargeTables(files) for source_id, files in places.items()}
 
 
-def _write_json(path: Path, content: Any, indent: int | None = 1) -> None:
-    # Dates of TOML become text. A path may contain bytes that are not UTF-8. Without indentation, it takes a tenth of
-    # the time.
-    path.write_text(json.dumps(content, ensure_ascii=True, indent=indent, default=str) + "\n", "utf-8")
+def _write_json(path: Path, content: Any) -> None:
+    # Dates of TOML become text.
+    path.write_text(json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n", "utf-8")
