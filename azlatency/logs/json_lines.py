@@ -84,7 +84,7 @@ class JsonLineMap:
         self._document, self._first = document, first
         missing = {place: first + lines for place, (_, lines) in document.lists.items()}
         end = "\n" if self._whole and not document.rest.endswith("\n") else ""
-        self._show(document.rest + end, {-1: first, **missing} if first else missing)
+        self._show(document.rest + end, {-1: first, **missing})
 
     def begin(self, index: int) -> int:
         """Return where the document begins whose brace is in the line with this index; a large log shows it then."""
@@ -116,10 +116,22 @@ class JsonLineMap:
         """Show the elements of a long list, which would begin at a position, as lists; none of any other list."""
         document, first = self._document, self._first
         if position in document.lists:
-            for piece in document.lists[position][0]:
-                self.show_piece(piece)
-                yield piece
-            self._show_document(document, first)
+            try:
+                for piece in document.lists[position][0]:
+                    self.show_piece(piece)
+                    yield piece
+            finally:
+                self._show_document(document, first)
+
+    def is_divided(self, item: object) -> bool:
+        """Return whether an item of a list stands for elements that stay in the file."""
+        return isinstance(item, json_tokens.Scalar) and item.position in self._document.lists
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the log is known to be one valid document."""
+        text = self.log.source.text
+        return self.log.document is not None and not (isinstance(text, LongText) and not text.shortened.is_complete)
 
     def show_piece(self, piece: Piece) -> None:
         """Show elements of a long list as a list."""
@@ -204,8 +216,6 @@ class JsonLineMap:
 
     def line_start(self, index: int) -> int:
         """Return the position at which the line with this index starts, or the end of the text."""
-        if self._cuts and self._cuts[0] < 0:
-            index -= self._missing[0]
         at, place = self._start if self._start[0] <= index else (0, 0)
         for _ in range(index - at):
             place = self.text.find("\n", place) + 1 or len(self.text)

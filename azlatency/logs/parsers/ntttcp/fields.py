@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers.common import contradict
-from azlatency.logs.parsers.ntttcp.run import NtttcpRun, StreamNumbers
+from azlatency.logs.parsers.ntttcp.run import NtttcpRun, PartNumbers, StreamNumbers
 from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
 
 if TYPE_CHECKING:
     from azlatency.logs.units import Column
 
+_INDEX = re.compile(r"\d{1,12}")
 _NUMBER = re.compile(r"-?[\d.]{1,30}")
 
 # Metric, unit (None for a count) and scope by name.
@@ -39,6 +42,8 @@ _NAMES: dict[str, tuple[str, str | None, str]] = {
 }
 #: How many of their half-widths two numbers may differ if they are the same.
 _SLACK = 1.01
+#: So many threads of a long list are compared in memory.
+_MOST_UNORDERED = 100_000
 
 
 class Rates(NamedTuple):
@@ -50,6 +55,28 @@ class Rates(NamedTuple):
     convert: Callable[[str], tuple[Column, Column] | None]
 
 
+#: By the name of a thread, token and line of each of its rates.
+Threads = dict[str, dict[str, tuple[str, int]]]
+
+
+def take_thread(threads: Threads, thread: str, metric: str | None, token: str, line: int) -> bool:
+    """Keep one rate of a thread; return whether it is stored."""
+    if not _NUMBER.fullmatch(token):
+        return False
+    threads.setdefault(thread, {})[metric or ""] = (token, line)
+    return metric == "mbps"
+
+
+def rates_of(threads: Threads) -> dict[str, Rates]:
+    """Return the rates of threads that were read one by one."""
+    found = {}
+    for metric in dict.fromkeys(chain.from_iterable(threads.values())):
+        rows = [(thread, *rates[metric]) for thread, rates in threads.items() if metric in rates]
+        names, tokens, lines = map(list, zip(*rows, strict=True))
+        found[metric] = Rates(names, partial(list, tokens), lines, lambda unit: None)
+    return found
+
+
 class ReportFields:
     """The named numbers of an XML or JSON report; both use the same names, JSON in camel case."""
 
@@ -58,6 +85,7 @@ class ReportFields:
         self.rates: dict[str, tuple[str, int]] = {}
         self.threads: dict[str, dict[str, tuple[str, int]]] = {}
         self.thread_rates: dict[str, Rates] = {}
+        self._parts: Callable[[], Iterator[dict[str, Rates]]] | None = None
         self.size: tuple[str, int] | None = None
         self.udp = False
 
@@ -88,10 +116,36 @@ class ReportFields:
 
     def take_thread(self, thread: str, metric: str | None, token: str, line: int) -> bool:
         """Keep one rate of a thread; return whether it is stored."""
-        if not _NUMBER.fullmatch(token):
-            return False
-        self.threads.setdefault(thread, {})[metric or ""] = (token, line)
-        return metric == "mbps"
+        return take_thread(self.threads, thread, metric, token, line)
+
+    def use_parts(self, parts: Callable[[], Iterator[dict[str, Rates]]]) -> None:
+        """Use the rates of very many threads, which are read in parts whenever they are needed."""
+        last = -1
+        for part in parts():
+            names = set(chain.from_iterable(rates.threads for rates in part.values()))
+            if not all(map(_INDEX.fullmatch, names)) or min(map(int, names), default=last + 1) <= last:
+                self._keep_all(parts)
+                return
+            last = max(map(int, names), default=last)
+        self._parts = parts
+
+    def _keep_all(self, parts: Callable[[], Iterator[dict[str, Rates]]]) -> None:
+        """Keep threads that are not in order, and some of which may be printed twice."""
+        for part in parts():
+            rows = [
+                (line, thread, metric, token)
+                for metric, rates in part.items()
+                for thread, token, line in zip(rates.threads, rates.tokens(), rates.lines, strict=True)
+            ]
+            for line, thread, metric, token in sorted(rows, key=itemgetter(0)):
+                self.take_thread(thread, metric, token, line)
+                if len(self.threads) > _MOST_UNORDERED:
+                    text = f"more than {_MOST_UNORDERED} threads whose numbers do not ascend; copy the log again"
+                    raise TooLargeError(text, line)
+
+    def parts(self) -> Iterator[dict[str, Rates]]:
+        """Yield the rates of the threads."""
+        return iter([self.thread_rates]) if self._parts is None else self._parts()
 
     def _take_flag(self, name: str, token: str) -> bool:
         if name == "udp" and token in ("True", "False"):
@@ -131,16 +185,14 @@ class ReportFields:
 
     def finish(self) -> None:
         """Record size and rates, whose units depend on the age of the tool."""
-        for metric in dict.fromkeys(chain.from_iterable(self.threads.values())):
-            rows = [(thread, *rates[metric]) for thread, rates in self.threads.items() if metric in rates]
-            threads, tokens, lines = map(list, zip(*rows, strict=True))
-            self.thread_rates[metric] = Rates(threads, partial(list, tokens), lines, lambda unit: None)
+        if self.threads:
+            self.thread_rates = rates_of(self.threads)
         base = self._detect_base() if self.linux else 1024
         old = self.linux and base == 1024
         if base is not None:
             self._record_size(base)
             self._record_rates("ntttcp old mbps" if old else "Mbps", base)
-        if not old or not (self.size or self.thread_rates):
+        if not old or not (self.size or any(self.parts())):
             return
         self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
         text = "the tool is older than May 2021: MB are 2**20 bytes and mbps are 2**20 bit/s"
@@ -148,7 +200,7 @@ class ReportFields:
 
     def _line(self) -> int:
         """Return the line of the size, or of the first rate."""
-        lines = [line for rates in self.thread_rates.values() for line in rates.lines]
+        lines = [min(rates.lines) for part in self.parts() for rates in part.values()]
         return self.size[1] if self.size is not None else min([*lines, *(line for _, line in self.rates.values())])
 
     def _detect_base(self) -> int | None:
@@ -183,18 +235,20 @@ class ReportFields:
 
     def _proven_bases(self) -> set[int]:
         """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
-        if not {"KB/s", "MB/s"} <= self.thread_rates.keys():
-            return set()
-        small, large = self.thread_rates["KB/s"], self.thread_rates["MB/s"]
-        decimal, binary = (
-            _are_equal(small, f"ntttcp {prefix}KB/s", large, f"ntttcp {prefix}MB/s") for prefix in ("decimal ", "")
-        )
-        proofs = set(zip(decimal, binary, strict=True))
+        proofs: set[tuple[bool, bool]] = set()
+        for part in self.parts():
+            if {"KB/s", "MB/s"} <= part.keys():
+                small, large = part["KB/s"], part["MB/s"]
+                decimal, binary = (
+                    _are_equal(small, f"ntttcp {prefix}KB/s", large, f"ntttcp {prefix}MB/s")
+                    for prefix in ("decimal ", "")
+                )
+                proofs.update(zip(decimal, binary, strict=True))
         return {base for base, proof in ((1000, (True, False)), (1024, (False, True))) if proof in proofs}
 
     def _record_rates(self, unit: str, base: int) -> None:
-        if (of_threads := self.thread_rates.get("mbps")) is not None:
-            self._record_threads(of_threads, unit)
+        if any("mbps" in part for part in self.parts()):
+            self.result.numbers.append(PartNumbers(partial(self._stream_numbers, unit)))
         if "mbps" not in self.rates:
             return
         token, line = self.rates["mbps"]
@@ -206,16 +260,19 @@ class ReportFields:
                 text = f"the report prints {printed} {metric} and {token} mbps, which are different rates"
                 contradict(self.result.run, "rate_mismatch", text, at)
 
-    def _record_threads(self, rates: Rates, unit: str) -> None:
-        """Record the rates of the threads, without zeros."""
-        converted, tokens = rates.convert(unit), rates.tokens()
-        if converted is not None and converted[0].all():
-            numbers = StreamNumbers("throughput", unit, rates.threads, tokens, rates.lines, *converted)
-            self.result.numbers.append(numbers)
-            return
-        for thread, token, line in zip(rates.threads, tokens, rates.lines, strict=True):
-            if float(token) > 0:
-                self.result.add("throughput", quantity(token, unit), line, stream=thread)
+    def _stream_numbers(self, unit: str) -> Iterator[StreamNumbers]:
+        """Yield the rates of the threads without zeros."""
+        for rates in (part["mbps"] for part in self.parts() if "mbps" in part):
+            converted, tokens = rates.convert(unit), rates.tokens()
+            if converted is not None and converted[0].all():
+                yield StreamNumbers("throughput", unit, rates.threads, tokens, rates.lines, *converted)
+                continue
+            rows = [row for row in zip(rates.threads, tokens, rates.lines, strict=True) if float(row[1]) > 0]
+            if rows:
+                names, shown, lines = map(list, zip(*rows, strict=True))
+                values = [quantity(token, unit) for token in shown]
+                columns = [value.value for value in values], [value.resolution for value in values]
+                yield StreamNumbers("throughput", unit, names, shown, lines, *columns)
 
 
 def _are_equal(rates: Rates, unit: str, others: Rates, other_unit: str) -> list[bool]:

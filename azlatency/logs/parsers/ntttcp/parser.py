@@ -21,6 +21,7 @@ class NtttcpParser(Parser):
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}
     document_type = Raw
+    document_lists = ("threads",)
     units: ClassVar = {
         # MEG and MB/s of ntttcp for Windows are binary (ntttcp.c 4702).
         "MEG": ("bytes", 1 << 20),

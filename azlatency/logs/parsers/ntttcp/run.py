@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
@@ -37,8 +38,8 @@ class StreamNumbers:
     streams: list[str]
     tokens: list[str]
     lines: list[int]
-    values: Column
-    halves: Column
+    values: Column | list[float]
+    halves: Column | list[float | None]
 
     def write(self, run: Run, side: str | None) -> None:
         """Add the number of each stream to a run."""
@@ -58,6 +59,17 @@ class StreamNumbers:
         )
 
 
+class PartNumbers(NamedTuple):
+    """A number of very many streams, which is read in parts when it is written."""
+
+    read: Callable[[], Iterator[StreamNumbers]]
+
+    def write(self, run: Run, side: str | None) -> None:
+        """Add the number of each stream to a run."""
+        for numbers in self.read():
+            numbers.write(run, side)
+
+
 class NtttcpRun:
     """The run of one log: its readers collect the numbers, `finish` writes them."""
 
@@ -66,7 +78,7 @@ class NtttcpRun:
         self.run = recorder.start_run("ntttcp", first_line, last_line=log.last_line, test="stream")
         self.form = form
         self.role: str | None = None
-        self.numbers: list[Number | StreamNumbers] = []
+        self.numbers: list[Number | StreamNumbers | PartNumbers] = []
         self.duration: Quantity | None = None
         self.errors: list[tuple[int, str]] = []
         self.interrupted: int | None = None
@@ -96,7 +108,7 @@ class NtttcpRun:
         row = self.run.row
         row["dialect"] = f"ntttcp-{self.form}" + (f"-{self.role}" if self.role else "")
         for number in self.numbers:
-            if isinstance(number, StreamNumbers):
+            if not isinstance(number, Number):
                 number.write(self.run, self.role)
                 continue
             self.run.add_metric(
