@@ -130,6 +130,9 @@ def has_control(text: str) -> bool:
 
 def _clean_lines(first: int, text: str) -> list[Line]:
     """Return the lines that physical lines show, of which the first has the number ``first``."""
+    if "\x1b" in text and "\x1b]" not in text and SPELLED_END not in text:  # only a title can contain a line feed
+        plain = _ESCAPES.sub("", text)
+        text = text if "\x1b" in plain else plain
     raws = enumerate(text.removesuffix("\n").split("\n"), start=first)
     if not has_control(text):
         return list(map(_NEW_LINE, raws))

@@ -109,8 +109,18 @@ class Recorder:
         Run
             The run, to which numbers can be added.
         """
-        (run_id,) = self.add_runs(tool, [{"first_line": first_line}], **fields)
-        row = self.rows["runs"][-1]
+        runs, source_id = self.rows["runs"], self.source.source_id
+        run_id = run_id_of(source_id, len(runs) + 1)
+        row: Row = {
+            "run_id": run_id,
+            "last_line": first_line,
+            "source_id": source_id,
+            "tool": tool,
+            "status": "complete",
+            **fields,
+            "first_line": first_line,
+        }
+        runs.append(row)
         run = Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
         if self._is_large:
             self._open.append(weakref.ref(run))

@@ -128,6 +128,8 @@ class Segments:
 def segment(source: Source, claims: Claims) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
+    if _is_one_log(source, lines, claims):
+        return Segments([Log(source, claims[0].tool, lines)], [False])
     segments = Segments(logs := _Logs(source))
     # What is weak in the log of one tool is removed below.
     is_of_one_tool = claims.tool is not None
@@ -149,6 +151,17 @@ def segment(source: Source, claims: Claims) -> Segments:
             logs.add(claim.tool, start, stop, block)
             segments.loose.append(block.loose)
     return segments
+
+
+def _is_one_log(source: Source, lines: Sequence[Line], claims: Claims) -> bool:
+    """Return whether a small source is one log with nothing around it, as most logs are."""
+    return (
+        isinstance(lines, ShapedLines)
+        and claims.tool is not None
+        and not claims.have_strong(1)
+        and not any(map(_BOUNDARIES.__getitem__, lines.shapes))
+        and not source.path.lower().endswith(_MARKDOWN_ENDINGS)
+    )
 
 
 def classify_remaining_lines(source: Source, accounting: LineAccounting, segments: Segments) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar import UNKNOWN
@@ -109,6 +110,7 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 _COUNT_PAIRS = (("received", "sent"), ("valid_received", "valid_sent"), ("lost", "sent"), ("lost", "datagrams"))
 _PARTS = {part for part, _ in _COUNT_PAIRS}
+_EXPLAINED = {"impossible_order", "impossible_spread", "not_monotone"}
 _CLOSED_LOOP_SLACK = 1.05
 _TICK_NS = 20e6
 
@@ -136,21 +138,27 @@ def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
         _check_order(run, prefix, stream)
     if not prefixes:
         _check_duration(run)
-        rows = run.metric_rows()
-        _check_counts(run, [row for row in rows if row["metric"] in _PARTS])
-        _check_means(run, [row for row in rows if row["metric"][-5:] == "_mean"])
+        parts, means = [], []
+        for row in run.metric_rows():
+            name = row["metric"]
+            if name in _PARTS:
+                parts.append(row)
+            elif name[-5:] == "_mean":
+                means.append(row)
+        _check_counts(run, parts)
+        _check_means(run, means)
         for metric, place in run.quantile_places():
-            if "not_monotone" not in run.codes:
+            if "not_monotone" not in run.codes and (metric, place) != ("rtt", stream):
                 _check_order(run, metric, place)
 
 
 def _check_means(run: Run, means: list[Row]) -> None:
     """Check that every mean of a time is between its minimum and its maximum, at each side and for each stream."""
     for mean in means:
-        if mean["unit"] != "ns" or run.codes & {"impossible_order", "impossible_spread", "not_monotone"}:
+        if mean["unit"] != "ns" or not run.codes.isdisjoint(_EXPLAINED):
             continue
         name = mean["metric"]
-        prefix = name.removesuffix("mean")
+        prefix = name[:-4]
         low, high = run.rows_of((prefix + "min", prefix + "max"), mean["stream"], mean["side"])
         if (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high)):
             text = f"the mean {_shown(mean)} of {name} is not between the minimum and the maximum"
@@ -176,7 +184,12 @@ def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
         if high is not None and _exceeds(mean, high):
             text = f"the mean {_shown(mean)} is greater than the maximum {_shown(high)}"
             run.add_event("impossible_spread", "error", text, mean["line"])
-    if deviation is not None and low is not None and high is not None:
+    if (
+        deviation is not None
+        and low is not None
+        and high is not None
+        and deviation["value"] > (high["value"] - low["value"]) / 2
+    ):
         n = max(run.value("observations") or 2, 2)
         most = (high["value"] - low["value"]) / 2 * math.sqrt(n / (n - 1))
         if deviation["value"] > most + 2 * _slack(low, high, deviation):
@@ -189,8 +202,11 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     rows = run.quantile_rows(prefix, stream)
     if not rows:
         return
-    rows.sort(key=lambda row: row["q"])
+    rows.sort(key=itemgetter("q"))
     low, high = run.rows_of((f"{prefix}_min", f"{prefix}_max"), stream)
+    values = [row["value"] if row is low or row is high else row["value_ns"] for row in (low, *rows, high) if row]
+    if values == sorted(values):
+        return
     last = low
     for row in [*rows, *([high] if high is not None else [])]:
         if last is not None and _exceeds(last, row):
@@ -230,7 +246,8 @@ def _value(row: Row) -> float:
 
 def _exceeds(row: Row, limit: Row) -> bool:
     """Return whether a number is greater than another by more than the rounding of both explains."""
-    value, bound = _value(row), _value(limit)
+    value = row["value_ns"] if "value_ns" in row else row["value"]
+    bound = limit["value_ns"] if "value_ns" in limit else limit["value"]
     return value > bound and value > bound + _slack(row, limit)
 
 
