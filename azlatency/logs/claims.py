@@ -6,8 +6,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple, overload
 
 from azlatency.logs.decode import Source
@@ -16,8 +14,8 @@ from azlatency.logs.lines import ByShape
 from azlatency.logs.parsers import Signature, load_parsers
 
 _BLANKS_BETWEEN = 4
-#: What `find_claims` needs of a signature: its hint and tool, itself, and its full match.
-_Entry = tuple[tuple[str, str], Signature, Callable[[str], object]]
+#: What `find_claims` needs of a signature: its hint, with the tool, whether it is weak, itself, and its full match.
+_Entry = tuple[str, tuple[str, str], bool, Signature, Callable[[str], object]]
 
 
 class Claim(NamedTuple):
@@ -42,16 +40,21 @@ class Claims(Sequence[Claim]):
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
         self._tools: list[str] = []
         self._positions, self._codes, self._weak = array("q"), array("H"), bytearray()
-        for claim in claims:
-            self.append(claim)
+        self.extend(claims)
 
     def append(self, claim: Claim) -> None:
         """Add a claim at the end."""
-        if claim.tool not in self._tools:
-            self._tools.append(claim.tool)
-        self._positions.append(claim.position)
-        self._codes.append(self._tools.index(claim.tool))
-        self._weak.append(claim.weak)
+        self.extend((claim,))
+
+    def extend(self, claims: Iterable[Claim]) -> None:
+        """Add claims at the end."""
+        tools = self._tools
+        for position, tool, weak in claims:
+            if tool not in tools:
+                tools.append(tool)
+            self._positions.append(position)
+            self._codes.append(tools.index(tool))
+            self._weak.append(weak)
 
     def __len__(self) -> int:
         return len(self._positions)
@@ -88,7 +91,8 @@ class Claims(Sequence[Claim]):
     @property
     def tool(self) -> str | None:
         """The tool of all claims; None if there are several, or if no parser reads it."""
-        return self._tools[0] if len(self._tools) == 1 and self._tools[0] in load_parsers() else None
+        tools = self._tools
+        return tools[0] if len(tools) == 1 and tools[0] in load_parsers() else None
 
     def have_strong(self, start: int) -> bool:
         """Return whether a claim from an index on is not weak."""
@@ -115,23 +119,25 @@ def find_claims(source: Source) -> Claims:
     last: dict[tuple[str, str], int] = {}  # position of the last line of each hint and tool that was claimed
     possible = _possible()
     for positions, texts, shapes in source.pieces:
-        rows = zip(positions, chain(positions[:1], positions), texts, map(possible.__getitem__, shapes), strict=False)
-        for position, above, shown, entries in filter(itemgetter(3), rows):
-            stripped, proven = shown.strip(), ""
+        for index, entries in enumerate(map(possible.__getitem__, shapes)):
+            if not entries:
+                continue
+            position, shown, proven = positions[index], texts[index].strip(), ""
+            above = positions[index - 1] if index else position
             of_line: list[Claim] = []
-            for key, signature, fullmatch in entries:
-                if key[0] not in shown:
+            for hint, key, weak, signature, fullmatch in entries:
+                if hint not in texts[index]:
                     continue
-                if signature.weak and last.get(key, -1) >= above:
+                if weak and last.get(key, -1) >= above:
                     last[key] = position
                     continue
-                if not fullmatch(stripped):
+                if not fullmatch(shown):
                     continue
                 follows = signature.then is None or _follows(source, position, signature)
                 if follows is False:
                     continue
                 last[key] = position
-                claim = Claim(position, key[1], signature.weak)
+                claim = Claim(position, key[1], weak)
                 if follows is None:
                     tentative.append(claim)
                     continue
@@ -140,15 +146,15 @@ def find_claims(source: Source) -> Claims:
                     proven = claim.tool
             if len(of_line) > 1:  # the next line proves which tool it is
                 of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
-            for claim in of_line:
-                claims.append(claim)
+            if of_line:
+                claims.extend(of_line)
     if tentative:
         _resolve(claims, tentative)
     return claims
 
 
 def _entry(tool: str, signature: Signature) -> _Entry:
-    return (signature.hint, tool), signature, signature.pattern.fullmatch
+    return signature.hint, (signature.hint, tool), signature.weak, signature, signature.pattern.fullmatch
 
 
 @cache
@@ -190,5 +196,4 @@ def _resolve(claims: Claims, tentative: list[Claim]) -> None:
     del claims[at:]
     kept = {claim for claim in (*last, *tentative) if owner.get(claim.position, "") == claim.tool}
     kept |= {claim for claim in last if claim.position not in owner}
-    for claim in sorted(kept):
-        claims.append(claim)
+    claims.extend(sorted(kept))

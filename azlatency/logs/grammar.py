@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import compress, count, islice
 from typing import Any, ClassVar
 
 from azlatency.logs.lines import ByShape, Line, ShapedLines, UniformBlock, iter_blocks, shape_of, shaped
@@ -202,12 +202,13 @@ class _Pages:
 
 @dataclass(frozen=True)
 class Rule:
-    """An expression for a whole line, a literal that every such line contains, the kind of the line, and its reader."""
+    """What matches a whole line, a literal that the line contains, its kind and reader, and what its shape matches."""
 
     expression: str
     hint: str
     kind: int
     handler: str | None
+    shape: str | None = None
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -224,7 +225,7 @@ class Rule:
 _Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
 
 
-def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def data(pattern: str, *, hint: str, shape: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a method the reader of every line that a pattern matches. May be stacked.
 
     Parameters
@@ -233,6 +234,8 @@ def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[
         Regular expression for the whole line without leading and trailing white space. Bound every repetition.
     hint : str
         A literal that every matching line contains.
+    shape : str, optional
+        Pattern of the line, with its prefix, without its digits and points, if many other lines contain the literal.
 
     Returns
     -------
@@ -243,7 +246,7 @@ def data(pattern: str, *, hint: str) -> Callable[[Callable[..., Any]], Callable[
 
     def attach(method: Callable[..., Any]) -> Callable[..., Any]:
         rules = method.__dict__.setdefault("_rules", [])
-        rules.append(Rule(pattern, hint, DATA, method.__name__))
+        rules.append(Rule(pattern, hint, DATA, method.__name__, shape))
         return method
 
     return attach
@@ -319,7 +322,7 @@ class LineLog:
                 if isinstance(bulk_reader := getattr(member, "_bulk", None), str):
                     cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
-        cls._candidates = ByShape((rule.hint, None, partial(rule.entry, cls)) for rule in cls._grammar)
+        cls._candidates = ByShape((rule.hint, rule.shape, partial(rule.entry, cls)) for rule in cls._grammar)
         if not cls.__module__.startswith(_PARSERS):
             for rule in cls._grammar:
                 re.compile(rule.expression)  # a plug-in that is not valid shows when it is loaded
@@ -358,8 +361,12 @@ class LineLog:
         self, is_other: Callable[[str], bool], lines: Sequence[Line], start: int, accounting: LineAccounting
     ) -> int:
         """Read the lines from an index on, up to the first one whose text is not of this log; return its index."""
-        stop = next((index for index in range(start, len(lines)) if is_other(lines[index].text)), len(lines))
-        self.feed(lines[start:stop], accounting)
+        if isinstance(lines, ShapedLines):
+            stop = next(compress(count(start), map(is_other, lines.texts[start:])), len(lines))
+            self.feed(lines.part(start, stop), accounting)
+        else:
+            stop = next((index for index in range(start, len(lines)) if is_other(lines[index].text)), len(lines))
+            self.feed(lines[start:stop], accounting)
         return stop
 
     def feed_line(self, line: Line, accounting: LineAccounting) -> None:

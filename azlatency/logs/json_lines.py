@@ -38,7 +38,7 @@ _LARGEST_INDEXED = 2**24
 
 def begins_document(text: str) -> bool:
     """Return whether a line begins with the brace of a JSON document."""
-    return text.lstrip().startswith("{")
+    return "{" in text and text.lstrip().startswith("{")
 
 
 class JsonLineMap:

@@ -41,6 +41,7 @@ _MOST_SHAPES, _LONGEST_SHAPE, _SIZE_OF_SHAPE = 2**19, 2**14, 64
 
 
 _Entry = TypeVar("_Entry")
+_compiled = cache(re.compile)
 
 
 class Line(NamedTuple):
@@ -263,7 +264,7 @@ class ByShape(dict[bytes, list[_Entry]]):
         shape without leading and trailing white space, or None. It is made when a line needs it.
     """
 
-    def __init__(self, entries: Iterable[tuple[str, re.Pattern[str] | None, Callable[[], _Entry]]]) -> None:
+    def __init__(self, entries: Iterable[tuple[str, str | None, Callable[[], _Entry]]]) -> None:
         self._entries = [(shape_of(hint), pattern, cache(entry)) for hint, pattern, entry in entries]
         self._size = 0
 
@@ -272,7 +273,7 @@ class ByShape(dict[bytes, list[_Entry]]):
         selected = [
             entry()
             for hint, pattern, entry in self._entries
-            if hint in shape and (pattern is None or pattern.fullmatch(text))
+            if hint in shape and (pattern is None or "^C" in text or _compiled(pattern).fullmatch(text))
         ]
         # Logs have few shapes of lines; a text with ever new ones, or with long lines, must not fill the memory.
         if len(shape) <= _LONGEST_SHAPE:
@@ -428,7 +429,8 @@ def find_line(lines: Sequence[Line], shown: str) -> int | None:
 def have_decimals(values: NDArray[np.int64], widths: NDArray[np.int64], decimals: int, power: int) -> bool:
     """Return whether all numbers, which were read times ten to a power, have so many decimals and no leading zero."""
     whole = values // 10**power
-    digits = sum((whole >= 10**place for place in range(1, 19 - power)), start=1)
+    places = range(1, int(widths.max()) - decimals)  # more would be wider than any of them
+    digits = sum((whole >= 10**place for place in places), start=1)
     return bool((widths == digits + 1 + decimals).all())
 
 

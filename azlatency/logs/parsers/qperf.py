@@ -124,7 +124,7 @@ class _Qperf(LineLog):
     def requested_time(self, line: Line, match: re.Match[str]) -> None:
         self.run.set(requested_duration_ns=nanoseconds(match[1], match[2]))
 
-    @data(_pair("(loc|rem)_(node|qperf)", r"(\S.{0,200}?)"), hint="_")
+    @data(_pair("(loc|rem)_(node|qperf)", r"(\S.{0,200}?)"), hint="_", shape="(?:loc|rem)_.*")
     def machine(self, line: Line, match: re.Match[str]) -> None:
         if match[2] == "node":
             self.run.set(**{"client" if match[1] == "loc" else "server": match[3]})

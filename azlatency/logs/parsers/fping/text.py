@@ -175,7 +175,7 @@ class FpingText(LineLog):
 
     # --- summaries
 
-    @data(r"\[(\d\d):(\d\d):(\d\d)\]", hint=":")
+    @data(r"\[(\d\d):(\d\d):(\d\d)\]", hint=":", shape=r"\[::\]")
     def clock_time(self, line: Line, match: re.Match[str]) -> None:
         """Read the time of day above a ``-Q`` block."""
         if self.summaries or self.verdicts or self.over:

@@ -125,14 +125,14 @@ class LagscopeText(LineLog):
     def table_header(self, line: Line, match: re.Match[str]) -> None:
         self.table = match[0][:8]
 
-    @data(r"(\d{2}(?:\.\d{1,3})?)%\s{1,20}(\d{1,12})", hint="%")
+    @data(r"(\d{2}(?:\.\d{1,3})?)%\s{1,20}(\d{1,12})", hint="%", shape=r"(?:.*:)?\s*%")
     def percentile(self, line: Line, match: re.Match[str]) -> None:
         if self._is_cut(line):
             return
         q = quantity(match[1], "%").value
         self.percentiles.append((q, _whole_microseconds(match[2]), line.number))
 
-    @data(r"(\d{1,9})\s{1,20}(\d{1,15})", hint="")
+    @data(r"(\d{1,9})\s{1,20}(\d{1,15})", hint="", shape=r"(?:.*:)?\s*")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         if self._is_cut(line):
             return

@@ -210,14 +210,14 @@ class ConsoleText(LineLog):
 
     # --- totals of Windows: a line of names, a line of bars, a line of numbers
 
-    @data(r"Throughput\(M(?:B|bit)/s\)|(?:Throughput\(Buffers/s\)|Retransmits\s).{0,400}", hint="t")
-    @data(r"(?:Bytes\(MEG\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ")
+    @data(r"Throughput\(M(?:B|bit)/s\)|(?:Throughput\(Buffers/s\)|Retransmits\s).{0,400}", hint="t", shape="[TR].*")
+    @data(r"(?:Bytes\(MEG\)|DPCs\(count/s\)|Packets Sent|Thread\s).{0,400}", hint=" ", shape="[BDPT].*")
     def column_names(self, line: Line, match: re.Match[str]) -> None:
         self.columns = _COLUMN.findall(match[0])
         if self.columns[0] != "Thread" or "Throughput(KB/s)" in self.columns:  # Linux also lists threads
             self.result.form = "windows-console"
 
-    @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){0,20}", hint="")
+    @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){0,20}", hint="", shape=r"\s*")
     def values(self, line: Line, match: re.Match[str]) -> None:
         """Read the numbers under the column names, or those of one thread."""
         if self._is_cut(line):
