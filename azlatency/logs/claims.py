@@ -40,21 +40,17 @@ class Claims(Sequence[Claim]):
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
         self._tools: list[str] = []
         self._positions, self._codes, self._weak = array("q"), array("H"), bytearray()
-        self.extend(claims)
+        for claim in claims:
+            self.append(claim)
 
     def append(self, claim: Claim) -> None:
         """Add a claim at the end."""
-        self.extend((claim,))
-
-    def extend(self, claims: Iterable[Claim]) -> None:
-        """Add claims at the end."""
-        tools = self._tools
-        for position, tool, weak in claims:
-            if tool not in tools:
-                tools.append(tool)
-            self._positions.append(position)
-            self._codes.append(tools.index(tool))
-            self._weak.append(weak)
+        position, tool, weak = claim
+        if tool not in self._tools:
+            self._tools.append(tool)
+        self._positions.append(position)
+        self._codes.append(self._tools.index(tool))
+        self._weak.append(weak)
 
     def __len__(self) -> int:
         return len(self._positions)
@@ -87,6 +83,11 @@ class Claims(Sequence[Claim]):
         if self._positions and start <= self._positions[0] and self._positions[-1] < stop:
             return self
         return self[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The tools that have claims, and perhaps others."""
+        return self._tools
 
     @property
     def tool(self) -> str | None:
@@ -146,8 +147,8 @@ def find_claims(source: Source) -> Claims:
                     proven = claim.tool
             if len(of_line) > 1:  # the next line proves which tool it is
                 of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
-            if of_line:
-                claims.extend(of_line)
+            for claim in of_line:
+                claims.append(claim)
     if tentative:
         _resolve(claims, tentative)
     return claims
@@ -196,4 +197,5 @@ def _resolve(claims: Claims, tentative: list[Claim]) -> None:
     del claims[at:]
     kept = {claim for claim in (*last, *tentative) if owner.get(claim.position, "") == claim.tool}
     kept |= {claim for claim in last if claim.position not in owner}
-    claims.extend(sorted(kept))
+    for claim in sorted(kept):
+        claims.append(claim)

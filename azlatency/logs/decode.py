@@ -33,6 +33,8 @@ _COUNTED = 2**18
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|\x1b\[[0-9;?]{0,30}[ -/]?[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]"
 )
+#: Characters that `_split_pieces` removes.
+_CONTROL = ("\r", "\x1b", "\x08", SPELLED_END)
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _FIRST_OF_MARKS = (b"\xef", b"\xff", b"\xfe")
@@ -134,12 +136,14 @@ def _clean_lines(first: int, text: str) -> list[Line]:
         plain = _ESCAPES.sub("", text)
         text = text if "\x1b" in plain else plain
     raws = enumerate(text.removesuffix("\n").split("\n"), start=first)
-    if not has_control(text):
+    present = [character for character in _CONTROL if character in text]
+    if not present:
         return list(map(_NEW_LINE, raws))
+    one, has_others = present[0], len(present) > 1
     return [
         _NEW_LINE((number, piece))
         for number, raw in raws
-        for piece in (_split_pieces(raw) if has_control(raw) else (raw,))
+        for piece in (_split_pieces(raw) if one in raw or (has_others and has_control(raw)) else (raw,))
     ]
 
 

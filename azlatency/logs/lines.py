@@ -264,7 +264,7 @@ class ByShape(dict[bytes, list[_Entry]]):
         shape without leading and trailing white space, or None. It is made when a line needs it.
     """
 
-    def __init__(self, entries: Iterable[tuple[str, str | None, Callable[[], _Entry]]]) -> None:
+    def __init__(self, entries: Iterable[tuple[str, str | re.Pattern[str] | None, Callable[[], _Entry]]]) -> None:
         self._entries = [(shape_of(hint), pattern, cache(entry)) for hint, pattern, entry in entries]
         self._size = 0
 
@@ -377,7 +377,17 @@ def unique_pieces(lines: Sequence[Line]) -> Iterable[tuple[str, Sequence[int]]]:
     return [("\n".join([text for _, text in lines]), range(len(lines)))]
 
 
-def find_lines_with(hints: Iterable[str], text: str) -> list[tuple[int, str]]:
+def find_lines_with(hints: Sequence[str], lines: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield position and text of the lines that contain one of some literals; of a block only the first row."""
+    if isinstance(lines, ShapedLines):
+        yield from sorted({(at, text) for hint in hints for at, text in enumerate(lines.texts) if hint in text})
+        return
+    for whole, positions in unique_pieces(lines):
+        for index, text in _find_in_text(hints, whole):
+            yield positions[index], text
+
+
+def _find_in_text(hints: Sequence[str], text: str) -> list[tuple[int, str]]:
     """Return index and text of the lines that contain one of some literals, in one pass of `str.find` for each."""
     found: dict[int, str] = {}
     for hint in hints:
@@ -419,11 +429,7 @@ def find_texts(lines: Sequence[Line], find: Callable[[int], int]) -> Iterator[tu
 
 def find_line(lines: Sequence[Line], shown: str) -> int | None:
     """Return the position of the first line with this text between its blanks; None if there is none."""
-    for text, positions in unique_pieces(lines):
-        for index, line in find_lines_with([shown], text):
-            if line.strip() == shown:
-                return positions[index]
-    return None
+    return next((position for position, text in find_lines_with([shown], lines) if text.strip() == shown), None)
 
 
 def have_decimals(values: NDArray[np.int64], widths: NDArray[np.int64], decimals: int, power: int) -> bool:

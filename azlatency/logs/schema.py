@@ -197,6 +197,7 @@ NEVER_MISSING = {
 UNCOUNTED = ("warmup", "duplicate", "void")
 
 
+@cache
 def names(table: str) -> tuple[str, ...]:
     """Return the column names of a table, in order.
 

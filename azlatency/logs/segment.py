@@ -52,7 +52,7 @@ _PROMPT = re.compile(
 # "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _PROMPT_STARTS = ("#", "$", "%", ">")
-_MAY_BE_BOUNDARY = r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*"
+_MAY_BE_BOUNDARY = re.compile(r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*")
 #: Which shapes lines may have that are fences, headings, prompts or boundaries of sessions.
 _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
@@ -301,18 +301,23 @@ def _remove_weak(claims: Claims) -> Claims:
 
 def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> Claims:
     """Remove the claims in the middle of a log, where several runs of a tool write into one text at once."""
-    if len(claims) < 2:
+    if len(claims) < 2 or not any(map(_may_continue, claims.tools)):
         return claims
     kept = Claims()
     for tool, group in groupby(claims, key=attrgetter("tool")):
         same = Claims(group)
         continued: set[int] = set()
-        if len(same) > 1 and (parser := load_parsers().get(tool)) is not None:
-            continued.update(parser.find_continued(_Parts(lines, same, block.stop)))
+        if len(same) > 1 and _may_continue(tool):
+            continued.update(load_parsers()[tool].find_continued(_Parts(lines, same, block.stop)))
         for index, claim in enumerate(same):
             if index not in continued:
                 kept.append(claim)
     return kept
+
+
+def _may_continue(tool: str) -> bool:
+    """Return whether a log of a tool may continue the one above it."""
+    return tool in load_parsers() and type(load_parsers()[tool]).find_continued is not Parser.find_continued
 
 
 class _Parts(Sequence[Sequence[Line]]):

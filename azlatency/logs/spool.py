@@ -164,6 +164,8 @@ class Spool(MutableSequence[Item]):
     @overload
     def __getitem__(self, index: slice) -> list[Item]: ...
     def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        if index == -1 and isinstance(last := self._parts[-1], list) and last:
+            return last[-1]
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
         else:

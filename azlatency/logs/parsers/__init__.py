@@ -65,7 +65,7 @@ class Signature:
     ) -> None:
         self.hint, self._pattern, self.weak = hint, pattern, weak
         self.then = None if then is None else re.compile(then)
-        self.shape = shape
+        self.shape = None if shape is None else re.compile(shape)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -54,11 +54,12 @@ class RowArithmetic:
         """Return the least and greatest rate that bytes and times allow, or None if the row has no bytes."""
         if self.bytes is None:
             return None
-        half = self.bytes.resolution or 0.0
-        length = self.length_ns if self.seconds_ns is None else self.seconds_ns
-        shortest, longest = length - self.slack_ns, length + self.slack_ns
-        low = 8e9 * max(self.bytes.value - half, 0.0) / longest if longest > 0 else 0.0
-        high = 8e9 * (self.bytes.value + half) / shortest if shortest > 0 else float("inf")
+        value, half, slack = self.bytes.value, self.bytes.resolution or 0.0, self.slack_ns
+        length = self.seconds_ns
+        if length is None:
+            length = self.end_ns - self.start_ns
+        low = 8e9 * max(value - half, 0.0) / (length + slack) if length + slack > 0 else 0.0
+        high = 8e9 * (value + half) / (length - slack) if length - slack > 0 else float("inf")
         return low, high
 
     def agrees(self) -> bool:
@@ -74,8 +75,9 @@ class RowArithmetic:
     def _between(self, bounds: tuple[float, float] | None) -> bool:
         if bounds is None or self.rate is None:
             return True
-        half = (self.rate.resolution or 0.0) + 1e-6 * self.rate.value
-        return bounds[0] <= self.rate.value + half and self.rate.value - half <= bounds[1]
+        value = self.rate.value
+        half = (self.rate.resolution or 0.0) + 1e-6 * value
+        return bounds[0] <= value + half and value - half <= bounds[1]
 
     def throughput(self) -> float | None:
         """Return the more precise of bytes / time and the printed rate, or None if they contradict each other."""

@@ -33,7 +33,7 @@ def _is_terse(text: str) -> bool:
 
 def _is_other(text: str) -> bool:
     """Return whether a line is not text of jobs, but JSON or terse."""
-    return begins_document(text) or _is_terse(text)
+    return ("{" in text or ";fio-" in text) and (begins_document(text) or _is_terse(text))
 
 
 class FioParser(Parser):

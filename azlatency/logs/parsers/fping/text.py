@@ -56,10 +56,12 @@ class FpingText(LineLog):
 
     def read(self, line: Line) -> int:
         """Read the list of ``-C``, which may have any length, by its tokens; apply the rules to other lines."""
-        host, colon, values = line.text.strip().partition(" : ")
+        if " : " not in line.text:
+            return super().read(line)
+        host, _, values = line.text.strip().partition(" : ")
         tokens = values.split()
         host = host.rstrip()
-        if colon and len(host.split()) == 1 and tokens and all(LISTED.fullmatch(token) for token in tokens):
+        if tokens and all(map(LISTED.fullmatch, tokens)) and len(host.split()) == 1:
             if not (self._is_cut(line, tokens) and self._report_unfinished(line)):
                 self._end_host(line, host).record_list(line.number, host, tokens)
             return DATA

@@ -36,7 +36,7 @@ class Iperf2Parser(Parser):
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the tests of one log, text or CSV."""
         first = next((line.text.strip() for line in log.lines if line.text.strip()), "")
-        is_csv = re.fullmatch(f"{CSV_ROW}|{CSV_HEADER}", first) is not None
+        is_csv = "," in first and re.fullmatch(f"{CSV_ROW}|{CSV_HEADER}", first) is not None
         reader = (CsvRows if is_csv else Iperf2Text)(log, recorder)
         reader.feed(log.lines, recorder.accounting)
         reader.finish()

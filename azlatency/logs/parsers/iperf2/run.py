@@ -121,6 +121,8 @@ class Test:
     """The sides of sums by number of their row."""
     _overview: _Overview = field(default_factory=_Overview)
     """Known at the end."""
+    _clients: dict[str, bool | None] = field(default_factory=dict)
+    """What `_is_client` returned at the end."""
 
     # --- while reading
 
@@ -214,6 +216,11 @@ class Test:
 
     def _is_client(self, stream: str) -> bool | None:
         """Whether this end opened the connection of the stream."""
+        if stream not in self._clients:
+            self._clients[stream] = self._has_opened(stream)
+        return self._clients[stream]
+
+    def _has_opened(self, stream: str) -> bool | None:
         names = (stream, "*" + stream, stream[1:])
         connection = next((self.connections[name] for name in names if name in self.connections), None)
         if connection is not None:

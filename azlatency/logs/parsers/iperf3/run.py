@@ -479,7 +479,10 @@ class Test:
                 throughput = row.throughput()
             table.append(_to_interval(row, self.run.run_id, name, throughput))
             if not row.omitted:
-                gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row)
+                direction = row.side or "", row.role or ""
+                if direction not in gaps:
+                    gaps[direction] = _Gaps()
+                gaps[direction].add(row)
         if not all(of_direction.in_order for of_direction in gaps.values()):
             gaps = self._sorted_gaps()
         for direction in sorted(gaps):
@@ -522,7 +525,8 @@ class Test:
             return
         implied = 8e9 * row.bytes.value / row.rate.value
         shift = abs(implied - row.length_ns)
-        if row.agrees() and shift <= row.slack_ns + 1e-3 * implied + row.relative_resolution() * implied:
+        slack = row.slack_ns + 1e-3 * implied
+        if row.agrees() and (shift <= slack or shift <= slack + row.relative_resolution() * implied):
             return
         first = row.start_ns < _BOUNDARY_NS and not row.omitted and self.intervals.omitted
         boundary = first or row.length_ns + row.slack_ns < _BOUNDARY_NS < implied
@@ -574,14 +578,15 @@ class Test:
 
 def _to_interval(row: IntervalRow, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
     """Return the row of the table ``intervals``."""
+    size = row.bytes
     return {
         "run_id": run_id,
         "side": row.side,
         "stream": stream,
         "start_ns": row.start_ns,
         "end_ns": row.end_ns,
-        "bytes": None if row.bytes is None else row.bytes.value,
-        "bytes_resolution": None if row.bytes is None else row.bytes.resolution,
+        "bytes": None if size is None else size.value,
+        "bytes_resolution": None if size is None else size.resolution,
         "throughput": throughput,
         "throughput_printed": None if row.rate is None else row.rate.value,
         "retransmits": _whole(row.retransmits),

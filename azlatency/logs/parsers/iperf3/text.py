@@ -70,19 +70,20 @@ class Iperf3Text(LineLog):
 
     def read(self, line: Line) -> int:
         """Remove the prefix and apply the rules; a line that consists of the prefix only is blank."""
-        text = line.text.strip()
+        number, text = line
+        text = text.strip()
         core = _CORE.search(text, 0, _LONGEST_PREFIX)
-        if core is not None and core.start() > 0:
-            self.prefixes.add(_shape(text[: core.start()]))
-            text = text[core.start() :]
-            line = Line(line.number, text)
+        if core is not None and (start := core.start()):
+            self.prefixes.add(_shape(text[:start]))
+            text = text[start:]
+            line = Line(number, text)
         elif core is None and self.prefixes and _shape(text) in self.prefixes:
             return BLANK
         separator = text.startswith(_SEPARATOR)
         kind = super().read(line)
         self.after_separator = separator
         if kind and self.test is not None:
-            self.test.last_line = line.number
+            self.test.last_line = number
         return kind
 
     # --- which test
@@ -238,16 +239,16 @@ class Iperf3Text(LineLog):
             test.summary.append(row)
 
     def _read_row(self, line: Line, match: re.Match[str]) -> Row:
-        label = match["label"]
+        stream, role, start, end, size, size_unit, rate, rate_unit, *_, label = match.groups()
         return Row(
             line=line.number,
-            stream=match["id"],
-            role=match["role"],
-            start_ns=nanoseconds(match["start"], "sec"),
-            end_ns=nanoseconds(match["end"], "sec"),
+            stream=stream,
+            role=role,
+            start_ns=nanoseconds(start, "sec"),
+            end_ns=nanoseconds(end, "sec"),
             slack_ns=_SLACK_NS,
-            bytes=quantity(match["bytes"], match["byte_unit"]),
-            rate=quantity(match["rate"], match["rate_unit"]),
+            bytes=quantity(size, size_unit),
+            rate=quantity(rate, rate_unit),
             side=label if label in ("sender", "receiver") else None,
             omitted=label == "(omitted)",
         )

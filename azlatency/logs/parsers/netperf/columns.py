@@ -5,7 +5,8 @@ To read a new column, add its name here and its metric in `azlatency.logs.parser
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from azlatency.logs.lines import Line
@@ -114,14 +115,20 @@ def _values_by_name(titles: list[str], values: str) -> dict[str, str] | None:
     """Return the values under the titles, or None if this is not a table of an omni test."""
     width = max(len(text) for text in (*titles, values))
     padded = [text.ljust(width) for text in (*titles, values)]
-    between = (" ",) * len(padded)
-    blank = [characters == between for characters in zip(*padded, strict=True)]
-    starts = [column for column in range(width) if not blank[column] and (column == 0 or blank[column - 1])]
     value_by_name: dict[str, str] = {}
-    for start, stop in zip(starts, [*starts[1:], width], strict=True):
+    for start, stop in pairwise(chain(_find_starts(padded), [width])):
         *title_parts, value = [text[start:stop].strip() for text in padded]
         name = NAMES.get(" ".join(part for part in title_parts if part))
         if name is None or not value or "," in value:
             return None
         value_by_name[name] = value
     return value_by_name or None
+
+
+def _find_starts(padded: list[str]) -> Iterator[int]:
+    """Yield where columns start; nearly all tables are not those of an omni test, which the first column shows."""
+    between, is_between = (" ",) * len(padded), True
+    for at, characters in enumerate(zip(*padded, strict=True)):
+        was_between, is_between = is_between, characters == between
+        if was_between and not is_between:
+            yield at

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from azlatency.logs.lines import Line, find_lines_with, unique_pieces
+from azlatency.logs.lines import Line, find_lines_with
 from azlatency.logs.parsers import Log
 
 _HEADER = re.compile(r"PING (\S{1,200}?) ?\((\S{1,200}?)(?: \((\S{1,60})\))?\):? .{1,120}")
@@ -81,10 +81,9 @@ def _is_mixed(lines: Sequence[Line]) -> bool:
 
 def _targets(lines: Sequence[Line]) -> Iterator[re.Match[str]]:
     """Yield the matches of the lines that name a target, in order."""
-    for text, _ in unique_pieces(lines):
-        for _, row in find_lines_with(_HINTS, text):
-            if (match := _target(row.strip())) is not None:
-                yield match
+    for _, row in find_lines_with(_HINTS, lines):
+        if (match := _target(row.strip())) is not None:
+            yield match
 
 
 def _target(row: str) -> re.Match[str] | None:

@@ -70,7 +70,7 @@ class PingParser(Parser):
         return find_continued(logs)
 
     def _read(self, log: Log, recorder: Recorder) -> None:
-        if any('"transmitted": ' in line.text or '"ttl": ' in line.text for line in log.lines[:_FIRST_OBJECTS]):
+        if [text for _, text in log.lines[:_FIRST_OBJECTS] if '"transmitted": ' in text or '"ttl": ' in text]:
             read_json(log, recorder)
             return
         reader = PingText(log, recorder)

@@ -97,8 +97,11 @@ class ProbeSamples:
             self.highest = seq
         self.seq.append(seq)
         self.status.append(STATUSES.index(status))
-        for column, value in zip((self.sent, self.rtt, self.low, self.high), (sent, rtt, *bounds), strict=True):
-            column.append(_or_null(value))
+        low, high = bounds
+        self.sent.append(NULL if sent is None else sent)
+        self.rtt.append(NULL if rtt is None else rtt)
+        self.low.append(NULL if low is None else low)
+        self.high.append(NULL if high is None else high)
         if at == MOST_IN_MEMORY:
             self._move_into_files()
         return at

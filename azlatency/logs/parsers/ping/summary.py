@@ -25,7 +25,7 @@ def to_point(token: str) -> str:
 
 def milliseconds(token: str) -> Quantity:
     """Read milliseconds with a decimal point or comma; ``printed`` keeps the token as it is in the log."""
-    return quantity(to_point(token), "ms")._replace(printed=token)
+    return quantity(to_point(token), "ms")._replace(printed=token) if "," in token else quantity(token, "ms")
 
 
 def record_extra_count(run: Run, text: str, line: int) -> None:

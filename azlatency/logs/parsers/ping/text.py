@@ -40,6 +40,7 @@ STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
 _PLAIN = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "：": ":", "，": ",", "、": ",", "（": "(", "）": ")"}
 )
+_REPLACED = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 
 
@@ -59,12 +60,13 @@ class PingText(LineLog):
 
     def read(self, line: Line) -> int:
         """Replace full-width and non-breaking characters by plain ones, then apply the rules."""
-        if not line.text.isascii():
-            line = line._replace(text=line.text.translate(_PLAIN))
-        if "\a" in line.text:
-            line = line._replace(text=line.text.replace("\a", ""))  # -a rings the bell at each reply
+        number, text = line
+        if not text.isascii() and _REPLACED.search(text):
+            line = Line(number, text.translate(_PLAIN))
+        if "\a" in text:
+            line = Line(number, line.text.replace("\a", ""))  # -a rings the bell at each reply
         if kind := super().read(line):
-            self.ping.last_line = line.number
+            self.ping.last_line = number
         return kind
 
     # --- replies

@@ -111,8 +111,10 @@ class _Uperf(LineLog):
         if not unit and token != "0":
             self.run.add_event("cut_number", "warning", f"{token} has lost its unit; it is left out", line.number)
             return None
+        if not unit:
+            return Quantity(0.0, "bytes", token, None)
         printed = quantity(token, f"uperf {unit.removesuffix('B')}B")
-        return printed._replace(printed_unit=unit) if unit else Quantity(0.0, "bytes", token, None)
+        return printed if printed.printed_unit == unit else printed._replace(printed_unit=unit)
 
     # --- tables below
 
