@@ -55,6 +55,7 @@ _WHOLE = ("sources", "events")
 #: The columns of ``runs`` by which runs are counted and compared.
 _OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *many_runs.KINDS)))
 _CONFLICT = "manifest_conflict"
+_MOST_NAMED = 3
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
     POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
@@ -258,7 +259,6 @@ def _copies(
 
     The events of large logs with many runs are apart, by source.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
@@ -274,46 +274,87 @@ def _copies(
             for place in large[source_id].places(name):
                 yield from large[source_id].pieces(place, columns)
 
-    columns = ["run_id", *VALUE_MARKS]
-    parsed = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=columns)
-    parsed = pa.concat_tables([parsed, *(part for log in many.values() for part in log.pieces(PARSED_RUNS, columns))])
-    parsed = in_order(parsed, list(paths))
-    marks = parsed[columns[1]].to_numpy()
-    alike = are_alike(marks, parsed[columns[2]].to_numpy(), SUSPICIOUS_IN_REPORT)
-    run_ids = parsed["run_id"].filter(pa.array(alike))
-    sizes = dict(counts_of(source_ids(parsed)))
-    columns = ["run_id", "source_id", "first_line", *COMPARED]
-    parts = [runs, *(part for log in many.values() for part in log.pieces("runs", columns))] if len(run_ids) else [runs]
-    parts = [
-        part.select(columns).filter(pc.is_in(part["run_id"], value_set=run_ids.combine_chunks())) for part in parts
-    ]
-    compared = in_order(pa.concat_tables(parts), list(paths))
-    ids, of_logs, first_lines = (compared[name].to_pylist() for name in columns[:3])
-    places = dict(zip(ids, zip(of_logs, first_lines, strict=True), strict=True))
+    marked = _Marked(in_order(rows_of(
+        folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=["run_id", *VALUE_MARKS]
+    ), list(paths)), runs, many)  # fmt: skip
+    sizes = {source_id: marked.sizes[source_id] for source_id in paths if source_id in marked.sizes}
     sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
     logs, of_many = Logs(), {source_id: Rows() for source_id in many}
-    originals: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    found = copies_among(compared.to_pandas(), marks[alike], sizes, tables, SUSPICIOUS_IN_REPORT)
-    for run_id, (original, values) in found.items():
-        (source_id, line), (of_source, of_line) = places[run_id], places[original]
-        if values < SUSPICIOUS and not reports & {source_id, of_source}:
+    noted: dict[tuple[str, str], _Noted] = {}
+    for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, SUSPICIOUS_IN_REPORT):
+        if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
-        place = f"{paths[of_source]}:{of_line}"
-        code = COPIED_RUN if values >= ENOUGH else POSSIBLE_COPY
-        text = f"prints the same {values} values as {place}; {_CONSEQUENCE[code]}"
-        event = {"source_id": source_id, "run_id": run_id, "line": line}
-        rows = of_many.get(source_id, logs.rows["events"])
+        place = f"{paths[copy.of_source]}:{copy.of_line}"
+        code = COPIED_RUN if copy.values >= ENOUGH else POSSIBLE_COPY
+        text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
+        event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
+        rows = of_many.get(copy.source_id, logs.rows["events"])
         rows.append({**event, "code": code, "severity": "warning", "text": text})
-        originals.setdefault((paths[source_id], code), []).append((line, place))
+        noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
     notes = [
-        f"{file}:{pairs[0][0]}: {count_of(len(pairs), 'run')} with the printed values of "
-        f"{shortened([place for _, place in pairs])}; {_CONSEQUENCE[code]}"
-        for (file, code), pairs in originals.items()
+        f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
+        f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
+        for (file, code), note in noted.items()
     ]
     return logs.to_arrow("events"), of_many, notes
 
 
-def shortened(names: Sequence[str]) -> str:
-    """List up to three names."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+class _Marked:
+    """Which runs print values like another one: those in one table, and those of each large log.
+
+    Attributes
+    ----------
+    marks, alike : ndarray
+        The mark of each run, and whether another one has it and enough values.
+    sizes : dict of str to int
+        Number of runs of each log.
+    """
+
+    def __init__(self, parsed: pa.Table, runs: pa.Table, many: Mapping[str, LargeTables]) -> None:
+        import numpy as np
+
+        self._runs, self._many = runs, many
+        assert parsed["run_id"].equals(runs["run_id"])
+        marks, enough, self.sizes = [], [], dict(counts_of(source_ids(parsed)))
+        for log in (None, *many.values()):
+            for part in [parsed] if log is None else log.pieces(PARSED_RUNS, ["run_id", *VALUE_MARKS]):
+                marks.append(part[VALUE_MARKS[0]].to_numpy())
+                enough.append(part[VALUE_MARKS[1]].to_numpy() >= SUSPICIOUS_IN_REPORT)
+                if log is not None:
+                    source_id = part["run_id"][0].as_py()[:16]
+                    self.sizes[source_id] = self.sizes.get(source_id, 0) + part.num_rows
+        self.marks = np.concatenate(marks)
+        del marks
+        self.alike = are_alike(self.marks, np.concatenate(enough))
+
+    def alike_runs(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield columns of the runs that are alike."""
+        import pyarrow as pa
+
+        yield self._runs.select(names).filter(pa.array(self.alike[: self._runs.num_rows]))
+        at = self._runs.num_rows
+        for log in self._many.values():
+            for part in log.pieces("runs", names):
+                yield part.filter(pa.array(self.alike[at : at + part.num_rows]))
+                at += part.num_rows
+
+
+class _Noted:
+    """The runs of a file that are copies: the line of the first, how many, and the first places of the originals."""
+
+    def __init__(self, line: int) -> None:
+        self.line, self.count = line, 0
+        self.places: list[str] = []
+
+    def add(self, place: str) -> None:
+        """Count a run, and keep its place if it is one of the first."""
+        self.count += 1
+        if len(self.places) < _MOST_NAMED:
+            self.places.append(place)
+
+
+def shortened(names: Sequence[str], count: int | None = None) -> str:
+    """List up to three names; ``count`` says how many there are if not all are given."""
+    more = (len(names) if count is None else count) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

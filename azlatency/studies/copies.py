@@ -8,8 +8,11 @@ them. So do runs whose logs or manifest name different places, rounds, repeats o
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from azlatency.logs.schema import arrow_schema
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +34,8 @@ _SAME = ["tool", "dialect", "test", "protocol"]
 _TELLS_APART = (
     "scenario", "round", "repeat", "region", "zone", "peer_region", "peer_zone", "client", "server", "started_at",
 )  # fmt: skip
+#: What is told of a run.
+_NAMES = ("run_id", "source_id", "first_line")
 #: The values of these columns of a run.
 Places = tuple[Any, ...]
 #: The columns of the table ``runs`` that are compared.
@@ -44,77 +49,142 @@ _LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "sa
 COLUMNS = _SMALL | _LARGE
 #: So many values are collected before those that occur twice are removed.
 _MOST_VALUES = 2**18
+#: The values of so many runs are counted together, and so many runs are Python objects.
+_MOST_COUNTED, _TOGETHER = 2**15, 2**12
 #: The column of each table that holds printed values.
 PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
 
 
-def find_copies(
-    runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: int = ENOUGH
-) -> dict[str, tuple[str, int]]:
-    """Find the runs that print the same values as another run; see `copies_among`.
+class Copy(NamedTuple):
+    """A run that prints the same ``values`` different values as another one, which counts."""
 
-    ``runs`` needs ``run_id``, ``source_id`` and `COMPARED`; ``table`` returns a table of the same runs by its name.
+    run_id: str
+    source_id: str
+    line: int
+    of_run: str
+    of_source: str
+    of_line: int
+    values: int
+
+
+def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: int = ENOUGH) -> set[str]:
+    """Return the runs that print the same values as another run; see `copies_among`.
+
+    ``runs`` is the table of that name; ``table`` returns a table of the same runs by its name.
     """
+    import pyarrow as pa
+
     marks, counts = _marks(runs["run_id"], table)
-    alike = are_alike(marks, counts, fewest)
-    sizes = runs["source_id"].value_counts().to_dict()
-    return copies_among(runs[alike], marks[alike], sizes, lambda name, ids: [table(name)], fewest)
+    alike = are_alike(marks, counts >= fewest)
+    sizes = runs["source_id"].value_counts(sort=False).to_dict()
+    compared = pa.schema([arrow_schema("runs").field(name) for name in (*_NAMES, *COMPARED)])
+    chosen = pa.Table.from_pandas(runs.loc[alike, compared.names], compared, preserve_index=False)
+    copies = copies_among(
+        lambda names: [chosen.select(names)], marks[alike], sizes, lambda name, _: [table(name)], fewest
+    )
+    return {copy.run_id for copy in copies}
 
 
-def are_alike(marks: NDArray[np.uint64], counts: NDArray[np.int64], fewest: int) -> NDArray[np.bool_]:
-    """Return which runs have the mark of another run (`value_marks`) and enough values."""
-    import pandas as pd
+def are_alike(marks: NDArray[np.uint64], enough: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which runs have the mark of another run (`value_marks`), of those that have enough values."""
+    return enough & _are_repeated(marks)
 
-    alike: NDArray[np.bool_] = pd.Series(marks).duplicated(keep=False).to_numpy() & (counts >= fewest)
-    return alike
+
+def _are_repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which values occur twice, without an object for each."""
+    import numpy as np
+
+    ordered = np.sort(values)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    return _are_among(values, repeated)
+
+
+def _are_among(values: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which values are among some, which are in order."""
+    import numpy as np
+
+    found = np.zeros(len(values), np.bool_)
+    for start in range(0, len(values) if len(some) else 0, _MOST_VALUES):
+        part = values[start : start + _MOST_VALUES]
+        places = np.minimum(np.searchsorted(some, part), len(some) - 1)
+        found[start : start + len(part)] = some[places] == part
+    return found
 
 
 def copies_among(
-    runs: pd.DataFrame,
+    runs: Callable[[Sequence[str]], Iterable[pa.Table]],
     marks: NDArray[np.uint64],
     sizes: Mapping[str, int],
     tables: Callable[[str, Sequence[str]], Iterable[pa.Table]],
     fewest: int,
-) -> dict[str, tuple[str, int]]:
+) -> Iterator[Copy]:
     """Find copies among the runs that are alike: those with at least ``fewest`` different values in common.
 
-    ``sizes`` is the number of runs of each source; ``tables`` returns the parts of a table that contain all rows of
-    some runs.
+    ``runs`` returns columns of these runs, in parts, in the order of their ``marks``; ``sizes`` is the number of runs
+    of each source, in the order of the sources; ``tables`` returns the parts of a table that contain all rows of some
+    runs. There may be very many, so that little is kept of those that have too few values.
 
-    Returns
-    -------
-    dict of str to (str, int)
-        ``run_id`` of a copy to the ``run_id`` of the run that counts, and the number of different values. The run that
-        counts is that of the file with the fewest runs: a log, not the report that quotes it.
+    Yields
+    ------
+    Copy
+        The run that counts is that of the file with the fewest runs: a log, not the report that quotes it.
     """
-    import pandas as pd
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    chosen = runs.set_index("run_id")
-    if chosen.empty:
-        return {}
-    same = pd.util.hash_pandas_object(chosen[_SAME].astype("str"), index=False)
-    of_runs = same * 31 + marks
-    of_runs = of_runs[of_runs.duplicated(keep=False).to_numpy()]
-    first_of_each = of_runs.drop_duplicates()
-    different = _different_values(first_of_each.index.tolist(), tables)
-    values = {mark: different.get(run_id, 0) for run_id, mark in first_of_each.items()}
-    of_runs = of_runs[[values[mark] >= fewest for mark in of_runs]]
-    rows = chosen.loc[of_runs.index, list(_TELLS_APART)].astype(object)
-    rows = rows.where(rows.notna(), None).assign(
-        mark=of_runs, size=[sizes[source_id] for source_id in chosen.loc[of_runs.index, "source_id"]]
-    )
-    rows = rows.sort_values("size", kind="stable")
-    copies: dict[str, tuple[str, int]] = {}
-    originals: dict[int, dict[Places, str]] = {}
-    places = zip(*(rows[name].tolist() for name in _TELLS_APART), strict=True)
-    for run_id, mark, place in zip(rows.index.tolist(), rows["mark"].tolist(), places, strict=True):
-        of_mark = originals.setdefault(mark, {})
-        first = next((original for other, original in of_mark.items() if not _told_apart(place, other)), None)
-        if first is None:
-            of_mark[place] = run_id
-        else:
-            copies[run_id] = first, values[mark]
-    return copies
+    if not len(marks):
+        return
+
+    def chosen(names: Sequence[str], rows: NDArray[np.bool_]) -> pa.Table:
+        parts, at = [], 0
+        for part in runs(names):
+            parts.append(part.filter(pa.array(rows[at : at + part.num_rows])))
+            at += part.num_rows
+        return pa.concat_tables(parts)
+
+    groups = np.concatenate([_hashes(part, _SAME) for part in runs(_SAME)]) * np.uint64(31) + marks
+    repeated = np.flatnonzero(_are_repeated(groups))
+    first_of_each = np.zeros(len(groups), np.bool_)
+    first_of_each[repeated[np.unique(groups[repeated], return_index=True)[1]]] = True
+    run_ids = chosen(["run_id"], first_of_each)["run_id"]
+    different = np.concatenate([
+        _different_values(run_ids.slice(start, _MOST_COUNTED).to_pylist(), tables)
+        for start in range(0, len(run_ids), _MOST_COUNTED)
+    ] or [np.zeros(0, np.int64)])  # fmt: skip
+    by_group = np.argsort(groups[first_of_each])
+    known, different = groups[first_of_each][by_group], different[by_group]
+    rows = _are_among(groups, known[different >= fewest])
+    groups = groups[rows]
+    table = chosen([*_NAMES, *_TELLS_APART], rows)
+    ranks = pc.index_in(table["source_id"], value_set=pa.array(list(sizes), pa.string())).to_numpy()
+    of_sources = np.array(list(sizes.values()), np.int64)[ranks]
+    place = np.arange(len(groups))
+    copies, originals = [array("q"), array("q")]
+    of_group: dict[Places, int] = {}
+    last = None
+    ordered = np.lexsort((place, ranks, of_sources, groups))
+    for start in range(0, len(ordered), _TOGETHER):
+        part = ordered[start : start + _TOGETHER]
+        columns = (table[name].take(pa.array(part)).to_pylist() for name in _TELLS_APART)
+        for at, group, here in zip(part.tolist(), groups[part].tolist(), zip(*columns, strict=True), strict=True):
+            if group != last:
+                of_group, last = {}, group
+            first = next((original for other, original in of_group.items() if not _told_apart(here, other)), None)
+            if first is None:
+                of_group[here] = at
+            else:
+                copies.append(at)
+                originals.append(first)
+    found = np.array([copies, originals], np.int64)
+    found = found[:, np.lexsort((found[0], ranks[found[0]], of_sources[found[0]]))]
+    values = different[np.searchsorted(known, groups[found[0]])]
+    for start in range(0, found.shape[1], _TOGETHER):
+        some = slice(start, start + _TOGETHER)
+        both = [table.select(_NAMES).take(pa.array(positions[some])) for positions in found]
+        shown = (content[name].to_pylist() for content in both for name in _NAMES)
+        yield from map(Copy._make, zip(*shown, values[some].tolist(), strict=True))
 
 
 def _marks(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -179,8 +249,9 @@ def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
 
 def _different_values(
     run_ids: Sequence[str], tables: Callable[[str, Sequence[str]], Iterable[pa.Table]]
-) -> dict[str, int]:
+) -> NDArray[np.int64]:
     """Return how many different values with at least three significant digits each run printed."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -199,7 +270,7 @@ def _different_values(
     values = pa.concat_tables(parts).group_by(["run", "value"]).aggregate([])
     digits = pc.utf8_trim(pc.replace_substring_regex(values["value"], r"e.*|\D", ""), "0")
     long = values.filter(pc.greater_equal(pc.utf8_length(digits), 3))
-    return {run_ids[run]: count for run, count in counts_of(long["run"])}
+    return np.bincount(long["run"].to_numpy(), minlength=len(run_ids))
 
 
 def counts_of(column: pa.ChunkedArray) -> Iterator[tuple[Any, int]]:

@@ -7,11 +7,13 @@ memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from azlatency.logs import schema
 from azlatency.logs.rows import Rows
 from azlatency.studies.copies import COPIED_RUN, POSSIBLE_COPY
+from azlatency.studies.parts import in_groups
 from azlatency.studies.store import PARSED_RUNS, VALUE_MARKS
 from azlatency.studies.writer import LargeTables
 
@@ -54,12 +56,11 @@ def describe(tables: LargeTables, describe_runs: Callable[[pa.Table], tuple[pa.T
 
 def add_events(tables: LargeTables, of_manifest: Rows | None, of_copies: Rows) -> None:
     """Replace the events of the manifest, unless they are None, and of copies; those of the parsers come first."""
-    import pyarrow as pa
-
     events = schema.arrow_schema("events")
-    if of_manifest is None and of_copies.to_arrow(events).equals(
-        pa.concat_tables([events.empty_table(), *_kept(tables, "of copies")]).combine_chunks()
-    ):
+    groups = zip_longest(
+        in_groups(of_copies.tables(events), _TOGETHER), in_groups(_kept(tables, "of copies"), _TOGETHER)
+    )
+    if of_manifest is None and all(new is not None and new.equals(old) for new, old in groups):
         return
 
     def parts() -> Iterator[pa.Table]:

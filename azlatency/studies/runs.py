@@ -88,7 +88,7 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
 def _copies(study: Study | Logs) -> set[str]:
     """Return the runs that are copies of others; an import stored them."""
     if isinstance(study, Logs):
-        return set(find_copies(study.runs, study.to_arrow))
+        return find_copies(study.runs, study.to_arrow)
     events = study.events
     return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
 
