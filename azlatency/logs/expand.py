@@ -34,7 +34,7 @@ from typing import IO, Any
 
 from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
 from azlatency.logs.large import FileText, LongText, count_line_feeds
-from azlatency.logs.long_documents import find_json, is_read_as_whole
+from azlatency.logs.long_documents import find_json
 
 LARGEST_SOURCE = 2 * 1024**3
 #: JSON that `azlatency.logs.long_documents` does not divide has to be in memory as a whole.
@@ -250,10 +250,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
-    """Return a large log whose text stays in a file; None for what has to be read as a whole.
-
-    These are archives, JSON of a tool that `azlatency.logs.long_documents` does not divide, and a single line.
-    """
+    """Return a large log whose text stays in a file; None for what has to be read as a whole: an archive, one line."""
     if zipfile.is_zipfile(file):
         return None
     reader, hasher, size = _find_reader(next(_pieces(file), b"")), hashlib.sha256(), 0
@@ -265,10 +262,7 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
     beginning = next(read(), b"")
     mark, encoding = begin_decoding(beginning[:HEAD], shown)
     head = beginning[len(mark) :].decode(encoding, "ignore").lstrip().encode()[:_HEAD]
-    if is_json := _JSON_START.match(head) is not None:
-        if is_read_as_whole(head):
-            return None
-    else:
+    if not (is_json := _JSON_START.match(head) is not None):
         read = partial(_bounded_lines, read, shown)
     text = _text_in(file, read()) if reader is None and (mark, encoding) == (b"", "utf-8") else None
     if text is None and encoding == "utf-8":

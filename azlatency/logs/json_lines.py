@@ -127,6 +127,10 @@ class JsonLineMap:
         """Return whether an item of a list stands for elements that stay in the file."""
         return isinstance(item, json_tokens.Scalar) and item.position in self._document.lists
 
+    def pieces(self, item: json_tokens.Scalar) -> list[Piece]:
+        """Return the elements that stay in the file, for which an item of a list stands."""
+        return self._document.lists[item.position][0]
+
     @property
     def is_valid(self) -> bool:
         """Whether the log is known to be one valid document."""
@@ -152,10 +156,10 @@ class JsonLineMap:
             if (window := next(windows, None)) is None:
                 yield item
             while window is not None:
-                yield from self._read_shown(alike=alike and window.is_valid)
+                yield from self.shown(alike=alike and window.is_valid)
                 window = next(windows, None)
 
-    def _read_shown(self, *, alike: bool) -> Iterator[Any]:
+    def shown(self, *, alike: bool) -> Iterator[Any]:
         """Yield the elements of the list that is shown."""
         text, reader = self.text, None
         if alike and text.isascii():

@@ -84,12 +84,6 @@ def shorten(text: FileText, begin: int, stop: int, tool: str, line: int) -> Shor
         return None
 
 
-def is_read_as_whole(head: bytes) -> bool:
-    """Return whether a text begins with a document of a tool without long lists."""
-    tool = tool_of(head.decode("utf-8", "replace"))
-    return bool(tool) and not load_parsers()[tool].document_lists
-
-
 def _is_recognised(head: bytes, tool: str) -> bool:
     """Return whether a text that is no valid document, and begins like this, is a log of a tool."""
     lines = [line.strip() for line in head.decode("utf-8", "replace").split("\n")]

@@ -363,7 +363,7 @@ def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: p
 def test_what_must_be_in_memory_is_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
     monkeypatch.setattr(expand_module, "LARGEST_WHOLE", 1000)
-    (tmp_path / "a.json").write_text('{"fio version": "fio-3"}' + " " * 1000)
+    (tmp_path / "a.json").write_text('{"other tool": "none-3"}' + " " * 1000)
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.write(tmp_path / "a.json", "a.json")
     errors = list(expand(tmp_path))

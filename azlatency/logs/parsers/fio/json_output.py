@@ -24,19 +24,32 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import DEEPEST, ElementReader, JsonError, JsonObject, Kept, Scalar, read_object
+from azlatency.logs.json_tokens import (
+    DEEPEST,
+    ElementReader,
+    JsonError,
+    JsonObject,
+    Kept,
+    Scalar,
+    read_object,
+    skip_blanks,
+    skip_comma,
+)
+from azlatency.logs.long_documents import LARGEST_WHOLE, TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.job_columns import JobColumns
 from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, split_job
 from azlatency.logs.parsers.fio.numbers import bucket_bounds, cut, percentile, share
-from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Buckets, Direction, Job, Percentile
+from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Buckets, Direction, Job, Percentile, RunWriter
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
@@ -45,6 +58,12 @@ _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
 _MOST_DIGITS = 18
 #: The lists of jobs; a job in which a document is cut keeps its complete members.
 _KEPT: Kept = {"jobs": {}, "client_stats": {}}
+#: Fewer lines below a long document are searched for another report of its jobs.
+_MOST_LINES_BELOW = 1000
+_MARKS_OF_JOBS = ("{", ";fio-", "=")
+#: The rows of so many jobs of a long document are written together.
+_JOBS_TOGETHER = 128
+_RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
 
 
@@ -53,6 +72,16 @@ class _RawJob(NamedTuple):
 
     position: int
     text: bytes
+
+
+class _Header(NamedTuple):
+    """What all jobs of a document share."""
+
+    version: str | None
+    date: str | None
+    seconds: int | None
+    disks: list[tuple[str, Quantity, int]]
+    options: dict[str, str]
 
 
 class Documents:
@@ -70,10 +99,13 @@ class Documents:
         self.document_jobs = []
         first = self.log.lines[index].number
         document, next_index, fault = self.line_map.read_document(index, _KEPT, self._reader())
-        self._read_jobs(document)
         last = self.log.lines[next_index - 1].number
+        if self._is_alone(document, next_index):
+            self._write_long(document, (first, last), fault, signal, failures)
+            return next_index
+        self._read_jobs(document)
         if fault is not None:
-            self._keep_complete_part(first, last, fault)
+            self._keep_complete_part(first, last, fault, self.line_map.line_number(fault.position))
         for job in self.document_jobs:
             job.last_line = max(job.last_line, last if job is self.document_jobs[-1] else job.line)
             job.signal = signal
@@ -85,18 +117,18 @@ class Documents:
         self.jobs.extend(self.document_jobs)
         return next_index
 
-    def _keep_complete_part(self, first: int, last: int, fault: JsonError) -> None:
+    def _keep_complete_part(self, first: int, last: int, fault: JsonError, line: int) -> None:
         if not self.document_jobs:
             self.document_jobs.append(Job(name="", line=first, dialect="fio-json"))
         job = self.document_jobs[-1]
         job.cut, job.last_line = True, last
         if not fault.at_end:
             text = "the document is not JSON from here on; the members above are kept"
-            job.notes.append(("malformed", "error", text, self.line_map.line_number(fault.position)))
+            job.notes.append(("malformed", "error", text, line))
 
     def _read_jobs(self, document: JsonObject) -> None:
         text, line, end = self.line_map.text, 1, 0
-        for nodes in (value for key, value in document.pairs if key in _KEPT and isinstance(value, list)):
+        for nodes in _lists_of(document):
             for node in nodes:
                 if isinstance(node, _RawJob):
                     line += text.count("\n", end, node.position)
@@ -105,13 +137,99 @@ class Documents:
                 elif isinstance(node, JsonObject):
                     self.document_jobs.append(self._read_node(node))
                     node.forget()
-        self._apply_header(document)
+                elif self.line_map.is_divided(node):
+                    for job, _ in self._long_list(node):
+                        job.expand()  # as long as its text is shown
+                        self.document_jobs.append(job)
+        self._apply_header(self._read_header(document), self.document_jobs)
 
     def _read_node(self, node: JsonObject) -> Job:
         job = self._read_job(node)
         job.cut = not node.end
         job.last_line = self.line_map.line_number(node.end - 1) if node.end else job.line
         return job
+
+    # --- very many jobs
+
+    def _is_alone(self, document: JsonObject, next_index: int) -> bool:
+        """Return whether a document is long, and there is no other report of its jobs in the log."""
+        divided = [node for nodes in _lists_of(document) for node in nodes if self.line_map.is_divided(node)]
+        if not divided:
+            return False
+        lines = self.log.lines
+        is_alone = not self.jobs and (
+            self.log.document is not None
+            or (
+                len(lines) - next_index < _MOST_LINES_BELOW
+                and not any(mark in line.text for line in lines[next_index:] for mark in _MARKS_OF_JOBS)
+            )
+        )
+        size = sum(piece.end - piece.begin for node in divided for piece in self.line_map.pieces(node))
+        if not is_alone and size > LARGEST_WHOLE:
+            what = f"{size} bytes of jobs, and other reports in the same log"
+            raise TooLargeError(f"{what}; put each document in a file of its own", self.log.first_line)
+        return is_alone
+
+    def _write_long(
+        self,
+        document: JsonObject,
+        lines: tuple[int, int],
+        fault: JsonError | None,
+        signal: tuple[int, str] | None,
+        failures: list[tuple[int, str]],
+    ) -> None:
+        """Write the jobs of a document one by one."""
+        header = self._read_header(document)
+        line = 0 if fault is None else self.line_map.line_number(fault.position)
+        writer = RunWriter(self.recorder, self.log)
+        nodes = [node for nodes in _lists_of(document) for node in nodes]
+        nodes = [node for node in nodes if isinstance(node, JsonObject) or self.line_map.is_divided(node)]
+        for node in nodes:
+            found = self._long_list(node) if isinstance(node, Scalar) else iter([(self._read_node(node), True)])
+            for number, (job, is_last_of_node) in enumerate(found, 1):
+                is_last = is_last_of_node and node is nodes[-1]
+                self.document_jobs = [job]
+                self._apply_header(header, [job])
+                if is_last and fault is not None:
+                    self._keep_complete_part(*lines, fault, line)
+                job.last_line = max(job.last_line, lines[1] if is_last else job.line)
+                job.signal = signal
+                if failures and (job.error or is_last):
+                    job.failures, failures = [*failures], []
+                writer.write(job)
+                if number % _JOBS_TOGETHER == 0:
+                    writer.flush()
+            writer.flush()
+        for job in self.document_jobs:
+            job.is_written = True
+            self.jobs.append(job)  # of which the text is a report
+
+    def _long_list(self, node: Scalar) -> Iterator[tuple[Job, bool]]:
+        """Yield the jobs of a long list, and whether each is the last one; its text is shown until the next one."""
+        *_, last = self.line_map.pieces(node)
+        for piece in self.line_map.windows(node.position):
+            jobs = self._raw_jobs() if piece.is_valid and self.line_map.text.isascii() else self._slow_jobs()
+            if (waiting := next(jobs, None)) is None:
+                text = f"{piece.end - piece.begin} bytes of the list of jobs are no jobs; copy the log again"
+                raise TooLargeError(text, piece.line + 1)
+            while waiting is not None:
+                job, waiting = waiting, next(jobs, None)
+                yield job, waiting is None and piece is last
+
+    def _raw_jobs(self) -> Iterator[Job]:
+        """Yield the jobs in the text that is shown, a list that is valid."""
+        text, place = self.line_map.text, 1
+        for raw in _RAWS.decode(text):
+            place = skip_blanks(text, place)
+            if text[place] == "{":
+                yield self._read_raw(_RawJob(place, bytes(raw)), self.line_map.line_number(place), at_once=True)
+            place = skip_comma(text, place + len(bytes(raw)), "]")
+
+    def _slow_jobs(self) -> Iterator[Job]:
+        """Yield the jobs in the text that is shown, any other list."""
+        for node in self.line_map.shown(alike=False):
+            if isinstance(node, JsonObject):
+                yield self._read_node(node)
 
     def _reader(self) -> ElementReader | None:
         """Return what finds the jobs of a valid document without reading them; None if it is not possible."""
@@ -162,22 +280,26 @@ class Documents:
 
     # --- members that all jobs of a document share
 
-    def _apply_header(self, node: JsonObject) -> None:
-        version, date = node.value("fio version"), node.value("time")
-        seconds = node.value("timestamp")
+    def _read_header(self, node: JsonObject) -> _Header:
+        version, date, seconds = node.value("fio version"), node.value("time"), node.value("timestamp")
         for name in ("fio version", "time", "timestamp"):
             if (leaf := node.leaf(name)) is not None:
                 self.line_map.mark_data(leaf)
-        disks = [disk for member in node.objects("disk_util") if (disk := self._disk(member)) is not None]
-        shared = _options(node.object("global options"))
-        for job in self.document_jobs:
+        return _Header(
+            version.removeprefix("fio-") if isinstance(version, str) else None,
+            " ".join(date.split()) if isinstance(date, str) else None,
+            seconds if isinstance(seconds, int) else None,
+            [disk for member in node.objects("disk_util") if (disk := self._disk(member)) is not None],
+            _options(node.object("global options")),
+        )
+
+    def _apply_header(self, header: _Header, jobs: Sequence[Job]) -> None:
+        for job in jobs:
             job.document = self.number
-            job.version = version.removeprefix("fio-") if isinstance(version, str) else None
-            job.date = " ".join(date.split()) if isinstance(date, str) else None
-            job.options = {**shared, **job.options}
-            job.disks = disks
-            if isinstance(seconds, int) and job.elapsed_start is not None:
-                job.elapsed_start = seconds - job.elapsed_start
+            job.version, job.date, job.disks = header.version, header.date, header.disks
+            job.options = {**header.options, **job.options}
+            if header.seconds is not None and job.elapsed_start is not None:
+                job.elapsed_start = header.seconds - job.elapsed_start
             else:
                 job.elapsed_start = None
             if job.columns is None:
@@ -369,6 +491,11 @@ class Documents:
             else:
                 text = f"io_bytes {token} agrees with rate and time neither as bytes nor as KiB; it is left out"
                 job.notes.append(("unit_ambiguous", "warning", text, line))
+
+
+def _lists_of(document: JsonObject) -> Iterator[list[Any]]:
+    """Yield the lists of jobs."""
+    return (value for key, value in document.pairs if key in _KEPT and isinstance(value, list))
 
 
 def _options(node: JsonObject) -> dict[str, str]:

@@ -43,6 +43,7 @@ class FioParser(Parser):
     commands = ("fio",)
     document_keys: ClassVar = {"fio version": '"fio-'}
     document_type = FioDocument
+    document_lists = ("jobs", "client_stats")
     units = FIO_UNITS
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),

@@ -119,6 +119,8 @@ class Job:
     earlier: list[Job] = field(default_factory=list)
     columns: JobColumns | None = None
     """The numbers of a job of a known form: ``directions``, ``process`` and ``notes`` are empty until `expand`."""
+    is_written: bool = False
+    """Whether the run was written, with those of a long document."""
 
     @property
     def runtimes(self) -> dict[str, int]:
@@ -203,9 +205,10 @@ def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
     reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two reports of the same moment share
     series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
     for job in jobs:
+        if job.is_written:
+            continue
         if job.name == ALL_CLIENTS:
-            text = "the sum over all clients is not stored, because the clients are"
-            recorder.add_event("aggregate_row", "info", text, job.line)
+            kept[id(job)] = job
             continue
         same_report = reports.setdefault((job.name, job.group, job.date), [])
         twin = next((other for other in same_report[:_MOST_TWINS] if id(other) in kept and job.repeats(other)), None)
@@ -225,10 +228,29 @@ def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
         kept[id(job)] = job
         same_report.append(job)
         series.setdefault(job.key, []).append(job)
-    rows = JobRows(recorder)
+    writer = RunWriter(recorder, log)
     for job in kept.values():
-        _write_job(job, rows, recorder, log)
-    rows.write()
+        writer.write(job)
+    writer.flush()
+
+
+class RunWriter:
+    """Writes jobs as runs."""
+
+    def __init__(self, recorder: Recorder, log: Log) -> None:
+        self._rows, self._recorder, self._log = JobRows(recorder), recorder, log
+
+    def write(self, job: Job) -> None:
+        """Write a job, or report a sum of jobs."""
+        if job.name == ALL_CLIENTS:
+            text = "the sum over all clients is not stored, because the clients are"
+            self._recorder.add_event("aggregate_row", "info", text, job.line)
+        else:
+            _write_job(job, self._rows, self._recorder, self._log)
+
+    def flush(self) -> None:
+        """Write the rows of the last jobs."""
+        self._rows.write()
 
 
 def _write_job(job: Job, rows: JobRows, recorder: Recorder, log: Log) -> None:
