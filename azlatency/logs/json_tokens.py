@@ -173,7 +173,10 @@ class JsonObject(msgspec.Struct, gc=False):
             if value.__class__ is JsonObject or value.__class__ is list:
                 return value
             return self._member(value, self.ordinals[list(content).index(name)])
-        return next((value for key, value in self.pairs if key == name), None)
+        for key, value in self.pairs:
+            if key == name:
+                return value
+        return None
 
     def object(self, name: str) -> JsonObject:
         """Return the first value of that name if it is an object, else an empty object."""

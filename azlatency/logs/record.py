@@ -269,12 +269,6 @@ class Run:
         -----
         If the metric, side and stream already have a different value, an error event is added instead of a row.
         """
-        key = (name, side, stream)
-        if (present := self._metrics.get(key)) is not None:
-            if not math.isclose(present["value"], quantity.value, rel_tol=1e-12):
-                text = f"{name} is {quantity.printed} here but {present['printed']} in line {present['line']}"
-                self.add_event("value_conflict", "error", text, line)
-            return
         value, unit, printed, resolution, printed_unit = quantity
         row: Row = {
             "run_id": self.run_id,
@@ -289,8 +283,12 @@ class Run:
             "scope": scope,
             "line": line,
         }
-        self._metrics[key] = row
-        self.recorder.rows["metrics"].append(row)
+        present = self._metrics.setdefault((name, side, stream), row)
+        if present is row:
+            self.recorder.rows["metrics"].append(row)
+        elif not math.isclose(present["value"], value, rel_tol=1e-12):
+            text = f"{name} is {printed} here but {present['printed']} in line {present['line']}"
+            self.add_event("value_conflict", "error", text, line)
 
     def value(self, name: str, *, side: str | None = None, stream: str | None = None) -> float | None:
         """Return the value of a metric added before, in its canonical unit, or None."""

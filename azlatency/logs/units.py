@@ -52,12 +52,12 @@ class Quantity(NamedTuple):
 
     def with_resolution(self, resolution: float | None) -> Quantity:
         """Return the same number with another half-width, in the canonical unit."""
-        return Quantity(self.value, self.unit, self.printed, resolution, self.printed_unit)
+        return _NEW(Quantity, (self.value, self.unit, self.printed, resolution, self.printed_unit))
 
     def doubled(self) -> Quantity:
         """Return the round trip of a printed half round trip: twice the value and resolution, the token as printed."""
         resolution = None if self.resolution is None else 2 * self.resolution
-        return Quantity(2 * self.value, self.unit, self.printed, resolution, self.printed_unit)
+        return _NEW(Quantity, (2 * self.value, self.unit, self.printed, resolution, self.printed_unit))
 
 
 # Half the cost of the constructor.
@@ -374,6 +374,7 @@ def _to_decimal(token: str) -> Decimal:
     return value
 
 
+@lru_cache(_MOST_TOKENS)
 def _exact(token: str, unit: str) -> Quantity:
     if token.isdigit() and token.isascii() and len(token) <= _LARGEST_EXPONENT:
         return _NEW(Quantity, (float(int(token)), unit, token, None, None))

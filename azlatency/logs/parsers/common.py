@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -165,14 +166,17 @@ def _check_means(run: Run, means: list[Row]) -> None:
             run.add_event("impossible_spread", "error", text, mean["line"])
 
 
+@cache
+def _spread_of(prefix: str) -> tuple[str, ...]:
+    return tuple(f"{prefix}_{ending}" for ending in ("min", "mean", "max", "sd"))
+
+
 def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
     """Check that min ≤ mean ≤ max and that the standard deviation is possible for that range.
 
     The sample standard deviation of n values is at most half the range times sqrt(n / (n - 1)).
     """
-    low, mean, high, deviation = run.rows_of(
-        (f"{prefix}_min", f"{prefix}_mean", f"{prefix}_max", f"{prefix}_sd"), stream
-    )
+    low, mean, high, deviation = run.rows_of(_spread_of(prefix), stream)
     if low is not None and high is not None and _exceeds(low, high):
         text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
         run.add_event("not_monotone", "error", text, high["line"])
@@ -203,7 +207,7 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     if not rows:
         return
     rows.sort(key=itemgetter("q"))
-    low, high = run.rows_of((f"{prefix}_min", f"{prefix}_max"), stream)
+    low, _, high, _ = run.rows_of(_spread_of(prefix), stream)
     values = [row["value"] if row is low or row is high else row["value_ns"] for row in (low, *rows, high) if row]
     if values == sorted(values):
         return
