@@ -424,7 +424,7 @@ class LineLog:
         int
             The kind of the line; ``UNMARKED``, which is 0, if no rule matches it.
         """
-        text = line.text.strip()
+        text = line[1].strip()
         if len(text) > LONGEST_LINE:
             return UNMARKED
         if self.prefix is not None and (prefix := self.prefix.match(text)):

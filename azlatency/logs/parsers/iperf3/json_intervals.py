@@ -133,19 +133,19 @@ class JsonIntervals:
     def _load_lines(self, start: int, stop: int) -> tuple[list[Interval], list[int]] | None:
         """Return the intervals in some lines; None if they have to be read one by one."""
         lines = list(map(self.line_map.log.lines.__getitem__, range(start, stop)))
-        text = "\n".join([line.text for line in lines])
-        try:
-            events = _EVENTS.decode_lines(text)
-        except (msgspec.DecodeError, UnicodeError):
-            return None
-        # An object that was not decoded, because its key occurs twice for example, has a brace too.
-        objects = 2 * len(events) + sum(
-            len(event.data.streams or ()) + (event.data.sum is not None) + (event.data.sum_bidir_reverse is not None)
-            for event in events
-        )
-        if len(events) != len(lines) or not text.count("{") == text.count("}") == objects:
-            return None
-        return [event.data for event in events], [line.number for line in lines]
+        intervals = _decode_lines("\n".join([line.text for line in lines]), len(lines))
+        return None if intervals is None else (intervals, [line.number for line in lines])
+
+    def read_event(self, begin: int, test: Test) -> int:
+        """Read the event at a place, which is an interval; return the place after it."""
+        text = self.line_map.text
+        end = text.rfind("}", begin, text.find("\n", begin) + 1 or len(text)) + 1
+        if _INTERVAL.match(text, begin) and (intervals := _decode_lines(text[begin:end], 1)) is not None:
+            self._add(intervals[0], begin, end, test)
+            return end
+        event, end = json_tokens.read_plain(text, begin)
+        self.read_one(event.get("data"), begin, end, test)
+        return end
 
     def _decoded_interval(self, interval: Interval, number: int, test: Test) -> None:
         streams = interval.streams or []
@@ -166,13 +166,17 @@ class JsonIntervals:
     def read_one(self, value: Any, begin: int, end: int, test: Test) -> None:
         """Read one interval, decoded from the text between two places."""
         if isinstance(value, dict):
-            if isinstance(self.line_map.log.source.text, FileText):
-                _long_series(test).add(None)
-            number = self.line_map.line_number(begin)
-            self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
             self._report_damage(begin, test)
             streams = [to_row(stream) for stream in value.get("streams") or [] if isinstance(stream, dict)]
-            self._decoded_interval(Interval(streams, *self._sums(value, begin, end)), number, test)
+            self._add(Interval(streams, *self._sums(value, begin, end)), begin, end, test)
+
+    def _add(self, interval: Interval, begin: int, end: int, test: Test) -> None:
+        """Add the rows of the interval between two places."""
+        if isinstance(self.line_map.log.source.text, FileText):
+            _long_series(test).add(None)
+        number = self.line_map.line_number(begin)
+        self.recorder.accounting.mark_range(number, self.line_map.line_number(end - 1), DATA)
+        self._decoded_interval(interval, number, test)
 
     def _report_damage(self, begin: int, test: Test) -> None:
         """Report the members of one interval that are not numbers; their rows are left out or lack them."""
@@ -191,6 +195,22 @@ class JsonIntervals:
         else:
             totals = [value.get("sum"), value.get("sum_bidir_reverse")]
         return [to_row(total) if isinstance(total, dict) else None for total in totals[:2]]
+
+
+def _decode_lines(text: str, count: int) -> list[Interval] | None:
+    """Return the intervals in lines with an event each; None if they have to be read one by one."""
+    try:
+        events = _EVENTS.decode_lines(text)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    # An object that was not decoded, because its key occurs twice for example, has a brace too.
+    objects = 2 * len(events) + sum(
+        len(event.data.streams or ()) + (event.data.sum is not None) + (event.data.sum_bidir_reverse is not None)
+        for event in events
+    )
+    if len(events) != count or not text.count("{") == text.count("}") == objects:
+        return None
+    return [event.data for event in events]
 
 
 def _find_series(intervals: list[Interval], numbers: list[int], test: Test, *, fewest: int) -> Series | None:

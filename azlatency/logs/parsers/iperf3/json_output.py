@@ -152,8 +152,7 @@ class Documents:
 
     def _event(self, begin: int) -> int:
         if '"interval"' in self.line_map.text[begin : begin + 40] and self.test is not None:
-            event, end = json_tokens.read_plain(self.line_map.text, begin)
-            self.intervals.read_one(event.get("data"), begin, end, self.test)
+            end = self.intervals.read_event(begin, self.test)
         else:
             node, end = json_tokens.read_value(self.line_map.text, begin)
             self._other_event(node, begin)
