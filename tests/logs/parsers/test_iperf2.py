@@ -104,6 +104,19 @@ def test_a_row_with_two_decimals_is_not_claimed_by_another_tool() -> None:
     assert value(read_log(text), "transferred", "sender") == 112 * MIB
 
 
+def test_rows_after_100_seconds_with_two_decimals_stay_in_their_log() -> None:
+    rows = "".join(f"[  3] {at}.00-{at + 1}.00 sec  1.14 GBytes  9.83 Gbits/sec\n" for at in range(98, 103))
+    tables = read_log(CLIENT + FROM_CLIENT + rows)
+    assert [run["tool"] for run in tables.records("runs")] == ["iperf2"]
+    assert len(tables.records("intervals")) == 5
+
+
+@pytest.mark.parametrize("rest", ["    0   1.42 MBytes", "  2.189 ms  29/456 (6.4%)", "                  receiver"])
+def test_the_last_lines_of_a_long_log_of_iperf3_are_claimed_by_iperf3(rest: str) -> None:
+    text = f"[  5] 100.00-101.00 sec  1.14 GBytes  9.83 Gbits/sec{rest}\n"
+    assert {claim.tool for claim in find_claims(source_from_bytes(text.encode(), "a"))} == {"iperf3"}
+
+
 def test_a_server_with_several_tests() -> None:
     rows = "[  4]  0.0- 1.0 sec  10.0 MBytes  83.9 Mbits/sec\n[  4]  0.0- 1.2 sec  12.0 MBytes  83.9 Mbits/sec\n"
     tables = read_log(SERVER + AT_SERVER.format(40000) + rows + AT_SERVER.format(40002) + rows)

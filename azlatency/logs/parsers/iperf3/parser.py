@@ -12,6 +12,13 @@ from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import CONNECTED, ROW, STOPPED, Iperf3Text
 from azlatency.logs.record import Recorder
 
+#: iperf 2 prints one space before a time, and pads the number of datagrams. iperf3 prints more spaces before 100 s;
+#: after it, only columns that iperf 2 does not have tell the two apart.
+_NOT_IPERF2 = (
+    r"(?!\[[ \w]{1,8}\] \d{1,2}\.)"
+    r"(?!\[[ \w]{1,8}\] \d(?!.{1,200}(?:\d +\d[\d.]{0,11} [KMGT]?By|\d/\d{1,4} \(|sender|receiver|\(omitted\))))"
+)
+
 
 def _weak(hint: str, pattern: str) -> Signature:
     """Return the signature of a line after any prefix; it is weak, because the reader separates the tests itself."""
@@ -34,8 +41,7 @@ class Iperf3Parser(Parser):
         _weak("Server listening on ", r"Server listening on \d{1,5}(?: \(test #\d{1,9}\))?"),
         _weak("Accepted connection from ", r"Accepted connection from \S{1,253}, port \d{1,5}"),
         _weak(" connected to ", CONNECTED),
-        # iperf 2 prints one space before a short time.
-        _weak("/sec", r"(?!\[[ \w]{1,8}\] \d{1,2}\.)" + ROW),
+        _weak("/sec", f"{_NOT_IPERF2}{ROW}"),
         # The brace is part of the literal, because every interval has a "start" too.
         *(
             Signature(hint, r'\{?\s*"start"\s*:\s*\{.*', weak=True)
