@@ -34,10 +34,10 @@ from typing import IO, Any
 
 from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
 from azlatency.logs.large import FileText, LongText, count_line_feeds
-from azlatency.logs.long_documents import find_json
+from azlatency.logs.long_documents import find_json, fits_whole
 
 LARGEST_SOURCE = 2 * 1024**3
-#: JSON that `azlatency.logs.long_documents` does not divide has to be in memory as a whole.
+#: What is read as a whole is not decompressed beyond this size.
 LARGEST_WHOLE = 256 * 1024**2
 MOST_MEMBERS = 100_000
 #: Archives inside the outermost archive, one inside the other.
@@ -48,9 +48,8 @@ LONGEST_LINE = 64 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
 _LONGEST_ZIP_END = 22 + 2**16
-#: The text of larger logs stays in a file; documents have to be so many times as large, because shorter ones are read
-#: faster as a whole.
-_LARGE, _AS_DOCUMENT = 4 * 1024**2, 4
+#: The text of larger logs stays in a file.
+_LARGE = 4 * 1024**2
 #: Beyond `LARGEST_SOURCE`, only what shrinks like a log is decompressed.
 _MOST_EXPANDED_LARGE = 50
 #: Bytes that show whether a file is an archive.
@@ -204,13 +203,10 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
                 yield from _tar_members(file, shown, room, depth)
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
-    elif (short := _read_short(file, size, reader, inner, shown, room)) is None and (
+    elif (short := _read_short(file, size, reader, shown, room)) is None and (
         source := _open_large(file, shown, room)
     ) is not None:
         yield source
-    elif short is None and size > LARGEST_WHOLE:
-        what = f"{size} bytes of JSON are more than the limit of {LARGEST_WHOLE}"
-        raise SourceError(f"{shown}:1: {what}; record text, or split it")
     else:
         with file:
             file.seek(0)
@@ -220,16 +216,15 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
 
 
 def _read_short(
-    file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, beginning: bytes, shown: str, room: _Room
+    file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, shown: str, room: _Room
 ) -> bytes | None:
     """Return the text in a file, decompressed; None if it is too long to be read as a whole."""
-    least = _AS_DOCUMENT * _LARGE if _JSON_START.match(beginning) else _LARGE
-    if reader is None and size >= least:
+    if reader is None and size >= _LARGE:
         return None
     pieces, read = [], 0
     for piece in _pieces(file) if reader is None else _decompressed(reader, file, shown, size, LARGEST_WHOLE, room):
         pieces.append(piece)
-        if (read := read + len(piece)) >= least:
+        if (read := read + len(piece)) >= _LARGE:
             return None
     return b"".join(pieces)
 
@@ -276,6 +271,9 @@ def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
         for _ in _bounded_lines(read, shown):
             pass
     if not text.count("\n") and not isinstance(text, LongText):
+        if not fits_whole(text, 0, len(text)):
+            what = f"{len(text)} bytes in one line, which cannot be divided, do not fit into memory"
+            raise SourceError(f"{shown}:1: {what}; record text, or split it")
         return None
     return Source(shown, hasher.hexdigest(), size, encoding, text)
 

@@ -19,7 +19,7 @@ from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_scan import LONG, scan_object
 from azlatency.logs.large import FileText, LongText, Piece, Shortened
 from azlatency.logs.lines import Lines
-from azlatency.logs.long_documents import LARGEST_WHOLE, LONGEST, LongDocumentError, TooLargeError, cut_document
+from azlatency.logs.long_documents import LONGEST, LongDocumentError, TooLargeError, cut_document, fits_whole
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder
@@ -96,7 +96,7 @@ class JsonLineMap:
         try:
             self._show_document(cut_document(text, start, self._stop, self.log.tool, first), first)
         except LongDocumentError:
-            if self._stop - start > LARGEST_WHOLE:
+            if not fits_whole(text, start, self._stop):
                 what = f"a document that is not divided into elements of at most {LONGEST} bytes"
                 raise TooLargeError(f"{what}; split it, or record less in one document", first + 1) from None
             self._is_in_file = False

@@ -28,8 +28,10 @@ from azlatency.logs.parsers import load_parsers
 PIECE = 2**22
 #: No element is longer, nor what a document has besides its long lists.
 LONGEST = 2**23
-#: A log with a document that cannot be divided is read as a whole up to this size.
-LARGEST_WHOLE = 2**28
+#: What a document that is read as a whole needs of memory, in bytes, for each of its bytes and commas, and may need
+#: beside some 60 MB for the process. Measured: a text of 60 MB in one string needs 323 MB, bins of fio 260 bytes each,
+#: and numbers of iostat up to 670.
+_PER_BYTE, _PER_COMMA, _MOST_MEMORY = 4.5, 600, 240_000_000
 #: A document inside of a text is shown as a whole if it is not longer, which is tried in two steps.
 _SHOWN = 2**16, 2**20
 #: For each list, a whole piece is read.
@@ -74,6 +76,12 @@ def find_json(text: FileText) -> FileText | None:
     if found is None or not (found.is_complete or (found.lists and _is_recognised(head, tool))):
         return None
     return LongText(text, tool, found)
+
+
+def fits_whole(text: FileText, begin: int, stop: int) -> bool:
+    """Return whether there is enough memory to read what is between two positions as a whole."""
+    commas = sum(text.read(at, min(at + PIECE, stop)).count(b",") for at in range(begin, stop, PIECE))
+    return _PER_BYTE * (stop - begin) + _PER_COMMA * commas <= _MOST_MEMORY
 
 
 def shorten(text: FileText, begin: int, stop: int, tool: str, line: int) -> Shortened | None:

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import azlatency.logs.expand as expand_module
-from azlatency.logs import grammar, large, lines, parse
+from azlatency.logs import grammar, large, lines, long_documents, parse
 from azlatency.logs.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.expand import expand, expand_stream
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
@@ -362,10 +362,12 @@ def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: p
 
 def test_what_must_be_in_memory_is_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(expand_module, "LARGEST_WHOLE", 1000)
+    monkeypatch.setattr(long_documents, "_MOST_MEMORY", 1000)
     (tmp_path / "a.json").write_text('{"other tool": "none-3"}' + " " * 1000)
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.write(tmp_path / "a.json", "a.json")
     errors = list(expand(tmp_path))
     assert len(errors) == 2
-    assert all("a.json:1: 1024 bytes of JSON" in str(error) or "b.zip!a.json:1: 1024" in str(error) for error in errors)
+    assert all(
+        "a.json:1: 1024 bytes in one line" in str(error) or "b.zip!a.json:1: 1024" in str(error) for error in errors
+    )

@@ -19,6 +19,7 @@ from azlatency.logs.decode import Source
 from azlatency.logs.expand import expand
 from azlatency.logs.large import FileText, LongText
 from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.fio import json_output
 from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.rows import Rows
 
@@ -185,6 +186,37 @@ def test_a_document_of_many_lists_is_read_as_a_whole(tmp_path: Path, lists: int)
     path = tmp_path / "a.json"
     path.write_text('{"start": {}' + ', "intervals": [{}]' * lists + "}")
     assert large(path, 2500, LongText if lists == 64 else str) == small(path)
+
+
+@pytest.mark.parametrize("above", ["", "lab 7\n"], ids=["alone", "below text"])
+def test_a_document_that_is_not_divided_is_refused_if_it_needs_too_much_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, above: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(above + repeat_elements(IPERF3, 9).replace('"rtt":', '"x":' + 60 * "[" + 60 * "]" + ',"rtt":'))
+    assert large(path, 2500)["runs"]
+    size = path.stat().st_size - len(above)
+    commas = path.read_text().count(",")
+    for room, events in (
+        (4.5 * size + 600 * commas, []),
+        (4.5 * size + 600 * commas - 1, [("too_large", 1 + bool(above))]),
+    ):
+        monkeypatch.setattr(long_documents, "_MOST_MEMORY", room)
+        found = large(path, 2500)["events"]
+        assert [(event["code"], event["line"]) for event in found if event["code"] == "too_large"] == events
+
+
+@pytest.mark.parametrize("other", ["a: (g=0): rw=randread\n", "{}\n"], ids=["text", "document"])
+def test_many_jobs_beside_other_reports_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(repeat_elements(FIO, 9) + other)
+    assert large(path, 2500) == small(path)
+    monkeypatch.setattr(json_output, "_MOST_COMPARED", 1000)
+    (event,) = [event for event in large(path, 2500)["events"] if event["code"] == "too_large"]
+    assert event["line"] == 1
+    assert "put each document in a file of its own" in event["text"]
 
 
 def test_a_stream_is_read_line_by_line(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from azlatency.logs.json_tokens import (
     skip_blanks,
     skip_comma,
 )
-from azlatency.logs.long_documents import LARGEST_WHOLE, TooLargeError
+from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.job_columns import JobColumns
 from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, split_job
@@ -61,6 +61,8 @@ _KEPT: Kept = {"jobs": {}, "client_stats": {}}
 #: Fewer lines below a long document are searched for another report of its jobs.
 _MOST_LINES_BELOW = 1000
 _MARKS_OF_JOBS = ("{", ";fio-", "=")
+#: So many bytes of jobs are compared with other reports in memory; 16 MB take 223 MB of it.
+_MOST_COMPARED = 2**24
 #: The rows of so many jobs of a long document are written together.
 _JOBS_TOGETHER = 128
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -165,7 +167,7 @@ class Documents:
             )
         )
         size = sum(piece.end - piece.begin for node in divided for piece in self.line_map.pieces(node))
-        if not is_alone and size > LARGEST_WHOLE:
+        if not is_alone and size > _MOST_COMPARED:
             what = f"{size} bytes of jobs, and other reports in the same log"
             raise TooLargeError(f"{what}; put each document in a file of its own", self.log.first_line)
         return is_alone
