@@ -194,8 +194,7 @@ def _read(reading: _Reading) -> Recorder:
 def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     """Read the logs of a text, and classify and report the lines that no parser read."""
     source = recorder.source
-    for log in segments.logs:
-        _parse_log(recorder, log)
+    is_refused = not all([_parse_log(recorder, log) for log in segments.logs])
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
         line = source.lines[conflict[0].position]
@@ -205,8 +204,9 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, source.lines[claim.position].number)
     _fail_contradicted_runs(recorder)
-    # An event for each line of a text of any size does not fit into memory; without a log, one event says it all.
-    skip = not segments.logs and source.size_bytes > LARGEST_WHOLE
+    # An event for each line of a text of any size does not fit into memory; without a log, or if a log is refused, one
+    # event says it all.
+    skip = is_refused or (not segments.logs and source.size_bytes > LARGEST_WHOLE)
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
@@ -223,7 +223,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         _truncate_last_run(recorder)
     if not (skip or is_read_whole):
         _add_unknown_lines(recorder)
-    if not recorder.rows["runs"] and not segments.conflicts:
+    if not recorder.rows["runs"] and not segments.conflicts and not is_refused:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
         if segments.foreign:
             names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
@@ -232,13 +232,17 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     return recorder
 
 
-def _parse_log(recorder: Recorder, log: Log) -> None:
-    """Read one log with its parser; a defect of the parser must not lose the other logs of the source."""
-    earlier = len(recorder.rows["runs"])
+def _parse_log(recorder: Recorder, log: Log) -> bool:
+    """Read one log with its parser; return whether it fits into memory.
+
+    A defect of the parser must not lose the other logs of the source.
+    """
+    earlier, fits = len(recorder.rows["runs"]), True
     try:
         load_parsers()[log.tool].parse(log, recorder)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
+        fits = False
     except Exception as error:  # a defect of the parser or plug-in
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
@@ -251,6 +255,7 @@ def _parse_log(recorder: Recorder, log: Log) -> None:
         return True
 
     edit(recorder.rows["runs"], describe, earlier)
+    return fits
 
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:
