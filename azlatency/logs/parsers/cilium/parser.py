@@ -111,6 +111,13 @@ def _read(name: str, cell: str) -> Quantity | None:
     """Read a cell; None if it is empty. Raises ValueError if it is not what the column contains."""
     if cell in ("", "N/A", "-"):
         return None
+    if name in _DURATIONS:
+        if (match := _DURATION.fullmatch(cell)) is None:
+            raise ValueError("not a time")
+        hours, minutes, seconds, unit = match.groups()
+        printed = quantity(seconds, unit)
+        value = printed.value + 60e9 * int(minutes or 0) + 3600e9 * int(hours or 0)
+        return Quantity(value, printed.unit, printed.printed, _MICROSECOND_NS, printed.printed_unit)
     if name == "num samples":
         return quantity(cell, "cilium samples")
     if name in ("transaction rate op/s", "op/s", "throughput mb/s"):
@@ -122,13 +129,7 @@ def _read(name: str, cell: str) -> Quantity | None:
         if match is None:
             raise ValueError("not a rate with its unit")
         return quantity(match[1], "Mbits/sec" if match[2] == "Mb/s" else "/s")
-    match = _DURATION.fullmatch(cell)
-    if match is None or name not in _DURATIONS:
-        raise ValueError("not a time")
-    hours, minutes, seconds, unit = match.groups()
-    printed = quantity(seconds, unit)
-    value = printed.value + 60e9 * int(minutes or 0) + 3600e9 * int(hours or 0)
-    return Quantity(value, printed.unit, printed.printed, _MICROSECOND_NS, printed.printed_unit)
+    raise ValueError("not a column that has a value")
 
 
 class CiliumParser(Parser):

@@ -75,7 +75,10 @@ class Direction:
 
     def get(self, name: str) -> Quantity | None:
         """Return a number that was added before, or None."""
-        return next((value for metric, value, _ in self.metrics if metric == name), None)
+        for metric, value, _ in self.metrics:
+            if metric == name:
+                return value
+        return None
 
     @property
     def idle(self) -> bool:

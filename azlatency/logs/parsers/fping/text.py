@@ -182,7 +182,7 @@ class FpingText(LineLog):
         """Read the time of day above a ``-Q`` block."""
         if self.summaries or self.verdicts or self.over:
             self._close_session(line.number - 1)
-        hours, minutes, seconds = (int(group) for group in match.groups())
+        hours, minutes, seconds = map(int, match.groups())
         self.clock = 3600 * hours + 60 * minutes + seconds
         self.in_block = set()
 
@@ -193,9 +193,8 @@ class FpingText(LineLog):
         if self.clock is not None and name not in self.in_block and not self.summaries:
             self.in_block.add(name)
             host = self._host(line, name)
-            mean, low, high = (
-                None if match[key] is None else quantity(match[key], "ms") for key in ("avg", "min", "max")
-            )
+            times = match.group("avg", "min", "max")
+            mean, low, high = [None if time is None else quantity(time, "ms") for time in times]
             host.add_block(
                 Block(
                     line=line.number,

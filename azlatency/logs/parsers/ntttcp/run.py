@@ -93,8 +93,10 @@ class NtttcpRun:
 
     def get(self, metric: str) -> Number | None:
         """Return the number of the whole run under that name, or None."""
-        numbers = (number for number in self.numbers if isinstance(number, Number))
-        return next((number for number in numbers if number.metric == metric and number.stream is None), None)
+        for number in self.numbers:
+            if isinstance(number, Number) and number.metric == metric and number.stream is None:
+                return number
+        return None
 
     @property
     def has_totals(self) -> bool:
