@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 
 import msgspec
 
@@ -158,8 +159,9 @@ class _Scan:
         keys = "|".join(map(re.escape, load_parsers()[tool].document_lists)) or "(?!)"
         self._list = re.compile(rf'[{{,]\s{{0,200}}"(?:{keys})"\s{{0,20}}:\s{{0,20}}\[\s{{0,200}}(?=\{{)'.encode())
         self._hints = [hint.encode() for hint in foreign_hints(tool)] if is_alone else []
-        # What begins another log of the tool, which is not looked for in a document that is valid or cut.
-        self._begins = [sign.hint.encode() for sign in load_parsers()[tool].signatures if not sign.weak and is_alone]
+        # What begins a document, of which a cut one may not contain another, and how often it was found.
+        self._begins = _begins() if is_alone else []
+        self._begun = 0
         self._rest = bytearray()
         self._lists: list[tuple[int, list[Piece], int]] = []
         # Lines up to where the text is read, and those of the lists.
@@ -184,7 +186,7 @@ class _Scan:
         if end is not None and not self._is_alone:
             rest += "\n"
         places = {len(self._rest[:at].decode()): (pieces, lines) for at, pieces, lines in self._lists}
-        if any(self._rest.count(hint) > 1 for hint in self._begins):
+        if end is None and self._begun + sum(map(self._rest.count, self._begins)) > 1:
             raise LongDocumentError
         return Shortened(rest, places, is_complete=end is not None)
 
@@ -208,9 +210,9 @@ class _Scan:
         self._lines += count_line_feeds(block)
         self._place += len(block)
 
-    def _check(self, block: bytes, others: Sequence[bytes] = ()) -> None:
+    def _check(self, block: bytes) -> None:
         _check_plain(block)
-        if any(hint in block for hint in (*self._hints, *others)):
+        if any(hint in block for hint in self._hints):
             raise LongDocumentError
 
     def _cut_list(self) -> None:
@@ -242,7 +244,8 @@ class _Scan:
                 self._is_whole = False
                 return pieces
             pieces.append(Piece(begin, begin + end, lines, is_valid))
-            self._check(window[:end], self._begins)
+            self._check(window[:end])
+            self._begun += sum(map(window[:end].count, self._begins))
             self._place, self._lines = begin + end, lines + count_line_feeds(window[:end])
             after = _AFTER.match(self._text.read(self._place, min(self._place + _SHORT, self._stop)))
             if after is None:
@@ -267,6 +270,13 @@ class _Scan:
         if end:
             raise LongDocumentError
         return 0, True
+
+
+@cache
+def _begins() -> list[bytes]:
+    """Return literals in the lines with which the documents of all tools begin."""
+    signatures = [signature for parser in load_parsers().values() for signature in parser.signatures]
+    return [signature.hint.encode() for signature in signatures if signature.hint.startswith('"')]
 
 
 def _check_plain(block: bytes) -> None:

@@ -136,6 +136,11 @@ def test_a_document_that_is_cut_at_its_end_stays_in_its_file(tmp_path: Path, pat
     for place in (2 * len(text) // 3, after_comma, text.rindex("]")):
         cut.write_text(text[:place])
         assert large(cut, 900, kind_of(text)) == small(cut)
+    head, elements, _ = parts_of(path)
+    cut.write_text(head + ",\n".join(elements * 3) + ",")
+    assert large(cut, 300) == small(cut)
+    cut.write_text(cut.read_text() + "\n" + IOSTAT.read_text())
+    assert large(cut, 300, FileText) == small(cut)
 
 
 @pytest.mark.parametrize("path", LONG, ids=lambda path: path.name)

@@ -309,7 +309,7 @@ class Documents:
 
     def _disk(self, node: JsonObject) -> tuple[str, Quantity, int] | None:
         util, name = node.leaf("util"), node.value("name")
-        if util is None or util.value is None or not isinstance(name, str):
+        if util is None or not _is_number(util) or not isinstance(name, str):
             return None
         return name, quantity(util.token, "%"), self.line_map.mark_data(util)
 
@@ -344,7 +344,7 @@ class Documents:
                 self._read_direction(direction, kind, job)
         self._sync(node.object("sync"), job)
         for key, metric in (("usr_cpu", "cpu_user"), ("sys_cpu", "cpu_system")):
-            if (leaf := node.leaf(key)) is not None and leaf.value is not None:
+            if (leaf := node.leaf(key)) is not None and _is_number(leaf):
                 job.process.append((metric, quantity(leaf.token, "%"), self.line_map.mark_data(leaf)))
         if (leaf := node.leaf("total_err")) is not None and isinstance(leaf.value, int) and leaf.value:
             job.process.append(("errors", count(leaf.token), self.line_map.mark_data(leaf)))
@@ -411,7 +411,7 @@ class Documents:
             return
         for key, ending in (("min", "min"), ("max", "max"), ("mean", "mean"), ("stddev", "sd")):
             leaf = node.leaf(key)
-            if leaf is not None and leaf.value is not None:
+            if leaf is not None and _is_number(leaf):
                 value = quantity(leaf.token, unit)
                 if isinstance(leaf.value, int) and unit == "nsec":
                     value = value.with_resolution(None)
@@ -498,6 +498,11 @@ class Documents:
 def _lists_of(document: JsonObject) -> Iterator[list[Any]]:
     """Yield the lists of jobs."""
     return (value for key, value in document.pairs if key in _KEPT and isinstance(value, list))
+
+
+def _is_number(leaf: Scalar) -> bool:
+    """Return whether a value is a number: of a damaged document, it may be a text."""
+    return type(leaf.value) in (int, float)
 
 
 def _options(node: JsonObject) -> dict[str, str]:

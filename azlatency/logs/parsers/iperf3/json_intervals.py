@@ -60,7 +60,7 @@ class JsonIntervals:
         # Of a long list, the text contains a digit, and what follows the complete elements.
         text = self.line_map.text
         following = json_tokens.skip_comma(text, first + 1, "]")
-        return following + 1 if text[following] == "]" else self._read_one_by_one(following - 1, test)
+        return following + 1 if text.startswith("]", following) else self._read_one_by_one(following - 1, test)
 
     def _read_list(self, place: int, test: Test, load: Load | None = None) -> int:
         """Read the list at ``place``, part of a long one if its elements can be loaded again."""
