@@ -118,8 +118,8 @@ class Template:
         Standard deviations with minimum and maximum.
     histograms : list of tuple
         Metric, stream, the index of the gap with the bins, and the token of their sum.
-    used : callable
-        Picks all tokens that are used.
+    head : dict
+        Whole numbers at the beginning of the job, as tokens.
     parts : list of int
         The number of lines from one start of a part to its end.
     marks : list of bytes
@@ -139,7 +139,7 @@ class Template:
     spreads: list[tuple[int, int, int]]
     flows: list[Flow]
     histograms: list[tuple[str, str, int, int | None]]
-    used: Pick
+    head: dict[str, int]
     parts: list[int]
     marks: list[bytes]
 

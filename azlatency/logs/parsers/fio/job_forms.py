@@ -142,18 +142,13 @@ class JobText(NamedTuple):
             return None
         return form.templates.get(self._key(form)) if form.pick_quoted(tokens) == form.quoted else None
 
-    def head(self, name: str) -> int | None:
-        """Return a whole number at the beginning of a job of a known form."""
-        form = _forms[self.form]
-        return int(self.tokens[form.head[name]]) if form is not None and name in form.head else None
-
     def _key(self, form: Form) -> bytes:
         return bytes(map(bool, map(float, form.decisive(self.tokens))))
 
     def columns(self, template: Template, line: int, read: Callable[[], Job]) -> JobColumns | None:
         """Return the numbers of the job, which begins in a line; None if they have to be read one by one."""
         runtimes = [len(self.tokens[flow.runtime]) for flow in template.flows if flow.runtime is not None]
-        if max(map(len, template.used(self.tokens))) > _LONGEST_NUMBER or max(runtimes, default=0) > _LONGEST_RUNTIME:
+        if max(map(len, self.tokens)) > _LONGEST_NUMBER or max(runtimes, default=0) > _LONGEST_RUNTIME:
             return None
         for _, _, index, total in template.histograms:
             bins = self.gaps[index].bins
@@ -190,9 +185,10 @@ class JobText(NamedTuple):
             if not at_once:
                 return
         teacher = _Teacher(self, job, node, line_of)
-        form = _forms[self.form] = _forms[self.form] or teacher.form()
+        # Another thread may learn the same form, or forget it.
+        form = _forms[self.form] = _forms.get(self.form) or teacher.form()
         if form.is_clear and (key := self._key(form)) not in form.templates and len(form.templates) < _MOST_TEMPLATES:
-            form.templates[key] = teacher.template(kinds)
+            form.templates[key] = teacher.template(kinds, form.head)
 
 
 def split_job(raw: bytes) -> JobText | None:
@@ -262,7 +258,6 @@ class _Teacher:
         self._places: dict[int, Place | None] = {}
         self._parts: list[int] = []
         self._gap_lines: list[int] = []
-        self._used: set[int] = set()
         self._find_places()
 
     def _find_places(self) -> None:
@@ -292,7 +287,6 @@ class _Teacher:
         place = self._places.get(line - self._job.line)
         if place is None or self._text.tokens[place.token] != token:
             raise ValueError
-        self._used.add(place.token)
         return place
 
     def _token(self, leaf: Scalar | None) -> int | None:
@@ -324,7 +318,7 @@ class _Teacher:
             return None
         return Form(tokens, indexes, {name: index for name, index in head.items() if index is not None})
 
-    def template(self, kinds: bytes) -> Template | None:
+    def template(self, kinds: bytes, head: dict[str, int]) -> Template | None:
         """Return what the numbers of the job became; None if other jobs cannot be read in the same way."""
         job = self._job
         active = list(job.directions.values())
@@ -333,13 +327,11 @@ class _Teacher:
         if max(map(len, self._text.tokens)) > _LONGEST_NUMBER:
             return None
         try:
-            return self._template(active, kinds)
+            return self._template(active, kinds, head)
         except (ValueError, KeyError):
             return None
 
-    def _template(self, active: list[Direction], kinds: bytes) -> Template:
-        for name in _HEAD:
-            self._token(self._node.leaf(name))
+    def _template(self, active: list[Direction], kinds: bytes, head: dict[str, int]) -> Template:
         rows = self._rows(active)
         values = [row.value for row in rows]
         factors = [_FACTORS[value.unit, value.printed_unit] for value in values]
@@ -383,7 +375,7 @@ class _Teacher:
             spreads=found.spreads,
             flows=[self._flow(of, found) for of in active],
             histograms=found.histograms,
-            used=picker(sorted(self._used)),
+            head=head,
             parts=self._parts,
             marks=self._marks(kinds),
         )

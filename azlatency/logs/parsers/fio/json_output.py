@@ -271,11 +271,12 @@ class Documents:
 
     def _read_columns(self, text: JobText, columns: JobColumns, line: int) -> Job:
         """Return a job of a known form."""
-        job = Job(name=text.name, line=line, dialect=columns.template.dialect, group=text.head("groupid") or 0)
+        head = {name: int(text.tokens[index]) for name, index in columns.template.head.items()}
+        job = Job(name=text.name, line=line, dialect=columns.template.dialect, group=head.get("groupid", 0))
         kinds = text.kinds(columns.template)
         self.recorder.accounting.raise_each(line, kinds)
         job.last_line, job.options, job.columns = line + len(kinds) - 1, text.options, columns
-        job.elapsed_start, job.started_at = text.head("elapsed"), _moment(text.head("job_start"))
+        job.elapsed_start, job.started_at = head.get("elapsed"), _moment(head.get("job_start"))
         if text.depth is not None:
             job.depth = text.depth[0], line + text.depth[1]
         return job
