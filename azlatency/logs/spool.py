@@ -185,6 +185,10 @@ class Spool(MutableSequence[Item]):
     def __delitem__(self, index: int | slice) -> None:
         del self._built()[index]
 
+    def clear(self) -> None:
+        """Remove all items, without building them."""
+        self._parts, self._earlier = [[]], 0
+
     def pop_last(self) -> Item:
         """Remove the item that was added last, and return it."""
         return self._parts[-1].pop() if self.tail() else self._built().pop()

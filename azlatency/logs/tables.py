@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Rows of a part of the table ``samples``, and of a run whose samples share one with others.
 _PART, _SHORT = 2**18, 2**10
+#: So many blocks are in memory together: a log may have hundreds of thousands of runs.
+_MOST_TOGETHER = 2**12
 _SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
 
 
@@ -296,7 +298,9 @@ def _together(blocks: Iterable[SampleBlock]) -> Iterator[list[SampleBlock]]:
     count = 0
     for block in blocks:
         is_short = len(block.seq) < _SHORT
-        if waiting and not (is_short and block.tool == waiting[0].tool and count < _PART):
+        if waiting and not (
+            is_short and block.tool == waiting[0].tool and count < _PART and len(waiting) < _MOST_TOGETHER
+        ):
             yield waiting
             waiting, count = [], 0
         waiting.append(block)

@@ -12,7 +12,7 @@ from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -477,7 +477,10 @@ def _take_large(logs: Logs) -> LargeTables | None:
         own.append("samples")
     if not own:
         return None
-    large, marks = LargeTables(), _Marks(pa.array((row["run_id"] for row in rows["runs"]), pa.string()))
+    run_ids = (row["run_id"] for row in rows["runs"])
+    # Not as one list: there may be millions.
+    blocks = [pa.array(block, pa.string()) for block in iter(lambda: list(islice(run_ids, BLOCK)), [])]
+    large, marks = LargeTables(), _Marks(pa.concat_arrays([*blocks, pa.array([], pa.string())]))
     for name in own:
         if name == "samples":
             for part in large.write_samples(logs.sample_blocks):
