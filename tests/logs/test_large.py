@@ -332,6 +332,17 @@ def test_an_import_of_many_runs_and_events_needs_little_memory(tmp_path: Path) -
     assert peak <= 300
 
 
+@pytest.mark.slow
+def test_an_import_of_many_runs_that_are_alike_needs_little_memory(tmp_path: Path) -> None:
+    path, count = tmp_path / "a.log", 100_000
+    path.write_text(count * (HEADER + REPLY.format(1, "0.338") + SUMMARY.format(1, 1, 0) + "\n"))
+    runs, peak = peak_of(
+        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
+    )
+    assert int(runs) == count
+    assert peak <= 280
+
+
 def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
     monkeypatch.setattr(parse, "LARGEST_WHOLE", 1000)

@@ -40,6 +40,9 @@ def test_a_spool_is_like_a_list(rows: list[dict[str, Any]], data: st.DataObject)
     assert of_rows[start:stop] == rows[start:stop]
     assert pickle.loads(pickle.dumps(of_rows)) == rows
     assert max(len(rows) - 3, 0) <= sum(len(part) for part in of_rows._parts if isinstance(part, Stored)) <= len(rows)
+    of_rows.clear()
+    of_rows.append({})
+    assert list(of_rows) == [{}]
 
 
 @given(sizes=st.lists(st.none() | st.floats(allow_nan=False), max_size=20), first=st.integers(0, 20))
