@@ -204,7 +204,7 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
             else:
                 yield from _expand_file(file, shown, room, depth + 1)
     elif (short := _read_short(file, size, reader, shown, room)) is None and (
-        source := _open_large(file, shown, room)
+        source := _open_large(file, size, reader, shown, room)
     ) is not None:
         yield source
     else:
@@ -244,14 +244,15 @@ def _is_tar(head: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
-def _open_large(file: IO[bytes], shown: str, room: _Room) -> Source | None:
+def _open_large(
+    file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, shown: str, room: _Room
+) -> Source | None:
     """Return a large log whose text stays in a file; None for what has to be read as a whole: an archive, one line."""
     if zipfile.is_zipfile(file):
         return None
-    reader, hasher, size = _find_reader(next(_pieces(file), b"")), hashlib.sha256(), 0
+    hasher = hashlib.sha256()
     for piece in _pieces(file):
         hasher.update(piece)
-        size += len(piece)
     most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
     read = partial(_pieces, file) if reader is None else partial(_decompressed, reader, file, shown, size, most, room)
     beginning = next(read(), b"")
