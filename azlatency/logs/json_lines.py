@@ -110,7 +110,7 @@ class JsonLineMap:
         """Where a log ends in a text that stays in its file."""
         lines, text = self.log.lines, self.log.source.text
         assert isinstance(text, FileText) and isinstance(lines, Lines)
-        return text.find("\n", lines.place_of(self._last)) + 1 or len(text)
+        return lines.end_in(text)
 
     def windows(self, position: int) -> Iterator[Piece]:
         """Show the elements of a long list, which would begin at a position, as lists; none of any other list."""

@@ -345,6 +345,10 @@ class Lines(Sequence[Line]):
         body = np.frombuffer(_encoded(part.whole, part.start, part.stop), np.uint8)
         return part.start + int((body == ord("\n")).nonzero()[0][above - 1]) + 1
 
+    def end_in(self, text: FileText) -> int:
+        """Return where the last line ends in the text, which stays in its file."""
+        return text.find("\n", self.place_of(len(self) - 1)) + 1 or len(text)
+
     def unique_pieces(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the texts and positions of all lines, but only the first one of each `UniformBlock`, in pieces."""
         texts: list[str] = []

@@ -208,7 +208,7 @@ def _check_order(run: Run, prefix: str, stream: str | None) -> None:
         return
     rows.sort(key=itemgetter("q"))
     low, _, high, _ = run.rows_of(_spread_of(prefix), stream)
-    values = [row["value"] if row is low or row is high else row["value_ns"] for row in (low, *rows, high) if row]
+    values = [_value(row) for row in (low, *rows, high) if row]
     if values == sorted(values):
         return
     last = low
@@ -250,8 +250,7 @@ def _value(row: Row) -> float:
 
 def _exceeds(row: Row, limit: Row) -> bool:
     """Return whether a number is greater than another by more than the rounding of both explains."""
-    value = row["value_ns"] if "value_ns" in row else row["value"]
-    bound = limit["value_ns"] if "value_ns" in limit else limit["value"]
+    value, bound = _value(row), _value(limit)
     return value > bound and value > bound + _slack(row, limit)
 
 

@@ -55,9 +55,7 @@ class RowArithmetic:
         if self.bytes is None:
             return None
         value, half, slack = self.bytes.value, self.bytes.resolution or 0.0, self.slack_ns
-        length = self.seconds_ns
-        if length is None:
-            length = self.end_ns - self.start_ns
+        length = self.length_ns if self.seconds_ns is None else self.seconds_ns
         low = 8e9 * max(value - half, 0.0) / (length + slack) if length + slack > 0 else 0.0
         high = 8e9 * (value + half) / (length - slack) if length - slack > 0 else float("inf")
         return low, high

@@ -187,8 +187,7 @@ class _LargeTable:
         assert isinstance(text, FileText)
         self._log, self._text, self._begin, self._stop = log, text, 0, len(text)
         if isinstance(lines, Lines):
-            self._begin = lines.place_of(0)
-            self._stop = text.find("\n", lines.place_of(len(lines) - 1)) + 1 or len(text)
+            self._begin, self._stop = lines.place_of(0), lines.end_in(text)
         if isinstance(text, LongText):
             found: Shortened | None = text.shortened
         else:
