@@ -61,7 +61,6 @@ class Copy(NamedTuple):
     run_id: str
     source_id: str
     line: int
-    of_run: str
     of_source: str
     of_line: int
     values: int
@@ -160,11 +159,28 @@ def copies_among(
     table = chosen([*_NAMES, *_TELLS_APART], rows)
     ranks = pc.index_in(table["source_id"], value_set=pa.array(list(sizes), pa.string())).to_numpy()
     of_sources = np.array(list(sizes.values()), np.int64)[ranks]
-    place = np.arange(len(groups))
-    copies, originals = [array("q"), array("q")]
+    copies, originals = _with_originals(table, groups, np.lexsort((ranks, of_sources, groups)))
+    in_order = np.lexsort((copies, ranks[copies], of_sources[copies]))
+    copies, originals = copies[in_order], originals[in_order]
+    values = different[np.searchsorted(known, groups[copies])]
+    for start in range(0, len(copies), _TOGETHER):
+        some = slice(start, start + _TOGETHER)
+        copied = table.select(_NAMES).take(pa.array(copies[some]))
+        original = table.select(_NAMES[1:]).take(pa.array(originals[some]))
+        shown = (column.to_pylist() for column in (*copied.columns, *original.columns))
+        yield from map(Copy._make, zip(*shown, values[some].tolist(), strict=True))
+
+
+def _with_originals(
+    table: pa.Table, groups: NDArray[np.uint64], ordered: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of the runs that are copies, and those of their originals, which precede them in an order."""
+    import numpy as np
+    import pyarrow as pa
+
+    copies, originals = array("q"), array("q")
     of_group: dict[Places, int] = {}
     last = None
-    ordered = np.lexsort((place, ranks, of_sources, groups))
     for start in range(0, len(ordered), _TOGETHER):
         part = ordered[start : start + _TOGETHER]
         columns = (table[name].take(pa.array(part)).to_pylist() for name in _TELLS_APART)
@@ -177,14 +193,7 @@ def copies_among(
             else:
                 copies.append(at)
                 originals.append(first)
-    found = np.array([copies, originals], np.int64)
-    found = found[:, np.lexsort((found[0], ranks[found[0]], of_sources[found[0]]))]
-    values = different[np.searchsorted(known, groups[found[0]])]
-    for start in range(0, found.shape[1], _TOGETHER):
-        some = slice(start, start + _TOGETHER)
-        both = [table.select(_NAMES).take(pa.array(positions[some])) for positions in found]
-        shown = (content[name].to_pylist() for content in both for name in _NAMES)
-        yield from map(Copy._make, zip(*shown, values[some].tolist(), strict=True))
+    return np.array(copies, np.int64), np.array(originals, np.int64)
 
 
 def _marks(run_ids: pd.Series, table: Callable[[str], pa.Table]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
