@@ -270,6 +270,7 @@ class ByShape(dict[bytes, list[_Entry]]):
 
     def __missing__(self, shape: bytes) -> list[_Entry]:
         text = shape.decode("utf-8", "surrogatepass").strip()
+        # Rules are applied behind an echoed Ctrl-C, which is no part of their shape.
         selected = [
             entry()
             for hint, pattern, entry in self._entries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from helpers.places import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from azlatency.logs.grammar import (
     data,
     known,
 )
+from azlatency.logs.lines import shape_of
 
 
 class Toy(LineLog):
@@ -128,3 +130,19 @@ def test_every_rule_of_the_package_is_a_valid_pattern() -> None:
     """Rules are compiled when a line needs them, so a wrong one would not show when it is loaded."""
     rules = [rule for _, _, of_log in segment._rules() for rule in of_log]
     assert len(rules) > 500 and all(rule.pattern.pattern for rule in rules)
+
+
+def test_the_shape_of_a_rule_rules_out_no_line_that_it_matches() -> None:
+    texts = [path.read_text("utf-8", "replace") for path in FIXTURES.glob("*/*") if path.is_file()]
+    lines = {line.strip() for text in texts for line in text.split("\n")}
+    lines |= {"Throughput(Buffers/s) Cycles/Byte       Buffers", "Packets Sent Packets Received Retransmits Errors"}
+    lines |= {f"sender: {line}" for line in lines}
+    shaped = [(prefix, rule) for _, prefix, rules in segment._rules() for rule in rules if rule.shape is not None]
+    assert shaped
+    for prefix, rule in shaped:
+        shown = {
+            line: line[match.end() :].lstrip() if prefix and (match := prefix.match(line)) else line for line in lines
+        }
+        matched = [line for line, text in shown.items() if rule.hint in text and rule.pattern.fullmatch(text)]
+        assert matched, rule.expression
+        assert all(re.fullmatch(rule.shape, shape_of(line).decode("utf-8", "replace").strip()) for line in matched)
