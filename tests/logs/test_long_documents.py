@@ -19,7 +19,7 @@ from azlatency.logs.decode import Source
 from azlatency.logs.expand import expand
 from azlatency.logs.large import FileText, LongText
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers.fio import json_output
+from azlatency.logs.parsers.fio import run
 from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.rows import Rows
 
@@ -102,6 +102,17 @@ def long_document(path: Path, size: int) -> Iterator[str]:
                 element = re.sub(rf'("{key}":\s*)[\d.]+', rf"\g<1>{value}", element)
         yield between * (number > 0) + element
     yield tail
+
+
+def reports(path: Path, count: int) -> Iterator[str]:
+    """Yield the reports of fio with ``--status-interval``, each a second and some bytes further."""
+    text = path.read_text()
+    for _ in range(count):
+        for key, step in (("timestamp", 1), ("elapsed", 1), ("runtime", 1000), ("io_bytes", 10**6)):
+            text = re.sub(
+                rf'("{key}" : )([1-9]\d*)', lambda found, step=step: f"{found[1]}{int(found[2]) + step}", text
+            )
+        yield text
 
 
 @pytest.mark.parametrize("piece", [700, 6000])
@@ -219,10 +230,20 @@ def test_many_jobs_beside_other_reports_are_refused(
     path = tmp_path / "a.json"
     path.write_text(repeat_elements(FIO, 9) + other)
     assert large(path, 2500) == small(path)
-    monkeypatch.setattr(json_output, "_MOST_COMPARED", 1000)
+    monkeypatch.setattr(run, "_MOST_COMPARED", 2)
     (event,) = [event for event in large(path, 2500)["events"] if event["code"] == "too_large"]
     assert event["line"] == 1
     assert "put each document in a file of its own" in event["text"]
+
+
+@pytest.mark.parametrize("name", ["3.33-two-jobs-one-failed.json", "3.33-normal-and-json.txt"])
+def test_only_the_last_reports_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("".join(reports(FIXTURES / "fio" / name, 60)))
+    tables = small(path)
+    monkeypatch.setattr(run, "_MOST_COMPARED", 4)
+    assert large(path, 2500, FileText) == tables
+    assert "status_snapshot" in {event["code"] for event in tables["events"]}
 
 
 def test_a_stream_is_read_line_by_line(tmp_path: Path) -> None:
@@ -278,3 +299,16 @@ def test_memory_does_not_grow_with_the_document(tmp_path: Path, path: Path, pack
         peaks.append(peak)
     assert max(peaks) <= 300
     assert peaks[2] <= 1.25 * peaks[1]
+
+
+@pytest.mark.slow
+def test_reports_of_the_same_jobs_need_little_memory(tmp_path: Path) -> None:
+    """A file of 60 MB."""
+    path = tmp_path / "a.json"
+    with path.open("w") as stream:
+        stream.writelines(reports(FIXTURES / "fio" / "3.33-randrw-4k.json", 8000))
+    printed, peak = peak_of(
+        f"logs = az.parse({str(path)!r})\nprint(len(logs.rows['runs']), len(logs.rows['intervals']))"
+    )
+    assert printed == "1 16000"
+    assert peak <= 200

@@ -61,8 +61,6 @@ _KEPT: Kept = {"jobs": {}, "client_stats": {}}
 #: Fewer lines below a long document are searched for another report of its jobs.
 _MOST_LINES_BELOW = 1000
 _MARKS_OF_JOBS = ("{", ";fio-", "=")
-#: So many bytes of jobs are compared with other reports in memory; 16 MB take 223 MB of it.
-_MOST_COMPARED = 2**24
 #: The rows of so many jobs of a long document are written together.
 _JOBS_TOGETHER = 128
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
@@ -102,8 +100,9 @@ class Documents:
         first = self.log.lines[index].number
         document, next_index, fault = self.line_map.read_document(index, _KEPT, self._reader())
         last = self.log.lines[next_index - 1].number
-        if self._is_alone(document, next_index):
-            self._write_long(document, (first, last), fault, signal, failures)
+        if any(self.line_map.is_divided(node) for nodes in _lists_of(document) for node in nodes):
+            is_alone = self._is_alone(next_index)
+            self._read_long(document, (first, last), fault, signal, failures, is_alone=is_alone)
             return next_index
         self._read_jobs(document)
         if fault is not None:
@@ -139,10 +138,6 @@ class Documents:
                 elif isinstance(node, JsonObject):
                     self.document_jobs.append(self._read_node(node))
                     node.forget()
-                elif self.line_map.is_divided(node):
-                    for job, _ in self._long_list(node):
-                        job.expand()  # as long as its text is shown
-                        self.document_jobs.append(job)
         self._apply_header(self._read_header(document), self.document_jobs)
 
     def _read_node(self, node: JsonObject) -> Job:
@@ -153,34 +148,28 @@ class Documents:
 
     # --- very many jobs
 
-    def _is_alone(self, document: JsonObject, next_index: int) -> bool:
-        """Return whether a document is long, and there is no other report of its jobs in the log."""
-        divided = [node for nodes in _lists_of(document) for node in nodes if self.line_map.is_divided(node)]
-        if not divided:
-            return False
+    def _is_alone(self, next_index: int) -> bool:
+        """Return whether there is no other report in the log of the jobs of the document that ends above a line."""
         lines = self.log.lines
-        is_alone = not self.jobs and (
+        return not self.jobs and (
             self.log.document is not None
             or (
                 len(lines) - next_index < _MOST_LINES_BELOW
                 and not any(mark in line.text for line in lines[next_index:] for mark in _MARKS_OF_JOBS)
             )
         )
-        size = sum(piece.end - piece.begin for node in divided for piece in self.line_map.pieces(node))
-        if not is_alone and size > _MOST_COMPARED:
-            what = f"{size} bytes of jobs, and other reports in the same log"
-            raise TooLargeError(f"{what}; put each document in a file of its own", self.log.first_line)
-        return is_alone
 
-    def _write_long(
+    def _read_long(
         self,
         document: JsonObject,
         lines: tuple[int, int],
         fault: JsonError | None,
         signal: tuple[int, str] | None,
         failures: list[tuple[int, str]],
+        *,
+        is_alone: bool,
     ) -> None:
-        """Write the jobs of a document one by one."""
+        """Read the jobs of a document one by one; write them if there is no other report of them."""
         header = self._read_header(document)
         line = 0 if fault is None else self.line_map.line_number(fault.position)
         writer = RunWriter(self.recorder, self.log)
@@ -198,11 +187,15 @@ class Documents:
                 job.signal = signal
                 if failures and (job.error or is_last):
                     job.failures, failures = [*failures], []
+                if not is_alone:
+                    job.expand()  # as long as its text is shown
+                    self.jobs.append(job)
+                    continue
                 writer.write(job)
                 if number % _JOBS_TOGETHER == 0:
                     writer.flush()
             writer.flush()
-        for job in self.document_jobs:
+        for job in self.document_jobs if is_alone else ():
             job.is_written = True
             self.jobs.append(job)  # of which the text is a report
 
@@ -235,8 +228,10 @@ class Documents:
 
     def _reader(self) -> ElementReader | None:
         """Return what finds the jobs of a valid document without reading them; None if it is not possible."""
-        document, text = self.log.document, self.line_map.text
-        if not isinstance(document, FioDocument) or document.client_stats is not None or not text.isascii():
+        document = self.log.document
+        if not isinstance(document, FioDocument) or document.client_stats is not None:
+            return None
+        if not (text := self.line_map.text).isascii():
             return None
         raws = iter(document.jobs)
 

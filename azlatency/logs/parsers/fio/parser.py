@@ -12,7 +12,7 @@ from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fio.job_forms import FioDocument
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
-from azlatency.logs.parsers.fio.run import Job, write_runs
+from azlatency.logs.parsers.fio.run import Reports
 from azlatency.logs.parsers.fio.terse import LINE, read_terse_line
 from azlatency.logs.parsers.fio.text import FioText
 from azlatency.logs.parsers.fio.units import FIO_UNITS
@@ -67,7 +67,7 @@ class FioParser(Parser):
                 for line in log.lines:
                     recorder.accounting.mark(line.number, UNKNOWN if line.text.strip() else 0)
             return
-        jobs: list[Job] = []
+        jobs = Reports(recorder, log)
         text, documents = FioText(log, recorder, jobs), Documents(log, recorder, jobs)
         lines, index = log.lines, 0
         while index < len(lines):
@@ -87,7 +87,7 @@ class FioParser(Parser):
             else:
                 text.feed_line(line, recorder.accounting)
         text.close(log.last_line + 1)
-        write_runs(jobs, recorder, log)
+        jobs.write()
 
 
 PARSER = FioParser()

@@ -13,21 +13,32 @@ a run.
 
 from __future__ import annotations
 
+import tempfile
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import IO, Any, NamedTuple
 
+from azlatency.logs.large import FileText
+from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
 from azlatency.logs.parsers.fio.job_columns import JobColumns, JobRows
 from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_ranks, rate_conflicts, version_of
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.spool import Stored
 from azlatency.logs.units import Quantity
 
 #: So many reports of the same job are compared, the latest ones.
 _MOST_TWINS = 16
+#: A report is compared with so many of those before it, at least.
+_MOST_COMPARED = 2**12
+#: Of a large log, so many reports are in memory with all their numbers.
+_MOST_WHOLE = 2**7
+#: The numbers that are compared, and those that show whether a direction is idle.
+_COMPARED = ("transferred", "iops", "sync_latency_mean")
 ALL_CLIENTS = "All clients"
 #: The directions of I/O.
 KINDS = ("read", "write", "trim", "mixed")
@@ -80,6 +91,11 @@ class Direction:
                 return value
         return None
 
+    def compared(self) -> Direction:
+        """Return the direction with the numbers that are compared."""
+        metrics = [metric for metric in self.metrics if metric[0] in _COMPARED]
+        return Direction(self.name, self.line, metrics, runtime_ns=self.runtime_ns, issued=self.issued)
+
     @property
     def idle(self) -> bool:
         """Whether nothing was read, written, trimmed or synchronised in this direction."""
@@ -87,6 +103,30 @@ class Direction:
             return False
         totals = (self.get("transferred"), self.get("iops"))
         return not self.issued and all(total is None or total.value == 0 for total in totals)
+
+
+@dataclass
+class Earlier:
+    """What the earlier reports of a job printed: the line of the first one, the least line, and how many there are.
+
+    ``series`` has the runtime (ns), the transferred bytes, their half-width and the line of each report by direction.
+    """
+
+    line: int
+    first: int
+    count: int = 0
+    series: dict[str, tuple[array[Any], ...]] = field(default_factory=dict)
+
+    def add(self, report: Job) -> None:
+        """Add the next report."""
+        self.first, self.count = min(self.first, report.line), self.count + 1
+        for name, state in report.directions.items():
+            columns = self.series.setdefault(name, (array("q"), array("d"), array("d"), array("q")))
+            size, last = state.get("transferred"), columns[0][-1] if columns[0] else 0
+            if size is not None and state.runtime_ns and state.runtime_ns > last:
+                row = (state.runtime_ns, size.value, size.resolution or 0.0, state.line)
+                for column, value in zip(columns, row, strict=True):
+                    column.append(value)
 
 
 @dataclass
@@ -119,11 +159,13 @@ class Job:
     signal: tuple[int, str] | None = None
     failures: list[tuple[int, str]] = field(default_factory=list)
     notes: list[tuple[str, str, str, int]] = field(default_factory=list)
-    earlier: list[Job] = field(default_factory=list)
+    earlier: Earlier | None = None
     columns: JobColumns | None = None
     """The numbers of a job of a known form: ``directions``, ``process`` and ``notes`` are empty until `expand`."""
     is_written: bool = False
     """Whether the run was written, with those of a long document."""
+    stored: Stored[Any] | None = None
+    """The numbers in a file: until `expand`, there are only those that are compared."""
 
     @property
     def runtimes(self) -> dict[str, int]:
@@ -137,8 +179,17 @@ class Job:
             if direction.runtime_ns and not direction.idle
         }
 
+    def settle(self, file: IO[bytes]) -> None:
+        """Move the numbers into a file, those of a job that was not written."""
+        if self.columns is None and self.stored is None and not self.is_written:
+            self.stored = Stored([(self.directions, self.process)], file)
+            self.directions = {name: direction.compared() for name, direction in self.directions.items()}
+            self.process = []
+
     def expand(self) -> None:
-        """Read the numbers of a job of a known form one by one."""
+        """Read the numbers of a job of a known form one by one, or those in a file."""
+        if self.stored is not None:
+            ((self.directions, self.process),), self.stored = self.stored.load(), None
         if self.columns is not None:
             whole, self.columns = self.columns.read(), None
             self.directions, self.process, self.notes = whole.directions, whole.process, [*whole.notes, *self.notes]
@@ -202,39 +253,88 @@ def _grown(before: Job, after: Job) -> bool:
 # --- tables
 
 
-def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
-    """Write the runs of a log; several reports of the same job are one run."""
-    kept: dict[int, Job] = {}
-    reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two reports of the same moment share
-    series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
-    for job in jobs:
-        if job.is_written:
-            continue
+class Reports(list[Job]):
+    """The reports of a log as they are read; several reports of the same job are one run.
+
+    The last reports may be changed, but for the numbers of all but the very last ones. The runs are written in the
+    order of their last reports, when no further report can be compared with them.
+    """
+
+    def __init__(self, recorder: Recorder, log: Log) -> None:
+        super().__init__()
+        self._log, self._writer = log, RunWriter(recorder, log)
+        self._is_large = isinstance(log.source.text, FileText)
+        self._kept: dict[int, Job] = {}
+        self._reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two reports of the same moment share
+        self._series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
+
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(prefix="azlatency-")  # closed with the last report in it
+
+    def append(self, job: Job) -> None:
+        """Add a report."""
+        super().append(job)
+        if self._is_large and len(self) > _MOST_WHOLE:
+            self[-_MOST_WHOLE].settle(self._file)
+        if len(self) >= 2 * _MOST_COMPARED:
+            self._compare(_MOST_COMPARED)
+
+    def extend(self, jobs: Iterable[Job]) -> None:
+        """Add reports."""
+        for job in jobs:
+            self.append(job)
+
+    def write(self) -> None:
+        """Write the runs of all reports."""
+        self._compare(len(self))
+        self._write(len(self._kept))
+
+    def _compare(self, count: int) -> None:
+        """Compare the first reports with those before them, which then are not in the list any more."""
+        for job in self[:count]:
+            if not job.is_written:
+                self._add(job)
+        del self[:count]
+        self._write(len(self._kept) - _MOST_COMPARED)
+        self._reports = {key: jobs[:_MOST_TWINS] for key, jobs in self._reports.items() if self._has_kept(jobs)}
+        self._series = {key: jobs[-_MOST_TWINS:] for key, jobs in self._series.items() if self._has_kept(jobs)}
+
+    def _has_kept(self, jobs: list[Job]) -> bool:
+        return any(id(job) in self._kept for job in jobs)
+
+    def _add(self, job: Job) -> None:
         if job.name == ALL_CLIENTS:
-            kept[id(job)] = job
-            continue
-        same_report = reports.setdefault((job.name, job.group, job.date), [])
+            self._kept[id(job)] = job
+            return
+        kept, same_report = self._kept, self._reports.setdefault((job.name, job.group, job.date), [])
         twin = next((other for other in same_report[:_MOST_TWINS] if id(other) in kept and job.repeats(other)), None)
         if twin is not None:
             twin.last_line = max(twin.last_line, job.last_line)
             text = f"the {job.dialect} report repeats the same job; it is not counted again"
             twin.notes.append(("printed_twice", "info", text, job.line))
-            continue
-        earlier = [other for key in job.keys_of_earlier() for other in series.get(key, ())[-_MOST_TWINS:]]
+            return
+        earlier = [other for key in job.keys_of_earlier() for other in self._series.get(key, ())[-_MOST_TWINS:]]
         previous = next((other for other in reversed(earlier) if id(other) in kept and job.follows(other)), None)
         if previous is not None:
             del kept[id(previous)]
-            job.earlier, previous.earlier = previous.earlier, []
-            job.earlier.append(previous)
+            job.earlier, previous.earlier = previous.earlier or Earlier(previous.line, previous.line), None
+            job.earlier.add(previous)
             job.signal = job.signal or previous.signal
             job.failures = [*previous.failures, *job.failures]
         kept[id(job)] = job
         same_report.append(job)
-        series.setdefault(job.key, []).append(job)
-    writer = RunWriter(recorder, log)
-    for job in kept.values():
-        writer.write(job)
-    writer.flush()
+        self._series.setdefault(job.key, []).append(job)
+
+    def _write(self, count: int) -> None:
+        """Write the runs that are first in order."""
+        for job in list(self._kept.values())[: max(count, 0)]:
+            if job.document and self and job.document == self[-1].document:
+                text = f"more than {_MOST_COMPARED} jobs in one document, and other reports in the same log"
+                raise TooLargeError(f"{text}; put each document in a file of its own", self._log.first_line)
+            del self._kept[id(job)]
+            self._writer.write(job)
+        self._writer.flush()
 
 
 class RunWriter:
@@ -258,9 +358,8 @@ class RunWriter:
 
 def _write_job(job: Job, rows: JobRows, recorder: Recorder, log: Log) -> None:
     if job.earlier or job.notes or job.failures or job.signal or job.cut:
-        for report in (*job.earlier, job):
-            report.expand()
-    first = min([job.line, *(report.line for report in job.earlier), *(line for line, _ in job.failures)])
+        job.expand()
+    first = min([job.line, *([job.earlier.first] if job.earlier else []), *(line for line, _ in job.failures)])
     run = recorder.start_run("fio", first, last_line=max(job.last_line, job.line))
     _describe(job, run, log)
     if _write_columns(job, rows, run):
@@ -372,22 +471,18 @@ def _check_samples(direction: Direction, run: Run) -> None:
 
 def _write_snapshots(job: Job, run: Run) -> None:
     """Write what was transferred between one report and the next as intervals."""
-    if not job.earlier:
+    if job.earlier is None:
         return
-    text = f"{len(job.earlier) + 1} reports of the job; the last one is the run, the differences are its intervals"
-    run.add_event("status_snapshot", "info", text, job.earlier[0].line)
-    for direction in job.directions.values():
+    job.earlier.add(job)
+    text = f"{job.earlier.count} reports of the job; the last one is the run, the differences are its intervals"
+    run.add_event("status_snapshot", "info", text, job.earlier.line)
+    for name in job.directions:
         start, done, half = 0, 0.0, 0.0
-        for report in (*job.earlier, job):
-            state = report.directions.get(direction.name)
-            size = None if state is None else state.get("transferred")
-            if state is None or size is None or not state.runtime_ns or state.runtime_ns <= start:
-                continue
-            row: dict[str, Any] = {"start_ns": start, "end_ns": state.runtime_ns, "line": state.line}
-            rounding = size.resolution or 0.0
-            row |= {"bytes": size.value - done, "bytes_resolution": (half + rounding) or None}
-            run.add_interval(stream=direction.name, omitted=False, **row)
-            start, done, half = state.runtime_ns, size.value, rounding
+        for runtime, size, rounding, line in zip(*job.earlier.series[name], strict=True):
+            row: dict[str, Any] = {"start_ns": start, "end_ns": runtime, "line": line}
+            row |= {"bytes": size - done, "bytes_resolution": (half + rounding) or None}
+            run.add_interval(stream=name, omitted=False, **row)
+            start, done, half = runtime, size, rounding
 
 
 def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
