@@ -44,7 +44,8 @@ MOST_MEMBERS = 100_000
 MOST_NESTED = 3
 #: Logs shrink to between a third and a thirtieth of their size.
 MOST_EXPANDED = 250
-LONGEST_LINE = 64 * 1024**2
+#: A line needs up to twelve times its size in memory.
+LONGEST_LINE = 20 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
 _PIECE = 1024**2
 _LONGEST_ZIP_END = 22 + 2**16
@@ -385,8 +386,8 @@ def _bounded_lines(read: Callable[[], Iterable[bytes]], shown: str) -> Iterator[
         length = len(piece) - end if end else length + len(piece)
         lines += count_line_feeds(piece)
         if length > LONGEST_LINE:
-            what = f"a line of more than {LONGEST_LINE} bytes"
-            raise SourceError(f"{shown}:{lines}: {what}, which is not a log; give the log itself")
+            what = f"a line of more than {LONGEST_LINE} bytes, which cannot be divided, does not fit into memory"
+            raise SourceError(f"{shown}:{lines}: {what}; give the log itself, or split it")
         yield piece
 
 

@@ -1,10 +1,10 @@
 """JSON of any size: what stays in the file while it is read.
 
 These are documents of one line each, which are read as lines are, and documents with long lists. Such a document is
-read once, some megabytes at a time, and its long lists are cut out. The next element begins with what follows the
-first one, ``},{"streams"`` for example. That an element ends there, and no text inside of one, is proved by decoding
-all elements up to there. What follows the last complete element of a list stays in the rest of the document, so that
-its reader finds where a document is cut or damaged.
+read once, some megabytes at a time, and its long lists are cut out, as are long texts that nobody reads. The next
+element of a list begins with what follows the first one, ``},{"streams"`` for example. That an element ends there, and
+no text inside of one, is proved by decoding all elements up to there. What follows the last complete element of a list
+stays in the rest of the document, so that its reader finds where a document is cut or damaged.
 
 A file that is one document, complete or cut, is known before a log is looked for (`find_json`). Other documents, which
 are damaged or have text around them, begin in a line of a log (`cut_document`).
@@ -30,9 +30,9 @@ PIECE = 2**22
 #: No element is longer, nor what a document has besides its long lists.
 LONGEST = 2**23
 #: What a document that is read as a whole needs of memory, in bytes, for each of its bytes and commas, and may need
-#: beside some 60 MB for the process. Measured: a text of 60 MB in one string needs 323 MB, bins of fio 260 bytes each,
-#: and numbers of iostat up to 670.
-_PER_BYTE, _PER_COMMA, _MOST_MEMORY = 4.5, 600, 240_000_000
+#: beside some 90 MB for the process that imports. Measured: a text of 60 MB in one string needs 323 MB, bins of fio 260
+#: bytes each, and numbers of iostat up to 670.
+_PER_BYTE, _PER_COMMA, _MOST_MEMORY = 4.5, 600, 200_000_000
 #: A document inside of a text is shown as a whole if it is not longer, which is tried in two steps.
 _SHOWN = 2**16, 2**20
 #: For each list, a whole piece is read.
@@ -156,8 +156,12 @@ class _Scan:
 
     def __init__(self, text: FileText, begin: int, stop: int, tool: str, line: int, *, is_alone: bool) -> None:
         self._text, self._place, self._stop, self._is_alone = text, begin, stop, is_alone
-        keys = "|".join(map(re.escape, load_parsers()[tool].document_lists)) or "(?!)"
-        self._list = re.compile(rf'[{{,]\s{{0,200}}"(?:{keys})"\s{{0,20}}:\s{{0,20}}\[\s{{0,200}}(?=\{{)'.encode())
+        parser = load_parsers()[tool]
+        keys = parser.document_lists, parser.document_texts
+        lists, texts = ("|".join(map(re.escape, names)) or "(?!)" for names in keys)
+        colon = r"\s{0,20}:\s{0,20}"
+        value = rf'(?:"(?:{lists})"{colon}\[\s{{0,200}}(?=\{{)|"(?:{texts})"{colon}")'
+        self._long = re.compile(rf"[{{,]\s{{0,200}}{value}".encode())
         self._hints = [hint.encode() for hint in foreign_hints(tool)] if is_alone else []
         # What begins a document, of which a cut one may not contain another, and how often it was found.
         self._begins = _begins() if is_alone else []
@@ -173,10 +177,12 @@ class _Scan:
         end = None
         while end is None and self._place < self._stop:
             block = self._text.read(self._place, min(self._place + PIECE, self._stop))
-            if self._is_whole and (match := self._list.search(block)):
+            if self._is_whole and (match := self._long.search(block)):
                 self._keep(block[: match.end()])
                 end = self._find_end()
-                if end is None:
+                if end is None and match[0].endswith(b'"'):
+                    self._cut_text()
+                elif end is None:
                     self._cut_list()
             else:  # a key may begin at the end of a block
                 is_last = self._place + len(block) == self._stop
@@ -214,6 +220,17 @@ class _Scan:
         _check_plain(block)
         if any(hint in block for hint in self._hints):
             raise LongDocumentError
+
+    def _cut_text(self) -> None:
+        """Leave out pieces of a text that begins at the position; its end stays in the document."""
+        while len(block := self._text.read(self._place, min(self._place + PIECE, self._stop))) == PIECE:
+            piece = block[: block.rfind(b" ") + 1]  # no blank is a part of another character
+            if b'"' in block.replace(b"\\\\", b"").replace(b'\\"', b"") or not piece:
+                return
+            if not _is_valid(b'"%b"' % piece):
+                raise LongDocumentError
+            self._check(piece)
+            self._place += len(piece)
 
     def _cut_list(self) -> None:
         """Cut the complete elements out of a list that begins at the position."""

@@ -455,7 +455,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
         return True
     sentences = 0
     for line in (line for piece in source.pieces for line in piece.texts):
-        words = line.split()
+        words = line[:LONGEST_LINE].split()
         if len(words) >= _WORDS_IN_A_SENTENCE and sum(bool(_WORD.fullmatch(word)) for word in words) > 0.7 * len(words):
             sentences += 1
             if sentences >= _SENTENCES_IN_NOTES:

@@ -301,6 +301,38 @@ def test_memory_does_not_grow_with_the_document(tmp_path: Path, path: Path, pack
     assert peaks[2] <= 1.25 * peaks[1]
 
 
+@pytest.mark.parametrize("last", ['\\n"', '\\\\"', "", "\\", '\\q"', '"x"', "\x01"], ids=repr)
+@pytest.mark.parametrize("above", ["", "lab 7\n"], ids=["alone", "below text"])
+def test_a_long_text_that_nobody_reads_stays_in_its_file(tmp_path: Path, above: str, last: str) -> None:
+    head, tail = IPERF3.read_text().rstrip()[:-1], "\n}\n" if last.endswith('"') else ""
+    lines = r"[  5]   0.00-1.00   sec  1.12 \"GBytes\"  9.65 Gbits/sec  ü \u00fc \\\n" * 200
+    path = tmp_path / "a.json"
+    path.write_text(f'{above}{head},\n"server_output_text": "{lines}{last}{tail}')
+    assert large(path, 2500) == small(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a long text", "a long line", "a long line of JSON"])
+def test_a_long_line_needs_little_memory(tmp_path: Path, kind: str) -> None:
+    """Lines of 40 MB, of which only one that nobody reads is left out."""
+    path = tmp_path / "a.json"
+    head, text = IPERF3.read_text().rstrip()[:-1], "[  5]   0.00-1.00   sec  1.12 GBytes  " * 10**6
+    bins = ", ".join(f'"{n}": {n}' for n in range(2_500_000))
+    path.write_text(
+        {
+            "a long text": f'{head}, "server_output_text": "{text}"}}\n',
+            "a long line": f"iperf 3.12\n{text}\n",
+            "a long line of JSON": f'{{"fio version": "fio-3.33", "jobs": [{{"bins": {{{bins}}}}}]}}\n',
+        }[kind]
+    )
+    errors, peak = peak_of(
+        f"summary = az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r})\n"
+        "print(len(summary.unreadable), sum(summary.runs_by_tool.values()))"
+    )
+    assert errors == ("0 1" if kind == "a long text" else "1 0")
+    assert peak <= 280
+
+
 @pytest.mark.slow
 def test_reports_of_the_same_jobs_need_little_memory(tmp_path: Path) -> None:
     """A file of 60 MB."""

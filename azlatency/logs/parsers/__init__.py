@@ -198,6 +198,8 @@ class Parser:
     document_lists : tuple of str
         Keys of lists in such a document whose elements stay in a large file; the parser reads them with
         `azlatency.logs.json_lines.JsonLineMap.elements` or ``windows``.
+    document_texts : tuple of str
+        Keys of texts in such a document that the parser does not read.
     document_line : bytes
         Pattern of the beginning of a log that is a document in each line, so that a large one is read as a text log is.
     units : mapping of str to tuple
@@ -217,6 +219,7 @@ class Parser:
     document_keys: ClassVar[Mapping[str, str]] = {}
     document_type: ClassVar[Any] = None
     document_lists: ClassVar[tuple[str, ...]] = ()
+    document_texts: ClassVar[tuple[str, ...]] = ()
     document_line: ClassVar[bytes] = b""
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}

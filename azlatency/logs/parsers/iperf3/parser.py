@@ -33,6 +33,7 @@ class Iperf3Parser(Parser):
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
     document_lists = ("intervals",)
+    document_texts = ("server_output_text",)
     document_line = rb'\{\s{0,9}"event"\s{0,9}:\s{0,9}"start"'
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
