@@ -120,6 +120,8 @@ class Template:
         Metric, stream, the index of the gap with the bins, and the token of their sum.
     head : dict
         Whole numbers at the beginning of the job, as tokens.
+    used : callable
+        Picks all tokens that are used.
     parts : list of int
         The number of lines from one start of a part to its end.
     marks : list of bytes
@@ -140,6 +142,7 @@ class Template:
     flows: list[Flow]
     histograms: list[tuple[str, str, int, int | None]]
     head: dict[str, int]
+    used: Pick
     parts: list[int]
     marks: list[bytes]
 

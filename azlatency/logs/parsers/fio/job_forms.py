@@ -39,7 +39,8 @@ _BIN = re.compile(rb'\n[ \t]{0,200}""[ \t]{0,20}:[ \t]{0,20},')
 #: Numbers of the form, and what else stands around strings.
 _ITEM = re.compile(rb'"[^"]*"|\n|[0-9.]+')
 _OUTSIDE = b' \t\n\r{}[]:,."#'
-_BLANKS = bytes(byte if byte in _DIGITS else ord(" ") for byte in range(256))
+#: Leaves the numbers of bins, between commas.
+_COMMAS, _SPACES = bytes.maketrans(b":", b","), b'" \t\r\n'
 #: Numbers that `json_output` compares with 0.
 _DECISIVE = frozenset(
     ["runtime", "total_ios", "io_bytes", "iops", "N", "min", "max", "mean"]
@@ -47,6 +48,7 @@ _DECISIVE = frozenset(
 )
 #: Longer numbers are read one by one.
 _LONGEST_NUMBER, _LONGEST_RUNTIME = 17, 12
+_IS_ZERO = frozenset(["0", *("0." + "0" * decimals for decimals in range(1, _LONGEST_NUMBER - 1))]).__contains__
 #: Larger bins, or sums of them, are read one by one.
 _LARGEST = 10**15
 #: So many forms, and so many templates for jobs of one form, are kept.
@@ -93,14 +95,14 @@ class Form:
     is_clear : bool
         Whether the numbers can be told apart; otherwise each job is read number by number.
     templates : dict
-        Templates, by which of the decisive numbers are not 0; None if such a job is read number by number.
+        Templates, by which of the decisive numbers are 0; None if such a job is read number by number.
     """
 
     def __init__(
         self, tokens: Sequence[str], decisive: Sequence[int], head: dict[str, int], *, is_clear: bool = True
     ) -> None:
         self.is_clear = is_clear
-        self.count, self.decisive, self.head = len(tokens), picker(decisive), head
+        self.count, self.indexes, self.decisive, self.head = len(tokens), decisive, picker(decisive), head
         self.pick_quoted = picker([index for index, token in enumerate(tokens) if '"' in token])
         self.quoted = self.pick_quoted(tokens)
         self.templates: dict[bytes, Template | None] = {}
@@ -143,12 +145,12 @@ class JobText(NamedTuple):
         return form.templates.get(self._key(form)) if form.pick_quoted(tokens) == form.quoted else None
 
     def _key(self, form: Form) -> bytes:
-        return bytes(map(bool, map(float, form.decisive(self.tokens))))
+        return bytes(map(_IS_ZERO, form.decisive(self.tokens)))
 
     def columns(self, template: Template, line: int, read: Callable[[], Job]) -> JobColumns | None:
         """Return the numbers of the job, which begins in a line; None if they have to be read one by one."""
         runtimes = [len(self.tokens[flow.runtime]) for flow in template.flows if flow.runtime is not None]
-        if max(map(len, self.tokens)) > _LONGEST_NUMBER or max(runtimes, default=0) > _LONGEST_RUNTIME:
+        if max(map(len, template.used(self.tokens))) > _LONGEST_NUMBER or max(runtimes, default=0) > _LONGEST_RUNTIME:
             return None
         for _, _, index, total in template.histograms:
             bins = self.gaps[index].bins
@@ -188,7 +190,7 @@ class JobText(NamedTuple):
         # Another thread may learn the same form, or forget it.
         form = _forms[self.form] = _forms.get(self.form) or teacher.form()
         if form.is_clear and (key := self._key(form)) not in form.templates and len(form.templates) < _MOST_TEMPLATES:
-            form.templates[key] = teacher.template(kinds, form.head)
+            form.templates[key] = teacher.template(kinds, form)
 
 
 def split_job(raw: bytes) -> JobText | None:
@@ -240,12 +242,19 @@ def _read_bins(content: bytes) -> Bins | None:
     import numpy as np
 
     text = content.rstrip()
-    kept, numbers = text.translate(None, _DIGITS) + b",", np.fromstring(text.translate(_BLANKS), np.int64, sep=" ")
-    unit, count = kept[: kept.index(b",") + 1], len(numbers) // 2
+    kept, numbers = text.translate(None, _DIGITS) + b",", text.translate(_COMMAS, _SPACES)
+    unit = kept[: kept.index(b",") + 1]
+    count = len(kept) // len(unit)
     if kept != unit * count or _BIN.fullmatch(unit) is None or content.count(b"\n", len(text)) != 1:
         return None
-    keys, counts = numbers[::2], numbers[1::2]
-    if len(numbers) % 2 or keys[-1] >= _LARGEST or counts.max() >= _LARGEST // count or (keys[1:] <= keys[:-1]).any():
+    try:
+        found = np.fromstring(numbers, np.int64, sep=",")
+    except (ValueError, DeprecationWarning):
+        return None
+    if len(found) < 2 * count:  # a key has no digits; later versions of NumPy raise an error
+        return None
+    keys, counts = found.reshape(-1, 2).T
+    if keys[-1] >= _LARGEST or counts.max() >= _LARGEST // count or (keys[1:] <= keys[:-1]).any():
         return None
     return Bins(keys, counts, int(counts.sum()))
 
@@ -318,7 +327,7 @@ class _Teacher:
             return None
         return Form(tokens, indexes, {name: index for name, index in head.items() if index is not None})
 
-    def template(self, kinds: bytes, head: dict[str, int]) -> Template | None:
+    def template(self, kinds: bytes, form: Form) -> Template | None:
         """Return what the numbers of the job became; None if other jobs cannot be read in the same way."""
         job = self._job
         active = list(job.directions.values())
@@ -327,11 +336,11 @@ class _Teacher:
         if max(map(len, self._text.tokens)) > _LONGEST_NUMBER:
             return None
         try:
-            return self._template(active, kinds, head)
+            return self._template(active, kinds, form)
         except (ValueError, KeyError):
             return None
 
-    def _template(self, active: list[Direction], kinds: bytes, head: dict[str, int]) -> Template:
+    def _template(self, active: list[Direction], kinds: bytes, form: Form) -> Template:
         rows = self._rows(active)
         values = [row.value for row in rows]
         factors = [_FACTORS[value.unit, value.printed_unit] for value in values]
@@ -375,10 +384,16 @@ class _Teacher:
             spreads=found.spreads,
             flows=[self._flow(of, found) for of in active],
             histograms=found.histograms,
-            head=head,
+            head=form.head,
+            used=picker(self._used(kinds, form)),
             parts=self._parts,
             marks=self._marks(kinds),
         )
+
+    def _used(self, kinds: bytes, form: Form) -> list[int]:
+        """Return the tokens that are used, or whose lines are data although they become no rows."""
+        data = {place.token for line, place in self._places.items() if place is not None and kinds[line] == DATA}
+        return sorted(data.union(form.indexes, form.head.values()))
 
     def _rows(self, active: list[Direction]) -> list[_Row]:
         scope = "run" if len(active) == 1 else "stream"
