@@ -168,6 +168,11 @@ def test_odd_values(key: str, value: str) -> None:
         ('"jobname" : "raid0"', '"jobname" : "5\\"6"'),
         ('"jobname" : "raid0"', '"jobname" : "9", "hostname" : "10.0.0.1"'),
         ('"short_ios" : 0', '"short_ios" : 0, "short_ios" : 5'),
+        ('"drop_ios" : 0', '"drop_ios" : 5.0'),
+        ('"jobname" : "raid0"', '"jobname" : "raid0", "x" : "bins"'),
+        ('"clat_ns" : {', '"clat_ns" : {"x" : "bins", '),
+        ('"latency_window" : 0', '"latency_window" : 0, "bins" : 5'),
+        ('"job options" : {', '"x" : {"job options" : {"rw" : "write",\n"iodepth" : "9"\n}}, "job options" : {'),
     ],
 )
 def test_odd_members(old: str, new: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parsers.fio.numbers import bounds_of, percentile, quantile_ranks, rate_conflicts
 from azlatency.logs.record import Recorder
-from azlatency.logs.schema import names
+from azlatency.logs.rows import Repeating
 from azlatency.logs.units import Quantity, quantity, scale
 
 if TYPE_CHECKING:
@@ -86,12 +86,15 @@ class Bins(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Options or bins, which are not part of the form of a job: where they are, and how many lines."""
+    """Options or bins, which are not part of the form of a job: where they are, and how many lines.
+
+    Of bins, these are the numbers, with commas between them.
+    """
 
     start: int
     stop: int
     lines: int
-    bins: Bins | None = None
+    numbers: bytes = b""
 
 
 @dataclass(kw_only=True)
@@ -120,8 +123,6 @@ class Template:
         Metric, stream, the index of the gap with the bins, and the token of their sum.
     head : dict
         Whole numbers at the beginning of the job, as tokens.
-    used : callable
-        Picks all tokens that are used.
     parts : list of int
         The number of lines from one start of a part to its end.
     marks : list of bytes
@@ -142,7 +143,6 @@ class Template:
     flows: list[Flow]
     histograms: list[tuple[str, str, int, int | None]]
     head: dict[str, int]
-    used: Pick
     parts: list[int]
     marks: list[bytes]
 
@@ -158,6 +158,8 @@ class JobColumns:
         All numbers of the job as printed, without those of its options and bins.
     gaps : list of Gap
         What is between its parts.
+    bins : dict
+        The bins by gap.
     line : int
         The first line of the job.
     read : callable
@@ -165,9 +167,15 @@ class JobColumns:
     """
 
     def __init__(
-        self, template: Template, tokens: list[str], gaps: list[Gap], line: int, read: Callable[[], Job]
+        self,
+        template: Template,
+        tokens: list[str],
+        gaps: list[Gap],
+        bins: dict[int, Bins],
+        line: int,
+        read: Callable[[], Job],
     ) -> None:
-        self.template, self.gaps, self.read, self.all_tokens = template, gaps, read, tokens
+        self.template, self.bins, self.read, self.all_tokens = template, bins, read, tokens
         steps = (lines + gap.lines for lines, gap in zip(template.parts, gaps, strict=False))
         self.starts = list(accumulate(steps, initial=line))
         self.tokens = template.metrics.tokens(tokens)
@@ -234,91 +242,88 @@ class JobRows:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._clear()
+        self._run_ids: list[str] = []
+        self._jobs: list[JobColumns] = []
+        self._disks: Sequence[Disk] = ()
 
-    def _clear(self) -> None:
-        self._metrics: dict[str, list[Any]] = {name: [] for name in names("metrics")}
-        self._quantiles: dict[str, list[Any]] = {name: [] for name in names("quantiles")}
-        self._buckets: list[tuple[str, str, str, Bins, int]] = []
-
-    def add(self, run_id: str, job: JobColumns, depth: tuple[Quantity, int] | None, disks: Sequence[Disk]) -> None:
+    def add(self, run_id: str, job: JobColumns, disks: Sequence[Disk]) -> None:
         """Add the rows of a run, those of the disks at its end."""
-        template, count = job.template, len(job.tokens)
-        if depth is not None:
-            self._add_metric(run_id, "io_depth", None, None, depth[0], "run", depth[1])
-        self._extend(
-            self._metrics,
-            run_id=[run_id] * count,
-            side=[None] * count,
-            value=job.values,
-            printed=list(job.tokens),
-            resolution=job.halves,
-            line=template.metrics.lines(job.starts),
-            **template.metrics.columns,
-        )
-        for device, value, line in disks:
-            self._add_metric(run_id, "utilisation", "device", device, value, "host", line)
-        self._add_quantiles(run_id, job)
-        for metric, stream, index, _ in template.histograms:
-            bins = job.gaps[index].bins
-            assert bins is not None
-            self._buckets.append((run_id, metric, stream, bins, job.starts[index + 1] - len(bins.keys)))
-
-    def _extend(self, table: dict[str, list[Any]], **columns: list[Any]) -> None:
-        for name, values in columns.items():
-            table[name] += values
-
-    def _add_metric(
-        self, run_id: str, name: str, side: str | None, stream: str | None, value: Quantity, scope: str, line: int
-    ) -> None:
-        number, unit, printed, resolution, shown = value
-        row = (run_id, name, side, stream, number, unit, printed, shown, resolution, scope, line)
-        for column, cell in zip(self._metrics.values(), row, strict=True):
-            column.append(cell)
-
-    def _add_quantiles(self, run_id: str, job: JobColumns) -> None:
-        cells, found = job.template.quantiles, job.quantiles
-        if not found:
-            return
-        shares = cells.columns["q"]
-        numbers: list[int | None] = []
-        ranks: list[int | None] = []
-        for part, token in job.template.ranks:
-            n = None if token is None else int(job.all_tokens[token])
-            numbers += [n] * (part.stop - part.start)
-            ranks += [None] * (part.stop - part.start) if n is None else quantile_ranks(shares[part], n)
-        counted = list(zip(numbers, ranks, shares, strict=True))
-        self._extend(
-            self._quantiles,
-            run_id=[run_id] * len(found),
-            value_ns=[quantile.value for quantile in found],
-            printed=[quantile.printed for quantile in found],
-            resolution_ns=[quantile.resolution for quantile in found],
-            n=numbers,
-            rank=ranks,
-            beyond=[None if n is None else n * (1 - q) for n, _, q in counted],
-            origin=["printed"] * len(found),
-            resolved=[None if n is None or rank is None else rank < n for n, rank, _ in counted],
-            line=cells.lines(job.starts),
-            **cells.columns,
-        )
+        if self._jobs and (job.template is not self._jobs[0].template or disks is not self._disks):
+            self.write()
+        self._run_ids.append(run_id)
+        self._jobs.append(job)
+        self._disks = disks
 
     def write(self) -> None:
-        """Write the rows."""
-        if self._metrics["run_id"]:
-            self._recorder.add_columns("metrics", len(self._metrics["run_id"]), **self._metrics)
-        if self._quantiles["run_id"]:
-            self._recorder.add_columns("quantiles", len(self._quantiles["run_id"]), **self._quantiles)
-        if self._buckets:
-            self._write_buckets()
-        self._clear()
+        """Write the rows of the runs that were added, which have the same template and disks."""
+        if not self._jobs:
+            return
+        template = self._jobs[0].template
+        self._write_metrics(template.metrics)
+        if template.chains:
+            self._write_quantiles(template)
+        if template.histograms:
+            self._write_buckets(template)
+        self._run_ids, self._jobs = [], []
 
-    def _write_buckets(self) -> None:
+    def _write(self, table: str, shared: dict[str, list[Any]], **columns: list[Any]) -> None:
+        """Write rows, with the columns that are equal in all runs."""
+        repeated = {name: Repeating(values) for name, values in shared.items()}
+        run_ids = Repeating(self._run_ids, each=True)
+        self._recorder.add_columns(table, len(columns["line"]), run_id=run_ids, **repeated, **columns)
+
+    def _write_metrics(self, cells: Cells) -> None:
+        jobs, disks = self._jobs, self._disks
+        shown = {"metric": "utilisation", "side": "device", "scope": "host"}
+        rows = [
+            {**shown, "stream": device, "unit": value.unit, "printed_unit": value.printed_unit}
+            for device, value, _ in disks
+        ]
+        self._write(
+            "metrics",
+            {name: values + [row[name] for row in rows] for name, values in cells.columns.items()},
+            value=_chained([job.values for job in jobs], [value.value for _, value, _ in disks]),
+            printed=_chained([job.tokens for job in jobs], [value.printed for _, value, _ in disks]),
+            resolution=_chained([job.halves for job in jobs], [value.resolution for _, value, _ in disks]),
+            line=_chained([cells.lines(job.starts) for job in jobs], [line for _, _, line in disks]),
+        )
+
+    def _write_quantiles(self, template: Template) -> None:
+        jobs, cells, shares = self._jobs, template.quantiles, template.quantiles.columns["q"]
+        values, _, printed, halves, _ = zip(*_chained([job.quantiles for job in jobs]), strict=True)
+        counted: list[Sequence[Any]] = []
+        for job in jobs:
+            for part, token in template.ranks:
+                if token is None:
+                    counted += [(None,) * 4] * (part.stop - part.start)
+                    continue
+                n = int(job.all_tokens[token])
+                ranks = quantile_ranks(shares[part], n)
+                counted += [(n, rank, n * (1 - q), rank < n) for rank, q in zip(ranks, shares[part], strict=True)]
+        numbers, ranked, beyond, resolved = zip(*counted, strict=True)
+        self._write(
+            "quantiles",
+            {**cells.columns, "origin": ["printed"] * len(shares)},
+            value_ns=list(values),
+            printed=list(printed),
+            resolution_ns=list(halves),
+            n=list(numbers),
+            rank=list(ranked),
+            beyond=list(beyond),
+            resolved=list(resolved),
+            line=_chained([cells.lines(job.starts) for job in jobs]),
+        )
+
+    def _write_buckets(self, template: Template) -> None:
         import numpy as np
 
-        lows, highs = bounds_of(np.concatenate([bins.keys for _, _, _, bins, _ in self._buckets]))
+        kinds = [(metric, stream) for metric, stream, _, _ in template.histograms]
+        found = [job.bins[index] for job in self._jobs for _, _, index, _ in template.histograms]
+        starts = [job.starts[index + 1] for job in self._jobs for _, _, index, _ in template.histograms]
+        of_runs = [(run_id, *kind) for run_id in self._run_ids for kind in kinds]
+        lows, highs = bounds_of(np.concatenate([bins.keys for bins in found]))
         end = 0
-        for run_id, metric, stream, bins, first in self._buckets:
+        for (run_id, metric, stream), bins, stop in zip(of_runs, found, starts, strict=True):
             start, end = end, end + len(bins.keys)
             self._recorder.add_columns(
                 "histograms",
@@ -329,5 +334,14 @@ class JobRows:
                 low_ns=lows[start:end],
                 high_ns=highs[start:end],
                 count=bins.counts,
-                line=np.arange(first, first + len(bins.keys)),
+                line=np.arange(stop - len(bins.keys), stop),
             )
+
+
+def _chained(parts: Sequence[Sequence[Any]], end: Sequence[Any] = ()) -> list[Any]:
+    """Return the items of all parts, with others behind each of them."""
+    chained: list[Any] = []
+    for part in parts:
+        chained += part
+        chained += end
+    return chained

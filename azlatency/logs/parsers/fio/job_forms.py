@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
 from string import ascii_letters
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_tokens import JsonObject, Scalar
 from azlatency.logs.parsers.fio.job_columns import Bins, Cells, Chain, Flow, Gap, JobColumns, Place, Template, picker
 from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Buckets, Direction, Job
-from azlatency.logs.units import Quantity
+from azlatency.logs.units import Quantity, count
 
 _DIGITS = b"0123456789"
 _metric = attrgetter("metric")
@@ -34,6 +34,8 @@ _LEFT_OUT = b"{}[]\n\t _#>=" + ascii_letters.encode()
 _NAME = re.compile(rb'\{\s{0,100}"jobname"\s{0,20}:\s{0,20}"([^"]*)"')
 _DEPTH = re.compile(rb'"iodepth"\s{0,20}:\s{0,20}"(\d{1,15})"')
 _QUOTED = re.compile(r'"[0-9.]+"')
+#: What follows a key whose value is an object.
+_BEGINS = re.compile(rb"\s{0,20}:\s{0,20}\{")
 #: A bin without its digits.
 _BIN = re.compile(rb'\n[ \t]{0,200}""[ \t]{0,20}:[ \t]{0,20},')
 #: Numbers of the form, and what else stands around strings.
@@ -48,6 +50,10 @@ _DECISIVE = frozenset(
 )
 #: Longer numbers are read one by one.
 _LONGEST_NUMBER, _LONGEST_RUNTIME = 17, 12
+_ALIKE, _TOO_LONG = (
+    bytes(ord("0") if byte in b"0123456789." else byte for byte in range(256)),
+    b"0" * (_LONGEST_NUMBER + 1),
+)
 _IS_ZERO = frozenset(["0", *("0." + "0" * decimals for decimals in range(1, _LONGEST_NUMBER - 1))]).__contains__
 #: Larger bins, or sums of them, are read one by one.
 _LARGEST = 10**15
@@ -102,7 +108,7 @@ class Form:
         self, tokens: Sequence[str], decisive: Sequence[int], head: dict[str, int], *, is_clear: bool = True
     ) -> None:
         self.is_clear = is_clear
-        self.count, self.indexes, self.decisive, self.head = len(tokens), decisive, picker(decisive), head
+        self.count, self.decisive, self.head = len(tokens), picker(decisive), head
         self.pick_quoted = picker([index for index, token in enumerate(tokens) if '"' in token])
         self.quoted = self.pick_quoted(tokens)
         self.templates: dict[bytes, Template | None] = {}
@@ -126,6 +132,8 @@ class JobText(NamedTuple):
         The number of quotes in them.
     gaps : list of Gap
         The options and the bins.
+    bins : list of Bins
+        The bins by gap, which `read_bins` adds.
     """
 
     raw: bytes
@@ -136,6 +144,7 @@ class JobText(NamedTuple):
     options: dict[str, str]
     depth: tuple[str, int] | None
     gaps: list[Gap]
+    bins: dict[int, Bins]
 
     def template(self) -> Template | None:
         """Return the template of a job like this one."""
@@ -150,13 +159,13 @@ class JobText(NamedTuple):
     def columns(self, template: Template, line: int, read: Callable[[], Job]) -> JobColumns | None:
         """Return the numbers of the job, which begins in a line; None if they have to be read one by one."""
         runtimes = [len(self.tokens[flow.runtime]) for flow in template.flows if flow.runtime is not None]
-        if max(map(len, template.used(self.tokens))) > _LONGEST_NUMBER or max(runtimes, default=0) > _LONGEST_RUNTIME:
+        if max(runtimes, default=0) > _LONGEST_RUNTIME:
             return None
         for _, _, index, total in template.histograms:
-            bins = self.gaps[index].bins
-            if bins is None or not bins.total or (total is not None and bins.total != int(self.tokens[total])):
+            found = self.bins[index].total
+            if not found or (total is not None and found != int(self.tokens[total])):
                 return None
-        return JobColumns(template, self.tokens, self.gaps, line, read)
+        return JobColumns(template, self.tokens, self.gaps, self.bins, line, read)
 
     def kinds(self, template: Template) -> bytes:
         """Return the kinds of the lines of the job."""
@@ -190,7 +199,7 @@ class JobText(NamedTuple):
         # Another thread may learn the same form, or forget it.
         form = _forms[self.form] = _forms.get(self.form) or teacher.form()
         if form.is_clear and (key := self._key(form)) not in form.templates and len(form.templates) < _MOST_TEMPLATES:
-            form.templates[key] = teacher.template(kinds, form)
+            form.templates[key] = teacher.template(kinds, form.head)
 
 
 def split_job(raw: bytes) -> JobText | None:
@@ -201,28 +210,37 @@ def split_job(raw: bytes) -> JobText | None:
     gaps: list[Gap] = []
     options: dict[str, str] = {}
     depth, end = None, name.end()
-    if (start := raw.find(b'"job options"', end)) >= 0:
-        start = raw.index(b"{", start) + 1
-        end = raw.index(b"}", start)
+    if (place := raw.find(b'"job options"', end)) >= 0:
+        begin = _BEGINS.match(raw, place + len(b'"job options"'))
+        if begin is None or b"{" in raw[end:place]:  # a text, or a member of another object
+            return None
+        start, end = begin.end(), raw.index(b"}", begin.end())
         try:  # what ends inside a string is not valid
             options = _OPTIONS.decode(raw[start - 1 : end + 1])
         except msgspec.MsgspecError:
             return None
-        for match in _DEPTH.finditer(raw, start, end):
-            depth = match[1].decode(), raw.count(b"\n", 0, match.start(1))
-        if ("iodepth" in options) != (depth is not None) or not (lines := raw.count(b"\n", start, end)):
+        depths = [*_DEPTH.finditer(raw, start, end)]
+        if len(depths) != ("iodepth" in options):
             return None
-        gaps.append(Gap(start, end, lines))
-    while (start := raw.find(b'"bins"', end)) >= 0:
-        start = raw.index(b"{", start) + 1
-        end = raw.index(b"}", start)
+        edges = [start, *(edge for match in depths for edge in match.span(1)), end]
+        gaps += [Gap(at, to, raw.count(b"\n", at, to)) for at, to in zip(edges[::2], edges[1::2], strict=True)]
+        if not all(gap.lines for gap in gaps):
+            return None
+        if depths:
+            depth = depths[0][1].decode(), raw.count(b"\n", 0, gaps[0].stop)
+    while (place := raw.find(b'"bins"', end)) >= 0:
+        if (begin := _BEGINS.match(raw, place + len(b'"bins"'))) is None:
+            return None
+        start, end = begin.end(), raw.index(b"}", begin.end())
         if not (content := raw[start:end]).isspace() and content:
-            if (bins := _read_bins(content)) is None:
+            if (gap := _find_bins(content, start, end)) is None:
                 return None
-            gaps.append(Gap(start, end, len(bins.keys) + 1, bins))
+            gaps.append(gap)
     edges = [0, *name.span(1), *(edge for gap in gaps for edge in gap[:2]), len(raw)]
     rest = b"#".join([raw[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)])
     numbers = rest.translate(_NUMBERS, _LEFT_OUT).replace(b'""', b"")
+    if _TOO_LONG in numbers.translate(_ALIKE):
+        return None
     return JobText(
         raw,
         rest.translate(None, _DIGITS),
@@ -232,31 +250,45 @@ def split_job(raw: bytes) -> JobText | None:
         options,
         depth,
         gaps,
+        {},
     )
 
 
-def _read_bins(content: bytes) -> Bins | None:
-    """Return the bins between two braces; None if there is not one in each line, or if they are not in order."""
-    if "numpy" not in sys.modules:
-        return None
-    import numpy as np
-
+def _find_bins(content: bytes, start: int, stop: int) -> Gap | None:
+    """Return the bins between two braces; None if there is not one in each line."""
     text = content.rstrip()
-    kept, numbers = text.translate(None, _DIGITS) + b",", text.translate(_COMMAS, _SPACES)
+    kept = text.translate(None, _DIGITS) + b","
     unit = kept[: kept.index(b",") + 1]
     count = len(kept) // len(unit)
     if kept != unit * count or _BIN.fullmatch(unit) is None or content.count(b"\n", len(text)) != 1:
         return None
+    return Gap(start, stop, count + 1, text.translate(_COMMAS, _SPACES))
+
+
+def read_bins(texts: Sequence[JobText]) -> bool:
+    """Read the bins of jobs; return whether all of them can be read, and are in order."""
+    gaps = [(text, index, gap) for text in texts for index, gap in enumerate(text.gaps) if gap.numbers]
+    if not gaps or "numpy" not in sys.modules:
+        return not gaps
+    import numpy as np
+
     try:
-        found = np.fromstring(numbers, np.int64, sep=",")
-    except (ValueError, DeprecationWarning):
-        return None
-    if len(found) < 2 * count:  # a key has no digits; later versions of NumPy raise an error
-        return None
-    keys, counts = found.reshape(-1, 2).T
-    if keys[-1] >= _LARGEST or counts.max() >= _LARGEST // count or (keys[1:] <= keys[:-1]).any():
-        return None
-    return Bins(keys, counts, int(counts.sum()))
+        found = np.fromstring(b",".join([gap.numbers for _, _, gap in gaps]), np.int64, sep=",")
+    except (ValueError, DeprecationWarning):  # a key has no digits
+        return False
+    ends = list(accumulate(gap.lines - 1 for _, _, gap in gaps))
+    starts = [0, *ends[:-1]]
+    keys, counts = found[::2], found[1::2]
+    if len(found) != 2 * ends[-1] or keys.max() >= _LARGEST or counts.max() >= _LARGEST // len(counts):
+        return False
+    falls = keys[1:] <= keys[:-1]
+    falls[[end - 1 for end in ends[:-1]]] = False
+    if falls.any():
+        return False
+    totals = np.add.reduceat(counts, starts).tolist()
+    for (text, index, _), start, end, total in zip(gaps, starts, ends, totals, strict=True):
+        text.bins[index] = Bins(keys[start:end], counts[start:end], total)
+    return True
 
 
 class _Teacher:
@@ -327,32 +359,31 @@ class _Teacher:
             return None
         return Form(tokens, indexes, {name: index for name, index in head.items() if index is not None})
 
-    def template(self, kinds: bytes, form: Form) -> Template | None:
+    def template(self, kinds: bytes, head: dict[str, int]) -> Template | None:
         """Return what the numbers of the job became; None if other jobs cannot be read in the same way."""
         job = self._job
         active = list(job.directions.values())
         if job.error or job.notes or not active or any(direction.idle for direction in active):
             return None
-        if max(map(len, self._text.tokens)) > _LONGEST_NUMBER:
-            return None
         try:
-            return self._template(active, kinds, form)
+            return self._template(active, kinds, head)
         except (ValueError, KeyError):
             return None
 
-    def _template(self, active: list[Direction], kinds: bytes, form: Form) -> Template:
+    def _template(self, active: list[Direction], kinds: bytes, head: dict[str, int]) -> Template:
         rows = self._rows(active)
         values = [row.value for row in rows]
         factors = [_FACTORS[value.unit, value.printed_unit] for value in values]
         found = _Found({(row.stream, row.metric): index for index, row in enumerate(rows)})
-        if len(found.index) < len(rows):
+        pointed = [index for index, value in enumerate(values) if "." in (value.printed or "")]
+        if len(found.index) < len(rows) or any(values[index].resolution is None for index in pointed):
             raise ValueError
         for of in active:
             self._add_checks(found, of)
             for buckets in of.buckets:
                 total = self._count(of, buckets.metric, of.counts.get(buckets.metric))
                 found.histograms.append((buckets.metric, of.name, self._gap(buckets), total))
-        if len(found.histograms) != sum(gap.bins is not None for gap in self._text.gaps):
+        if len(found.histograms) != len(self._text.bins):
             raise ValueError
         percentiles = [(of.name, percentile) for of in active for percentile in of.percentiles]
         return Template(
@@ -360,6 +391,7 @@ class _Teacher:
             metrics=Cells(
                 [self._place(row.line, row.value.printed) for row in rows],
                 metric=[row.metric for row in rows],
+                side=[None] * len(rows),
                 stream=[row.stream for row in rows],
                 unit=[value.unit for value in values],
                 printed_unit=[value.printed_unit for value in values],
@@ -368,9 +400,7 @@ class _Teacher:
             factors=[factor if isinstance(factor, float) else 1.0 for factor in factors],
             converted=[(index, unit) for index, unit in enumerate(factors) if isinstance(unit, str)],
             halves=[value.resolution for value in values],
-            pointed=[
-                (index, _HALVES[factors[index]]) for index, value in enumerate(values) if "." in (value.printed or "")
-            ],
+            pointed=[(index, _HALVES[factors[index]]) for index in pointed],
             quantiles=Cells(
                 [self._place(percentile.line, percentile.value.printed) for _, percentile in percentiles],
                 metric=[percentile.metric for _, percentile in percentiles],
@@ -384,20 +414,17 @@ class _Teacher:
             spreads=found.spreads,
             flows=[self._flow(of, found) for of in active],
             histograms=found.histograms,
-            head=form.head,
-            used=picker(self._used(kinds, form)),
+            head=head,
             parts=self._parts,
             marks=self._marks(kinds),
         )
 
-    def _used(self, kinds: bytes, form: Form) -> list[int]:
-        """Return the tokens that are used, or whose lines are data although they become no rows."""
-        data = {place.token for line, place in self._places.items() if place is not None and kinds[line] == DATA}
-        return sorted(data.union(form.indexes, form.head.values()))
-
     def _rows(self, active: list[Direction]) -> list[_Row]:
         scope = "run" if len(active) == 1 else "stream"
         rows = [_Row(name, of.name, value, scope, line) for of in active for name, value, line in of.metrics]
+        if self._job.depth is not None:
+            token, line = self._job.depth
+            rows.insert(0, _Row("io_depth", None, count(token), "run", line))
         return [*rows, *(_Row(name, None, value, "process", line) for name, value, line in self._job.process)]
 
     def _flow(self, of: Direction, found: _Found) -> Flow:
@@ -452,8 +479,8 @@ class _Teacher:
     def _gap(self, buckets: Buckets) -> int:
         """Return which gap contains the bins of a histogram."""
         index = self._gap_lines.index(buckets.lines[0] - self._job.line - 1)
-        bins = self._text.gaps[index].bins
-        if bins is None or len(bins.keys) != len(buckets.lines):
+        gap = self._text.gaps[index]
+        if not gap.numbers or gap.lines != len(buckets.lines) + 1:
             raise ValueError
         return index
 
@@ -462,9 +489,9 @@ class _Teacher:
         text, first, marks = self._text, 0, []
         if b"\n" in text.raw[: text.raw.index(b'"')]:
             kinds = bytes([KNOWN]) + kinds[1:]  # the line may end another job
-        for part, count in enumerate(self._parts):
-            marks.append(kinds[first : first + count + 1])
-            first += count + (text.gaps[part].lines if part < len(text.gaps) else 0)
+        for part, lines in enumerate(self._parts):
+            marks.append(kinds[first : first + lines + 1])
+            first += lines + (text.gaps[part].lines if part < len(text.gaps) else 0)
         if b"".join(_joined(text.gaps, marks)) != kinds:
             raise ValueError
         return marks
@@ -497,7 +524,7 @@ def _joined(gaps: Sequence[Gap], marks: Sequence[bytes]) -> Iterator[bytes]:
     """Yield the kinds of the lines of a job: those of its parts, and those of its gaps."""
     yield marks[0]
     for gap, part in zip(gaps, marks[1:], strict=True):
-        yield bytes([DATA if gap.bins else KNOWN]) * (gap.lines - 1)
+        yield bytes([DATA if gap.numbers else KNOWN]) * (gap.lines - 1)
         yield part
 
 

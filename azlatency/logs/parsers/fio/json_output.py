@@ -47,7 +47,7 @@ from azlatency.logs.json_tokens import (
 from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.job_columns import JobColumns
-from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, split_job
+from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, read_bins, split_job
 from azlatency.logs.parsers.fio.numbers import bucket_bounds, cut, percentile, share
 from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Buckets, Direction, Job, Percentile, RunWriter
 from azlatency.logs.record import Recorder
@@ -68,10 +68,11 @@ _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("s
 
 
 class _RawJob(NamedTuple):
-    """The text of a job that was not read yet, and its position."""
+    """A job that was not read yet: its position, its length, and its text; None if it is read number by number."""
 
     position: int
-    text: bytes
+    length: int
+    text: JobText | None
 
 
 class _Header(NamedTuple):
@@ -128,13 +129,12 @@ class Documents:
             job.notes.append(("malformed", "error", text, line))
 
     def _read_jobs(self, document: JsonObject) -> None:
-        text, line, end = self.line_map.text, 1, 0
         for nodes in _lists_of(document):
+            raws = [node for node in nodes if isinstance(node, _RawJob)]
+            found = self._read_raws(raws, at_once=len(nodes) > 1)
             for node in nodes:
                 if isinstance(node, _RawJob):
-                    line += text.count("\n", end, node.position)
-                    self.document_jobs.append(self._read_raw(node, line, at_once=len(nodes) > 1))
-                    line, end = self.document_jobs[-1].last_line, node.position + len(node.text)
+                    self.document_jobs.append(next(found))
                 elif isinstance(node, JsonObject):
                     self.document_jobs.append(self._read_node(node))
                     node.forget()
@@ -214,11 +214,16 @@ class Documents:
     def _raw_jobs(self) -> Iterator[Job]:
         """Yield the jobs in the text that is shown, a list that is valid."""
         text, place = self.line_map.text, 1
-        for raw in _RAWS.decode(text):
+        raws = []
+        for raw in map(bytes, _RAWS.decode(text)):
             place = skip_blanks(text, place)
             if text[place] == "{":
-                yield self._read_raw(_RawJob(place, bytes(raw)), self.line_map.line_number(place), at_once=True)
-            place = skip_comma(text, place + len(bytes(raw)), "]")
+                raws.append(_RawJob(place, len(raw), split_job(raw)))
+            place = skip_comma(text, place + len(raw), "]")
+            if len(raws) == _JOBS_TOGETHER:
+                yield from self._read_raws(raws, at_once=True)
+                raws.clear()
+        yield from self._read_raws(raws, at_once=True)
 
     def _slow_jobs(self) -> Iterator[Job]:
         """Yield the jobs in the text that is shown, any other list."""
@@ -237,31 +242,43 @@ class Documents:
 
         def read(position: int, depth: int) -> tuple[_RawJob | JsonObject, int]:
             raw = bytes(next(raws, b""))
-            if depth + raw.count(b"{") <= DEEPEST and raw and text.startswith(raw.decode(), position):
-                return _RawJob(position, raw), position + len(raw)
+            if raw and text.startswith(raw.decode(), position):
+                found = split_job(raw)
+                if depth + (raw if found is None else found.form).count(b"{") <= DEEPEST:
+                    return _RawJob(position, len(raw), found), position + len(raw)
             node = JsonObject()
             return node, read_object(text, position, node, depth)
 
         return read
 
-    def _read_raw(self, raw: _RawJob, line: int, *, at_once: bool) -> Job:
+    def _read_raws(self, raws: Sequence[_RawJob], *, at_once: bool) -> Iterator[Job]:
+        """Read jobs of one list, as columns if their form is known."""
+        texts = [raw.text for raw in raws if raw.text is not None]
+        is_readable = read_bins(texts)
+        text, end = self.line_map.text, raws[0].position if raws else 0
+        line = self.line_map.line_number(end)
+        for raw in raws:
+            line += text.count("\n", end, raw.position)
+            found = raw.text if raw.text is None or is_readable or read_bins([raw.text]) else None
+            yield (job := self._read_raw(raw.position, found, line, at_once=at_once))
+            line, end = job.last_line, raw.position + raw.length
+
+    def _read_raw(self, position: int, text: JobText | None, line: int, *, at_once: bool) -> Job:
         """Read a job that begins in a line, as columns if its form is known."""
-        text = split_job(raw.text)
         template = None if text is None else text.template()
         if text is not None and template is not None:
-            columns = text.columns(template, line, partial(self._read_slowly, raw))
+            columns = text.columns(template, line, partial(self._read_slowly, position))
             if columns is not None:
                 return self._read_columns(text, columns, line)
-        node, accounting = JsonObject(), self.recorder.accounting
-        self.line_map.read_object(raw.position, node)
-        job = self._read_node(node)
+        job = self._read_slowly(position, node := JsonObject())
         if text is not None and template is None:
-            kinds = bytes(accounting.kinds[line - 1 : job.last_line])
+            kinds = bytes(self.recorder.accounting.kinds[line - 1 : job.last_line])
             text.learn(job, node, self.line_map.line_number, kinds, at_once=at_once)
         return job
 
-    def _read_slowly(self, raw: _RawJob) -> Job:
-        self.line_map.read_object(raw.position, node := JsonObject())
+    def _read_slowly(self, position: int, node: JsonObject | None = None) -> Job:
+        node = JsonObject() if node is None else node
+        self.line_map.read_object(position, node)
         return self._read_node(node)
 
     def _read_columns(self, text: JobText, columns: JobColumns, line: int) -> Job:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity, scale
@@ -144,7 +144,8 @@ def option_duration(token: str | None) -> int | None:
 
 def quantile_ranks(shares: Sequence[float], n: int) -> list[int]:
     """Return the ranks of percentiles of n observations: at least ``q * n`` are in the bucket or below it."""
-    return [max(rank, 1) for rank in map(math.ceil, [q * n - 1e-9 for q in shares])]
+    n = max(n, 0)  # of a damaged document
+    return [ceil(q * n - 1e-9) or 1 for q in shares]
 
 
 def rate_conflicts(

@@ -394,8 +394,7 @@ def _write_columns(job: Job, rows: JobRows, run: Run) -> bool:
         return False
     if len({device for device, _, _ in job.disks}) < len(job.disks):
         return False
-    depth = None if job.depth is None else (_count(job.depth[0]), job.depth[1])
-    rows.add(run.run_id, job.columns, depth, job.disks)
+    rows.add(run.run_id, job.columns, job.disks)
     return True
 
 
