@@ -127,7 +127,7 @@ def find_claims(source: Source) -> Claims:
             if not entries:
                 continue
             position, text, proven = positions[index], texts[index], ""
-            shown, above = text.strip(), positions[index - 1] if index else position
+            above = positions[index - 1] if index else position
             of_line: list[Claim] = []
             for hint, key, weak, signature, fullmatch in entries:
                 if hint not in text:
@@ -135,19 +135,20 @@ def find_claims(source: Source) -> Claims:
                 if weak and last.get(key, -1) >= above:
                     last[key] = position
                     continue
-                if not fullmatch(shown):
+                if not fullmatch(text.strip()):
                     continue
-                follows = signature.then is None or _follows(source, position, signature)
-                if follows is False:
-                    continue
-                last[key] = position
                 claim = _NEW(Claim, (position, key[1], weak))
-                if follows is None:
-                    tentative.append(claim)
-                    continue
-                of_line.append(claim)
                 if signature.then is not None:
+                    follows = _follows(source, position, signature)
+                    if follows is False:
+                        continue
+                    if follows is None:
+                        last[key] = position
+                        tentative.append(claim)
+                        continue
                     proven = claim.tool
+                last[key] = position
+                of_line.append(claim)
             if len(of_line) > 1:  # the next line proves which tool it is
                 of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
             for claim in of_line:

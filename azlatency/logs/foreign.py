@@ -131,7 +131,9 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
     "perftest (ib_send_lat and others)": ForeignTool(
         (
             Signature(
-                " Test", r"(?:RDMA_)?(?:Send|Write|Read|Atomic|Raw)\w{0,20} .{0,40}(?:Latency|BW|Bandwidth) Test"
+                " Test",
+                r"(?:RDMA_)?(?:Send|Write|Read|Atomic|Raw)\w{0,20} .{0,40}(?:Latency|BW|Bandwidth) Test",
+                shape=".* Test",
             ),
             Signature("#bytes", r"#bytes {1,8}#iterations {1,8}(?:t_min|BW peak).{1,300}"),
         )

@@ -218,11 +218,11 @@ class Rule:
     def entry(self, owner: type[LineLog]) -> _Entry:
         """Return what `LineLog.read` needs."""
         handler = None if self.handler is None else getattr(owner, self.handler)
-        return self.hint, self.pattern.fullmatch, handler, self.kind
+        return self.pattern.fullmatch, handler, self.kind
 
 
-#: What `LineLog.read` needs of a rule: hint, full match, reader, kind of the line.
-_Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
+#: What `LineLog.read` needs of a rule: full match, reader, kind of the line.
+_Entry = tuple[Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
 
 
 def data(pattern: str, *, hint: str, shape: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -274,20 +274,20 @@ def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable
     return attach
 
 
-def known(*patterns: tuple[str, str]) -> tuple[Rule, ...]:
+def known(*patterns: tuple[str, str] | tuple[str, str, str]) -> tuple[Rule, ...]:
     """Return rules for lines of the tool that contain nothing to keep.
 
     Parameters
     ----------
     *patterns : tuple of str
-        Pairs of a literal that every matching line contains and a pattern of the whole line.
+        A literal that every matching line contains, a pattern of the whole line, and perhaps its ``shape`` (`data`).
 
     Returns
     -------
     tuple of Rule
         Value for the class attribute ``known`` of a `LineLog`.
     """
-    return tuple(Rule(pattern, hint, KNOWN, None) for hint, pattern in patterns)
+    return tuple(Rule(pattern, hint, KNOWN, None, *shape) for hint, pattern, *shape in patterns)
 
 
 class LineLog:
@@ -432,12 +432,9 @@ class LineLog:
         if "^C" in text:
             # A terminal echoes Ctrl-C; the next output of the tool may follow on the same line.
             text = text.removeprefix("^C")
-        if not text:
-            return KNOWN
         # What a part of the line matches, the whole line may match.
-        entries = self._possible if line is self._fed else self._candidates[shape_of(text)]
-        for hint, fullmatch, handler, kind in entries:
-            if hint in text and (match := fullmatch(text)):
+        for fullmatch, handler, kind in self._possible if line is self._fed else self._candidates[shape_of(text)]:
+            if match := fullmatch(text):
                 if handler is not None:
                     try:
                         handler(self, line, match)
@@ -445,7 +442,7 @@ class LineLog:
                         # The line looks right, but a number, a date or a time in it is not valid.
                         return UNMARKED
                 return kind
-        return UNMARKED
+        return UNMARKED if text else KNOWN
 
     def blank(self, line: Line) -> None:
         """Handle a blank line; does nothing by default."""

@@ -135,7 +135,14 @@ def test_every_rule_of_the_package_is_a_valid_pattern() -> None:
 def test_the_shape_of_a_rule_rules_out_no_line_that_it_matches() -> None:
     texts = [path.read_text("utf-8", "replace") for path in FIXTURES.glob("*/*") if path.is_file()]
     lines = {line.strip() for text in texts for line in text.split("\n")}
-    lines |= {"Throughput(Buffers/s) Cycles/Byte       Buffers", "Packets Sent Packets Received Retransmits Errors"}
+    lines |= {
+        "...",
+        "212992 65507 10.00 125000 0 6544.21",
+        "212992 10.00 124990 6543.70",
+        "8 8 0 0 1024 1024.00 1 1024.00 1",
+        "Throughput(Buffers/s) Cycles/Byte       Buffers",
+        "Packets Sent Packets Received Retransmits Errors",
+    }
     lines |= {f"sender: {line}" for line in lines}
     shaped = [(prefix, rule) for _, prefix, rules in segment._rules() for rule in rules if rule.shape is not None]
     assert shaped

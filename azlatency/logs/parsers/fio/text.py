@@ -382,7 +382,7 @@ class FioText(LineLog):
         )
 
     known = known(
-        ("...", r"\.{3}"),
+        ("...", r"\.{3}", ""),
         ("Starting ", r"Starting \d{1,9} (?:process|processes|thread|threads)(?: and \d{1,9} \w{1,12})?"),
         ("Laying out IO file", r".{1,200}?: Laying out IO files? ?(?:\(s\) )?\(.{1,100}\)"),
         ("Jobs: ", r"(?:client <.{1,100}>: )?Jobs: \d{1,9} \(f=\d{1,9}\).{0,400}"),

@@ -146,7 +146,7 @@ class LagscopeText(LineLog):
     def file_name(self, line: Line, match: re.Match[str]) -> None:
         self.cut = line.number == self.unfinished
 
-    @data(r"\.\.\.", hint="...")
+    @data(r"\.\.\.", hint="...", shape=r"(?:.*:)?")
     def removed_rows(self, line: Line, match: re.Match[str]) -> None:
         self.rows.append(None)
 

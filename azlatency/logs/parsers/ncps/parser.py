@@ -47,7 +47,7 @@ class _Ncps(LineLog):
     def header(self, line: Line, match: re.Match[str]) -> None:
         pass
 
-    @data(_ROW, hint=".")
+    @data(_ROW, hint=".", shape=r"\s*(?:REP)?")
     def row(self, line: Line, match: re.Match[str]) -> None:
         end = int(quantity(match[1], "s").value)
         if end <= self.last_row_ns:

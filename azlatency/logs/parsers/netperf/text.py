@@ -42,6 +42,8 @@ BANNER_HEAD = re.compile(r".{10,200} TEST from \S{1,255} \(\S{0,60}\) port \d{1,
 RATE = r"(\d{1,12}\.\d\d)"
 SECONDS = r"(\d{1,7}\.\d\d)"
 _SIZE = r"(-?\d{1,10})"
+#: The shape of a row of numbers.
+_NUMBERS = r"[-\s]*"
 _CPU = (
     r"(?:\s+(?P<local>-?\d{1,3}\.\d\d)\s+(?P<remote>-?\d{1,3}\.\d\d)"
     r"\s+(?P<local_demand>-?\d{1,9}\.\d{3})\s+(?P<remote_demand>-?\d{1,9}\.\d{3}))?"
@@ -167,7 +169,7 @@ class NetperfText(LineLog):
     def titles(self, line: Line, match: re.Match[str]) -> None:
         self.titled = True
 
-    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".")
+    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".", shape=_NUMBERS)
     def transaction_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the first row of values of a request/response test, with or without CPU columns."""
         if self._contradicts_titles("transactions", line):
@@ -183,13 +185,13 @@ class NetperfText(LineLog):
         self.test.record_rate(match[6], unit, line.number)
         self._record_cpu(line, match, "cpu_time_per_transaction", "us")
 
-    @data(rf"{_SIZE}\s+{_SIZE}", hint=" ")
+    @data(rf"{_SIZE}\s+{_SIZE}", hint=" ", shape=_NUMBERS)
     def remote_sockets(self, line: Line, match: re.Match[str]) -> None:
         """Read the last row of a request/response test: the remote socket sizes."""
         # A size that is cut still looks like a size; one like the local size is whole.
         self.ended = line.number != self.unfinished or (match[1], match[2]) == self.sockets
 
-    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".")
+    @data(rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+{RATE}{_CPU}", hint=".", shape=_NUMBERS)
     def stream_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the row of a stream test, with or without CPU columns."""
         if self._contradicts_titles("stream", line):
@@ -200,7 +202,7 @@ class NetperfText(LineLog):
         self._record_cpu(line, match, "cpu_cost", "us/KB")
         self.ended = line.number != self.unfinished or match["local"] is not None or not self.has_cpu_titles
 
-    @data(rf"{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+(\d{{1,12}})\s+{RATE}", hint=".")
+    @data(rf"{_SIZE}\s+{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+(\d{{1,12}})\s+{RATE}", hint=".", shape=_NUMBERS)
     def datagrams_sent(self, line: Line, match: re.Match[str]) -> None:
         if self._contradicts_titles("datagrams", line):
             return
@@ -210,7 +212,7 @@ class NetperfText(LineLog):
         self.run.add_metric("send_errors", count(match[5]), line.number)
         self.test.record_throughput(match[6], self.unit, line.number, "sender")
 
-    @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".")
+    @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".", shape=_NUMBERS)
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
         if self._contradicts_titles("datagrams", line):
             return
@@ -222,7 +224,7 @@ class NetperfText(LineLog):
             self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", None, None), line.number)
         self.ended = True
 
-    @data(RATE, hint=".")
+    @data(RATE, hint=".", shape=_NUMBERS)
     def bare_rate(self, line: Line, match: re.Match[str]) -> None:
         """Read the only number that ``-v 0`` prints."""
         if self.test.kind in ("rr", "crr", "cc"):
@@ -237,7 +239,11 @@ class NetperfText(LineLog):
         """Read the first title line of the table of ``-v 2``, which the histogram follows."""
         self.opened = "table"
 
-    @data(r"(?:-?\d{1,12}\s+){4}\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}", hint=".")
+    @data(
+        r"(?:-?\d{1,12}\s+){4}\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}\s+-?\d{1,12}\.\d\d\s+\d{1,18}",
+        hint=".",
+        shape=_NUMBERS,
+    )
     def calls_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the row of ``-v 2`` of a stream test."""
         self.opened = ""
@@ -246,6 +252,7 @@ class NetperfText(LineLog):
         rf"{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+{_SIZE}\s+(\d{{1,12}}\.\d{{3}})\s+(\d{{1,12}}\.\d{{3}})"
         r"\s+-?\d{1,12}\.\d{3}\s+-?\d{1,12}\.\d{3}",
         hint=".",
+        shape=_NUMBERS,
     )
     def round_trip_row(self, line: Line, match: re.Match[str]) -> None:
         """Read the row of ``-v 2`` with the round-trip time and the rate."""

@@ -202,7 +202,7 @@ class PingText(LineLog):
         self._begin(line)
         self.run.set(message_bytes=int(match[1]), client=match[2], server=match[3], dialect="bsd")
 
-    @data("|".join(f"(?P<{name}>{pattern})" for name, pattern in WINDOWS_HEADERS.items()), hint="")
+    @data("|".join(f"(?P<{name}>{pattern})" for name, pattern in WINDOWS_HEADERS.items()), hint="", shape=".*:")
     def windows_header(self, line: Line, match: re.Match[str]) -> None:
         """Read the first line of Windows in any language."""
         self._begin(line)

@@ -276,7 +276,7 @@ class SockperfText(LineLog):
         """Read the bin width of the histogram."""
         self.bin_us = int(count(match[1]).value)
 
-    @data(r"(\d{1,9})(?:-(\d{1,12}))?\s{2,}(\d{1,12})", hint=" ")
+    @data(r"(\d{1,9})(?:-(\d{1,12}))?\s{2,}(\d{1,12})", hint=" ", shape=r"(?:.*:)?\s*-?\s*")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
         """Read one bucket of the histogram."""
         if self.bin_us is None:

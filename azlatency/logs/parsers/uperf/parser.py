@@ -135,7 +135,11 @@ class _Uperf(LineLog):
             times[2] = times[2]._replace(value=0.0)
         self.times[name] = int(match[2]), times, line.number
 
-    @data(rf"(\S{{1,16}}) {{1,20}}(\d{{1,15}}) {{1,20}}(\d{{1,15}}) {{1,12}}{_RATE} {{1,12}}{_RATE}", hint=" ")
+    @data(
+        rf"(\S{{1,16}}) {{1,20}}(\d{{1,15}}) {{1,20}}(\d{{1,15}}) {{1,12}}{_RATE} {{1,12}}{_RATE}",
+        hint=" ",
+        shape=r"\S*(?: +\S*){0,2}",
+    )
     def interface(self, line: Line, match: re.Match[str]) -> None:
         if self.section != "Nic":
             raise ValueError("a row without its header")
@@ -153,6 +157,7 @@ class _Uperf(LineLog):
         rf"(?:\[\S{{1,60}}\] Success)?(\S{{1,15}}) {{1,15}}{_TIME} {{1,12}}{_SIZE} {{1,12}}{_RATE} {{1,15}}(\d{{1,18}})"
         rf" {{1,15}}({_NUMBER})%?",
         hint=".",
+        shape=r"(?:\[\S*\] Success)?(?:\S* {1,15})?(?:ns|us|ms|s)(?: .*)?",
     )
     def end_statistics(self, line: Line, match: re.Match[str]) -> None:
         if self.section != "Hostname":
