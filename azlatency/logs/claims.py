@@ -102,6 +102,10 @@ class Claims(Sequence[Claim]):
         """Return whether a claim from an index on is not weak."""
         return self._weak.find(0, start) >= 0
 
+    def have_weak(self, start: int) -> bool:
+        """Return whether a claim from an index on is weak."""
+        return self._weak.find(1, start) >= 0
+
     def weigh(self) -> tuple[int, int]:
         """Return the number of claims of known tools that start a log, and of all of them."""
         if self.tool is not None:

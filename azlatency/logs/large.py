@@ -295,6 +295,11 @@ Column: TypeAlias = "array[int] | Integers"
 def grown(column: Column, values: NDArray[np.int64]) -> Column:
     """Add values to a column and return it, or the `Integers` that take its place once it is long."""
     column.frombytes(values.ravel().view("B").data)
+    return moved_if_long(column)
+
+
+def moved_if_long(column: Column) -> Column:
+    """Return a column, as `Integers` once it is long."""
     return Integers(column) if isinstance(column, array) and len(column) > MOST_IN_MEMORY else column
 
 

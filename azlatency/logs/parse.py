@@ -7,13 +7,11 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, islice, pairwise
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +25,7 @@ from azlatency.logs.large import FileText
 from azlatency.logs.lines import unique_pieces
 from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log, load_parsers, parser_version
-from azlatency.logs.record import Recorder, Row, run_id_of
+from azlatency.logs.record import Recorder, Row
 from azlatency.logs.rows import Rows
 from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
 from azlatency.logs.spool import edit
@@ -118,7 +116,7 @@ def parse(
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
     if explain is None and (document := find_document(source)) is not None:
-        return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
+        return _to_logs(_read_segments(Recorder(source), Segments([document], b"\0")))
     plain = _Reading(source, find_claims(source))
     as_it_is = _read(plain) if plain.claims.weigh()[1] else None
     if explain is None and as_it_is is not None and _is_read_whole(as_it_is.accounting):
@@ -319,23 +317,24 @@ def _add_unknown_lines(recorder: Recorder) -> None:
     find = partial(recorder.accounting.find, UNKNOWN)
     if not find(0):
         return
-    starts, stops, numbers = array("q"), array("q"), array("q")
-    for row in recorder.rows["runs"]:
-        starts.append(row["first_line"])
-        stops.append(row["last_line"])
-        numbers.append(_number_of(row["run_id"]))
-    if any(later < start for start, later in pairwise(starts)):
-        order = sorted(range(len(starts)), key=starts.__getitem__)
-        starts, stops, numbers = (array("q", map(column.__getitem__, order)) for column in (starts, stops, numbers))
-    furthest = array("q", accumulate(stops, max))
+    rows = recorder.rows["runs"]
+    runs = iter(rows.sorted_by("first_line") if isinstance(rows, Rows) else sorted(rows, key=itemgetter("first_line")))
+    following, begun = next(runs, None), list[Row]()
     for number, text in recorder.source.find_texts(find):
-        index = bisect_right(starts, number) - 1
-        while index >= 0 and stops[index] < number <= furthest[index]:
-            index -= 1
-        in_run = index >= 0 and number <= furthest[index]
-        run_id = run_id_of(recorder.source.source_id, numbers[index]) if in_run else None
+        while following is not None and following["first_line"] <= number:
+            _not_above(following["first_line"], begun).append(following)
+            following = next(runs, None)
+        _not_above(number, begun)
         shown = text.strip()[:120]
+        run_id = begun[-1]["run_id"] if begun else None
         recorder.add_event("unknown_line", "warning", f"no rule matches {shown!r}", number, run_id)
+
+
+def _not_above(line: int, runs: list[Row]) -> list[Row]:
+    """Return runs without the last ones that end above a line."""
+    while runs and runs[-1]["last_line"] < line:
+        runs.pop()
+    return runs
 
 
 def _number_of(run_id: str) -> int:

@@ -6,12 +6,12 @@ of a large log move into a temporary file.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, MutableSequence
-from functools import lru_cache
-from itertools import accumulate, repeat
+from heapq import heappop, heappush, heapreplace
+from itertools import pairwise, repeat
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Column: TypeAlias = "list[Any] | Repeating | array[int] | NDArray[np.generic] | str | int | float | bool | None"
 
 Row = dict[str, Any]
-_PARTS_READ = 16
 
 
 class Repeating(NamedTuple):
@@ -159,18 +158,22 @@ class Rows(Spool[Row]):
 
     def sorted_by(self, column: str) -> Rows:
         """Return the rows in ascending order of a column of integers; equal ones keep their order."""
-        import numpy as np
-
-        values = np.fromiter((row[column] for row in self), np.int64, len(self))
-        if (np.diff(values) >= 0).all():
+        if all(row[column] <= later[column] for row, later in pairwise(self)):
             return self
-        starts = [0, *accumulate(map(len, self._parts))]
+        lows = [(min(row[column] for row in part), number) for number, part in enumerate(self._parts) if len(part)]
+        rows, opened = Rows(), list[tuple[int, int, Row, Iterator[Row]]]()
         # Most rows are in order, so that few parts are needed at a time.
-        read = lru_cache(_PARTS_READ)(lambda number: list(self._parts[number]))
-        rows = Rows()
-        for at in map(int, np.argsort(values, kind="stable")):
-            number = bisect_right(starts, at) - 1
-            rows.append(read(number)[at - starts[number]])
+        for low in (*sorted(lows), (math.inf, 0)):
+            while opened and opened[0][:2] < low:
+                _, number, row, others = opened[0]
+                rows.append(row)
+                if (following := next(others, None)) is None:
+                    heappop(opened)
+                else:
+                    heapreplace(opened, (following[column], number, following, others))
+            if low[0] < math.inf:
+                others = iter(sorted(self._parts[low[1]], key=itemgetter(column)))
+                heappush(opened, (*low, next(others), others))
         return rows
 
     def tables(self, arrow_schema: pa.Schema, fewest: int = 0) -> Iterator[pa.Table]:

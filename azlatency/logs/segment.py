@@ -33,6 +33,7 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
+from azlatency.logs.large import Column, moved_if_long
 from azlatency.logs.lines import ByShape, ShapedLines
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
@@ -83,15 +84,19 @@ class _Logs(Sequence[Log]):
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._edges = array("q")
-        self._numbers = array("l")
+        self._edges: Column = array("q")
+        self._numbers: Column = array("q")
+        self.loose = bytearray()
+        """Whether each is in running text of a Markdown file."""
         self._contexts: dict[tuple[str, tuple[str, ...], str | None, str | None], int] = {}
 
     def add(self, tool: str, start: int, stop: int, block: _Block) -> None:
         """Add the log of a tool in lines ``start`` to ``stop`` (exclusive)."""
         context = tool, block.headings, block.command, block.host
-        self._edges.extend((start, stop))
+        self._edges.extend(array("q", (start, stop)))
         self._numbers.append(self._contexts.setdefault(context, len(self._contexts)))
+        self.loose.append(block.loose)
+        self._edges, self._numbers = moved_if_long(self._edges), moved_if_long(self._numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -107,7 +112,7 @@ class _Logs(Sequence[Log]):
         contexts, lines = list(self._contexts), self._source.lines
         for index in range(first, len(self)):
             tool, headings, prompt, host = contexts[self._numbers[index]]
-            start, stop = self._edges[2 * index : 2 * index + 2]
+            start, stop = map(int, self._edges[2 * index : 2 * index + 2])
             part = lines.part(start, stop) if isinstance(lines, ShapedLines) else lines[start:stop]
             command = prompt if _runs_tool(load_parsers()[tool], prompt) else None
             yield Log(self._source, tool, part, headings, command, host if command else None)
@@ -118,7 +123,8 @@ class Segments:
     """The logs of a source, the lines that are boundaries between them, and the lines that two tools claim."""
 
     logs: Sequence[Log] = ()
-    loose: list[bool] = field(default_factory=list)
+    loose: Sequence[int] = b""
+    """Whether each log is in running text of a Markdown file."""
     prose_lines: array[int] = field(default_factory=partial(array, "q"))
     conflicts: list[list[Claim]] = field(default_factory=list)
     foreign: list[Claim] = field(default_factory=list)
@@ -129,8 +135,8 @@ def segment(source: Source, claims: Claims) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
     if _is_one_log(source, lines, claims):
-        return Segments([Log(source, claims[0].tool, lines)], [False])
-    segments = Segments(logs := _Logs(source))
+        return Segments([Log(source, claims[0].tool, lines)], b"\0")
+    segments = Segments(logs := _Logs(source), logs.loose)
     # What is weak in the log of one tool is removed below.
     is_of_one_tool = claims.tool is not None
     if not is_of_one_tool:
@@ -140,17 +146,22 @@ def segment(source: Source, claims: Claims) -> Segments:
         if len(inside) > 1:
             inside = _remove_weak(inside if is_of_one_tool else _remove_shared(inside, lines))
             inside = _remove_continued(inside, block, lines)
-        starts = array("q", (_include_opening_brace(claim.position, block, lines) for claim in inside))
-        if starts:
-            starts[0] = _find_start(starts[0], inside[0].tool, lines, block) if block.loose else block.start
-        starts.append(block.stop)
-        for claim, (start, stop) in zip(inside, pairwise(starts), strict=True):
+        for claim, (start, stop) in zip(inside, pairwise(_starts(inside, block, lines)), strict=True):
             if claim.is_foreign:
                 segments.foreign.append(claim)
                 continue
             logs.add(claim.tool, start, stop, block)
-            segments.loose.append(block.loose)
     return segments
+
+
+def _starts(claims: Claims, block: _Block, lines: Sequence[Line]) -> Iterator[int]:
+    """Yield where the logs of a block start, and where the last one stops."""
+    for index, claim in enumerate(claims):
+        start = _include_opening_brace(claim.position, block, lines)
+        if index == 0:
+            start = _find_start(start, claim.tool, lines, block) if block.loose else block.start
+        yield start
+    yield block.stop
 
 
 def _is_one_log(source: Source, lines: Sequence[Line], claims: Claims) -> bool:
@@ -291,6 +302,8 @@ def _remove_weak(claims: Claims) -> Claims:
     """Remove weak claims inside a log of the same tool."""
     if claims.tool is not None and not claims.have_strong(1):
         return claims[:1]
+    if claims.tool is not None and not claims.have_weak(1):
+        return claims
     kept, tool = Claims(), ""
     for claim in claims:
         if not (claim.weak and claim.tool == tool):
@@ -305,10 +318,12 @@ def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> C
         return claims
     kept = Claims()
     for tool, group in groupby(claims, key=attrgetter("tool")):
-        same = Claims(group)
+        same = claims if claims.tool == tool else Claims(group)
         continued: set[int] = set()
         if len(same) > 1 and _may_continue(tool):
             continued.update(load_parsers()[tool].find_continued(_Parts(lines, same, block.stop)))
+        if same is claims and not continued:
+            return claims
         for index, claim in enumerate(same):
             if index not in continued:
                 kept.append(claim)
@@ -463,7 +478,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
     return False
 
 
-def _find_prose(log: Log, loose: bool, accounting: LineAccounting) -> set[int]:
+def _find_prose(log: Log, loose: int, accounting: LineAccounting) -> set[int]:
     """Return the unknown lines of a log that are prose: in running text all, else those after its last blank line."""
     if loose:
         return {line.number for line in log.lines if accounting.kind_of(line.number) == UNKNOWN}
