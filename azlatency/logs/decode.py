@@ -27,7 +27,7 @@ SPELLED_END = "\x1e"
 _GROUPED_FROM, _WORTH_AN_IMPORT = 4096, 1024**2
 
 #: So many characters are counted at once, which fit into the cache of a processor.
-_COUNTED = 2**18
+_COUNTED = 2**16
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
