@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MANY_DOTS, _MOST_DOTS = 6, 30
 
 
-def dots(axis: Axes, runs: Sequence[tuple[float, float, str]], colour: str = RUN) -> None:
+def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
     """Draw one hollow dot per run, from its row, its value and the text that is shown under the pointer.
 
     Seaborn's swarm moves dots apart that would hide each other.
@@ -35,7 +35,7 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]], colour: str = RUN
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
         x=values, y=rows, orient="h", native_scale=True, size=size,
-        color=axis.get_facecolor(), edgecolor=colour, linewidth=line, warn_thresh=1, ax=axis, zorder=4,
+        color=axis.get_facecolor(), edgecolor=RUN, linewidth=line, warn_thresh=1, ax=axis, zorder=4,
     )  # fmt: skip
     axis.set_yticks(ticks, names)
     axis.set_ylim(limits)

@@ -28,7 +28,7 @@ DARK = {
     **dict(zip(HUES, ("#70feff", "#fdea17", "#a31aec", "#d1211f", "#669088", "#1abbff"), strict=True)),
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.
-ON_LIGHT, ON_DARK = "#010101", "#fefefe"
+ON_LIGHT = "#010101"
 
 
 @dataclass(frozen=True)
