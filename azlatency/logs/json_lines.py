@@ -234,6 +234,11 @@ class JsonLineMap:
         distance = position - before
         if 0 <= distance <= _FAR:
             self._index += self.text.count("\n", before, position)
+        elif position <= _FAR:
+            self._index = self.text.count("\n", 0, position)
+        elif len(self.text) - position <= _FAR and self.text is self.log.source.text:
+            last = self.log.source.line_count - (not self.text.endswith("\n"))
+            self._index = last - self.text.count("\n", position)
         elif (self._is_indexed or next(self._jumps) > _FEW) and self._bytes is not None:
             self._index = int(self._line_feeds.searchsorted(position))
         elif position < -distance:

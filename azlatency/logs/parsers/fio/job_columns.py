@@ -291,26 +291,19 @@ class JobRows:
     def _write_quantiles(self, template: Template) -> None:
         jobs, cells, shares = self._jobs, template.quantiles, template.quantiles.columns["q"]
         values, _, printed, halves, _ = zip(*_chained([job.quantiles for job in jobs]), strict=True)
-        counted: list[Sequence[Any]] = []
+        counted: dict[str, list[Any]] = {"n": [], "rank": [], "beyond": [], "resolved": []}
         for job in jobs:
             for part, token in template.ranks:
-                if token is None:
-                    counted += [(None,) * 4] * (part.stop - part.start)
-                    continue
-                n = int(job.all_tokens[token])
-                ranks = quantile_ranks(shares[part], n)
-                counted += [(n, rank, n * (1 - q), rank < n) for rank, q in zip(ranks, shares[part], strict=True)]
-        numbers, ranked, beyond, resolved = zip(*counted, strict=True)
+                n = None if token is None else int(job.all_tokens[token])
+                for name, values_of_part in zip(counted, _ranks(shares[part], n), strict=True):
+                    counted[name] += values_of_part
         self._write(
             "quantiles",
             {**cells.columns, "origin": ["printed"] * len(shares)},
             value_ns=list(values),
             printed=list(printed),
             resolution_ns=list(halves),
-            n=list(numbers),
-            rank=list(ranked),
-            beyond=list(beyond),
-            resolved=list(resolved),
+            **counted,
             line=_chained([cells.lines(job.starts) for job in jobs]),
         )
 
@@ -336,6 +329,14 @@ class JobRows:
                 count=bins.counts,
                 line=np.arange(stop - len(bins.keys), stop),
             )
+
+
+def _ranks(shares: Sequence[float], n: int | None) -> tuple[list[Any], ...]:
+    """Return the columns of quantiles that follow from the number of observations."""
+    if n is None:
+        return ([None] * len(shares),) * 4
+    ranks = quantile_ranks(shares, n)
+    return [n] * len(shares), ranks, [n * (1 - q) for q in shares], [rank < n for rank in ranks]
 
 
 def _chained(parts: Sequence[Sequence[Any]], end: Sequence[Any] = ()) -> list[Any]:

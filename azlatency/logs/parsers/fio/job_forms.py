@@ -148,10 +148,14 @@ class JobText(NamedTuple):
 
     def template(self) -> Template | None:
         """Return the template of a job like this one."""
-        form, tokens = _forms.get(self.form), self.tokens
-        if form is None or len(tokens) != form.count or self.quotes != 2 * len(form.quoted):
-            return None
-        return form.templates.get(self._key(form)) if form.pick_quoted(tokens) == form.quoted else None
+        form = _forms.get(self.form)
+        return form.templates.get(self._key(form)) if form is not None and self._fits(form) else None
+
+    def _fits(self, form: Form) -> bool:
+        """Return whether the numbers, and the digits in strings, are where they are in the first job of the form."""
+        if not form.is_clear or len(self.tokens) != form.count or self.quotes != 2 * len(form.quoted):
+            return False
+        return form.pick_quoted(self.tokens) == form.quoted
 
     def _key(self, form: Form) -> bytes:
         return bytes(map(_IS_ZERO, form.decisive(self.tokens)))
@@ -195,11 +199,14 @@ class JobText(NamedTuple):
             _forms[self.form] = None
             if not at_once:
                 return
+        form = _forms.get(self.form)
+        if form is not None and not (self._fits(form) and self._key(form) not in form.templates):
+            return
         teacher = _Teacher(self, job, node, line_of)
         # Another thread may learn the same form, or forget it.
-        form = _forms[self.form] = _forms.get(self.form) or teacher.form()
-        if form.is_clear and (key := self._key(form)) not in form.templates and len(form.templates) < _MOST_TEMPLATES:
-            form.templates[key] = teacher.template(kinds, form.head)
+        form = _forms[self.form] = form or teacher.form()
+        if form.is_clear and len(form.templates) < _MOST_TEMPLATES:
+            form.templates[self._key(form)] = teacher.template(kinds, form.head)
 
 
 def split_job(raw: bytes) -> JobText | None:
