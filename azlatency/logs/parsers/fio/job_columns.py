@@ -291,52 +291,55 @@ class JobRows:
     def _write_quantiles(self, template: Template) -> None:
         jobs, cells, shares = self._jobs, template.quantiles, template.quantiles.columns["q"]
         values, _, printed, halves, _ = zip(*_chained([job.quantiles for job in jobs]), strict=True)
-        counted: dict[str, list[Any]] = {"n": [], "rank": [], "beyond": [], "resolved": []}
+        numbers: list[int | None] = []
+        ranks: list[int | None] = []
+        beyond: list[float | None] = []
+        resolved: list[bool | None] = []
         for job in jobs:
             for part, token in template.ranks:
+                unknown = [None] * (part.stop - part.start)
                 n = None if token is None else int(job.all_tokens[token])
-                for name, values_of_part in zip(counted, _ranks(shares[part], n), strict=True):
-                    counted[name] += values_of_part
+                found = None if n is None else quantile_ranks(shares[part], n)
+                numbers += [n] * len(unknown)
+                ranks += unknown if found is None else found
+                beyond += unknown if n is None else [n * (1 - q) for q in shares[part]]
+                resolved += unknown if n is None or found is None else map(n.__gt__, found)
         self._write(
             "quantiles",
             {**cells.columns, "origin": ["printed"] * len(shares)},
             value_ns=list(values),
             printed=list(printed),
             resolution_ns=list(halves),
-            **counted,
+            n=numbers,
+            rank=ranks,
+            beyond=beyond,
+            resolved=resolved,
             line=_chained([cells.lines(job.starts) for job in jobs]),
         )
 
     def _write_buckets(self, template: Template) -> None:
         import numpy as np
 
-        kinds = [(metric, stream) for metric, stream, _, _ in template.histograms]
-        found = [job.bins[index] for job in self._jobs for _, _, index, _ in template.histograms]
-        starts = [job.starts[index + 1] for job in self._jobs for _, _, index, _ in template.histograms]
-        of_runs = [(run_id, *kind) for run_id in self._run_ids for kind in kinds]
-        lows, highs = bounds_of(np.concatenate([bins.keys for bins in found]))
+        found = [
+            (run_id, metric, stream, job.bins[index], job.starts[index + 1])
+            for run_id, job in zip(self._run_ids, self._jobs, strict=True)
+            for metric, stream, index, _ in template.histograms
+        ]
+        lows, highs = bounds_of(np.concatenate([bins.keys for _, _, _, bins, _ in found]))
         end = 0
-        for (run_id, metric, stream), bins, stop in zip(of_runs, found, starts, strict=True):
+        for run_id, metric, stream, bins, stop in found:
             start, end = end, end + len(bins.keys)
             self._recorder.add_columns(
                 "histograms",
-                len(bins.keys),
+                end - start,
                 run_id=run_id,
                 metric=metric,
                 stream=stream,
                 low_ns=lows[start:end],
                 high_ns=highs[start:end],
                 count=bins.counts,
-                line=np.arange(stop - len(bins.keys), stop),
+                line=np.arange(stop - end + start, stop),
             )
-
-
-def _ranks(shares: Sequence[float], n: int | None) -> tuple[list[Any], ...]:
-    """Return the columns of quantiles that follow from the number of observations."""
-    if n is None:
-        return ([None] * len(shares),) * 4
-    ranks = quantile_ranks(shares, n)
-    return [n] * len(shares), ranks, [n * (1 - q) for q in shares], [rank < n for rank in ranks]
 
 
 def _chained(parts: Sequence[Sequence[Any]], end: Sequence[Any] = ()) -> list[Any]:

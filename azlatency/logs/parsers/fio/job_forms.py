@@ -30,6 +30,8 @@ _metric = attrgetter("metric")
 #: Of the numbers of a job these are left: numbers, and strings with digits in their quotes.
 _NUMBERS = bytes(byte if byte in b'0123456789."' else ord(" ") for byte in range(256))
 _HEAD = ("groupid", "elapsed", "job_start")
+#: What no row and no check needs begins with this key.
+_UNUSED = b'"ctx"'
 _LEFT_OUT = b"{}[]\n\t _#>=" + ascii_letters.encode()
 _NAME = re.compile(rb'\{\s{0,100}"jobname"\s{0,20}:\s{0,20}"([^"]*)"')
 _DEPTH = re.compile(rb'"iodepth"\s{0,20}:\s{0,20}"(\d{1,15})"')
@@ -124,10 +126,12 @@ class JobText(NamedTuple):
     ----------
     raw : bytes
         The text.
+    stop : int
+        Where the numbers end that may be used.
     form : bytes
         What does not change.
     tokens : list of str
-        The numbers in the form, and strings with digits in their quotes.
+        The numbers in the form up to there, and strings with digits in their quotes.
     quotes : int
         The number of quotes in them.
     gaps : list of Gap
@@ -137,6 +141,7 @@ class JobText(NamedTuple):
     """
 
     raw: bytes
+    stop: int
     form: bytes
     tokens: list[str]
     quotes: int
@@ -226,16 +231,17 @@ def split_job(raw: bytes) -> JobText | None:
             options = _OPTIONS.decode(raw[start - 1 : end + 1])
         except msgspec.MsgspecError:
             return None
-        depths = [*_DEPTH.finditer(raw, start, end)]
-        if len(depths) != ("iodepth" in options):
+        match = _DEPTH.search(raw, start, end)
+        if raw.count(b'"iodepth"', start, end) != (match is not None):
             return None
-        edges = [start, *(edge for match in depths for edge in match.span(1)), end]
-        gaps += [Gap(at, to, raw.count(b"\n", at, to)) for at, to in zip(edges[::2], edges[1::2], strict=True)]
+        spans = [(start, end)] if match is None else [(start, match.start(1)), (match.end(1), end)]
+        gaps = [Gap(*span, raw.count(b"\n", *span)) for span in spans]
         if not all(gap.lines for gap in gaps):
             return None
-        if depths:
-            depth = depths[0][1].decode(), raw.count(b"\n", 0, gaps[0].stop)
-    while (place := raw.find(b'"bins"', end)) >= 0:
+        if match is not None:
+            depth = match[1].decode(), raw.count(b"\n", 0, match.start(1))
+    stop = max(raw.rfind(_UNUSED, end), 0) or len(raw)
+    while (place := raw.find(b'"bins"', end, stop)) >= 0:
         if (begin := _BEGINS.match(raw, place + len(b'"bins"'))) is None:
             return None
         start, end = begin.end(), raw.index(b"}", begin.end())
@@ -243,14 +249,15 @@ def split_job(raw: bytes) -> JobText | None:
             if (gap := _find_bins(content, start, end)) is None:
                 return None
             gaps.append(gap)
-    edges = [0, *name.span(1), *(edge for gap in gaps for edge in gap[:2]), len(raw)]
+    edges = [0, *name.span(1), *(edge for gap in gaps for edge in gap[:2]), stop]
     rest = b"#".join([raw[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)])
     numbers = rest.translate(_NUMBERS, _LEFT_OUT).replace(b'""', b"")
     if _TOO_LONG in numbers.translate(_ALIKE):
         return None
     return JobText(
         raw,
-        rest.translate(None, _DIGITS),
+        stop,
+        (rest + raw[stop:]).translate(None, _DIGITS),
         numbers.decode().split(),
         numbers.count(b'"'),
         name[1].decode(),
@@ -320,6 +327,8 @@ class _Teacher:
                 mark = match[0][:1]
                 if mark == b"\n":
                     line += 1
+                elif match.start() >= text.stop:
+                    continue
                 elif mark == b'"':
                     token += match.end() != name and len(match[0].translate(None, _DIGITS)) < len(match[0])
                 else:
