@@ -185,9 +185,10 @@ class JobColumns:
         self.halves = list(template.halves)
         for index, halves in template.pointed:
             self.halves[index] = halves[len(self.tokens[index].partition(".")[2])]
-        self.quantiles = list(
-            map(percentile, template.quantiles.tokens(tokens), template.quantiles.columns["printed_unit"])
-        )
+        self.printed = template.quantiles.tokens(tokens)
+        quantiles = list(map(percentile, self.printed, template.quantiles.columns["printed_unit"]))
+        self.quantiles = [quantile.value for quantile in quantiles]
+        self.widths = [quantile.resolution for quantile in quantiles]
 
     @property
     def runtimes(self) -> dict[str, int]:
@@ -212,8 +213,9 @@ class JobColumns:
         small, large = template.ordered
         if not all(map(le, small(values), large(values))):
             return False
-        if any(values[sd] > _SPREAD * (values[high] - values[low]) for sd, low, high in template.spreads):
-            return False
+        for sd, low, high in template.spreads:
+            if values[sd] > _SPREAD * (values[high] - values[low]):
+                return False
         for flow in template.flows:
             rate, size, iops = map(self._metric, flow[2:])
             runtime = None if flow.runtime is None else int(self.all_tokens[flow.runtime]) * MILLISECOND
@@ -223,11 +225,10 @@ class JobColumns:
 
     def _rises(self, limits: Chain) -> bool:
         """Return whether percentiles rise between their limits, within the half-widths of the first and the last."""
-        found = [quantile.value for quantile in self.quantiles[limits.quantiles]]
-        first, last = self.quantiles[limits.quantiles.start], self.quantiles[limits.quantiles.stop - 1]
+        found, widths = self.quantiles[limits.quantiles], self.widths[limits.quantiles]
         low = found[0] if limits.low is None else self.values[limits.low]
         high = found[-1] if limits.high is None else self.values[limits.high]
-        within = low <= first.value + (first.resolution or 0) and last.value - (last.resolution or 0) <= high
+        within = low <= found[0] + (widths[0] or 0) and found[-1] - (widths[-1] or 0) <= high
         return within and all(map(le, found, found[1:]))
 
 
@@ -290,7 +291,6 @@ class JobRows:
 
     def _write_quantiles(self, template: Template) -> None:
         jobs, cells, shares = self._jobs, template.quantiles, template.quantiles.columns["q"]
-        values, _, printed, halves, _ = zip(*_chained([job.quantiles for job in jobs]), strict=True)
         numbers: list[int | None] = []
         ranks: list[int | None] = []
         beyond: list[float | None] = []
@@ -307,9 +307,9 @@ class JobRows:
         self._write(
             "quantiles",
             {**cells.columns, "origin": ["printed"] * len(shares)},
-            value_ns=list(values),
-            printed=list(printed),
-            resolution_ns=list(halves),
+            value_ns=_chained([job.quantiles for job in jobs]),
+            printed=_chained([job.printed for job in jobs]),
+            resolution_ns=_chained([job.widths for job in jobs]),
             n=numbers,
             rank=ranks,
             beyond=beyond,
