@@ -106,8 +106,10 @@ def test_every_number_may_be_zero(name: str) -> None:
     text = (FIXTURES / f"{name}.json").read_text()
     for _ in range(2):
         tables(text)
-    end = text.index('"ctx"')  # the last ones are not read
-    for match in [match for match in NUMBER.finditer(text) if match.end() < end or match.start() % 20 == 0]:
+    few = [match.span() for match in re.finditer(r'"bins" : \{[^}]*\}|"ctx"(?s:.*)', text)]  # bins, and the rest
+    for match in NUMBER.finditer(text):
+        if match.start() % 20 and any(start <= match.start() < end for start, end in few):
+            continue
         changed = text[: match.start()] + ("0.000000" if "." in match[0] else "0") + text[match.end() :]
         assert tables(changed) == slow_tables(changed), text.count("\n", 0, match.start()) + 1
 
