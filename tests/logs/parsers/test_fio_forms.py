@@ -100,6 +100,27 @@ def test_jobs_with_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(known) >= 15
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "columns"),
+    [
+        ('"354304" : 1,', '"346112" : 1,', 4),  # bins out of order
+        ('"346112" : 1,', '"" : 1,', 4),
+        ('"346112" : 1,', '"346112" : 2,', 4),  # the sum is not the count
+        ('"min" : 3717', '"min" : 52996812', 5),  # greater than the maximum
+        ('"ctx" : 2037', f'"ctx" : {10**30}', 5),  # nothing needs it
+        ('"ctx" : 2037', '"ctx" : 2037, "total_err" : 3', 4),
+    ],
+)
+def test_one_job_among_others_is_odd(old: str, new: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, *jobs = re.split('(?="jobname")', document(["3.33-randread-bins"] * 6))
+    assert old in jobs[3]
+    jobs[3] = jobs[3].replace(old, new, 1)
+    text = "".join([head, *jobs])
+    known = columns_of(monkeypatch)
+    assert tables(text) == slow_tables(text)
+    assert len(known) == columns
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_may_be_zero(name: str) -> None:
     """Which numbers are 0 decides what a job is read as, so such a job may have another template."""

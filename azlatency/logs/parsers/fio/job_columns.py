@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from azlatency.logs.parsers.fio.job_forms import JobText
     from azlatency.logs.parsers.fio.run import Job
 
     Integers = NDArray[np.int64]
@@ -60,11 +61,12 @@ class Cells:
 
 
 class Chain(NamedTuple):
-    """The percentiles of one latency, in ascending order: which they are, and the metrics that are their limits."""
+    """The percentiles of one latency in ascending order, the metrics that are their limits, and the token of n."""
 
     quantiles: slice
     low: int | None
     high: int | None
+    n: int | None
 
 
 class Flow(NamedTuple):
@@ -113,8 +115,6 @@ class Template:
         Half-widths of metrics that are printed without decimals.
     pointed : list of tuple
         The metrics with decimals, with their half-widths by the number of decimals.
-    ranks : list of tuple
-        For each latency its quantiles, as a slice, and the token of its number of observations.
     ordered : tuple of callable
         They pick metrics, and others that must not be smaller.
     spreads : list of tuple of int
@@ -136,7 +136,6 @@ class Template:
     halves: list[float | None]
     pointed: list[tuple[int, list[float]]]
     quantiles: Cells
-    ranks: list[tuple[slice, int | None]]
     chains: list[Chain]
     ordered: tuple[Pick, Pick]
     spreads: list[tuple[int, int, int]]
@@ -154,38 +153,26 @@ class JobColumns:
     ----------
     template : Template
         What they become.
-    tokens : list of str
-        All numbers of the job as printed, without those of its options and bins.
-    gaps : list of Gap
-        What is between its parts.
-    bins : dict
-        The bins by gap.
+    text : JobText
+        Its text.
     line : int
         The first line of the job.
     read : callable
         Reads the job number by number.
     """
 
-    def __init__(
-        self,
-        template: Template,
-        tokens: list[str],
-        gaps: list[Gap],
-        bins: dict[int, Bins],
-        line: int,
-        read: Callable[[], Job],
-    ) -> None:
-        self.template, self.bins, self.read, self.all_tokens = template, bins, read, tokens
-        steps = (lines + gap.lines for lines, gap in zip(template.parts, gaps, strict=False))
+    def __init__(self, template: Template, text: JobText, line: int, read: Callable[[], Job]) -> None:
+        self.template, self.bins, self.read, self.all_tokens = template, text.bins, read, text.tokens
+        steps = (lines + gap.lines for lines, gap in zip(template.parts, text.gaps, strict=False))
         self.starts = list(accumulate(steps, initial=line))
-        self.tokens = template.metrics.tokens(tokens)
+        self.tokens = template.metrics.tokens(text.tokens)
         self.values = list(map(mul, map(float, self.tokens), template.factors))
         for index, unit in template.converted:
             self.values[index] = quantity(self.tokens[index], unit).value
         self.halves = list(template.halves)
         for index, halves in template.pointed:
             self.halves[index] = halves[len(self.tokens[index].partition(".")[2])]
-        self.printed = template.quantiles.tokens(tokens)
+        self.printed = template.quantiles.tokens(text.tokens)
         quantiles = list(map(percentile, self.printed, template.quantiles.columns["printed_unit"]))
         self.quantiles = [quantile.value for quantile in quantiles]
         self.widths = [quantile.resolution for quantile in quantiles]
@@ -296,7 +283,7 @@ class JobRows:
         beyond: list[float | None] = []
         resolved: list[bool | None] = []
         for job in jobs:
-            for part, token in template.ranks:
+            for part, _, _, token in template.chains:
                 unknown = [None] * (part.stop - part.start)
                 n = None if token is None else int(job.all_tokens[token])
                 found = None if n is None else quantile_ranks(shares[part], n)

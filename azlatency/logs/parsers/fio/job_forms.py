@@ -93,24 +93,17 @@ class Form:
     Attributes
     ----------
     count : int
-        The number of tokens.
+        The number of tokens; 0 if they cannot be told apart, so that each job is read number by number.
     quoted : tuple of str
         Those that are strings.
     decisive : callable
         Picks the numbers that decide by being 0 what a job is read as.
-    head : dict
-        The whole numbers at the beginning of a job, as indexes.
-    is_clear : bool
-        Whether the numbers can be told apart; otherwise each job is read number by number.
     templates : dict
         Templates, by which of the decisive numbers are 0; None if such a job is read number by number.
     """
 
-    def __init__(
-        self, tokens: Sequence[str], decisive: Sequence[int], head: dict[str, int], *, is_clear: bool = True
-    ) -> None:
-        self.is_clear = is_clear
-        self.count, self.decisive, self.head = len(tokens), picker(decisive), head
+    def __init__(self, tokens: Sequence[str], decisive: Sequence[int]) -> None:
+        self.count, self.decisive = len(tokens), picker(decisive)
         self.pick_quoted = picker([index for index, token in enumerate(tokens) if '"' in token])
         self.quoted = self.pick_quoted(tokens)
         self.templates: dict[bytes, Template | None] = {}
@@ -136,7 +129,7 @@ class JobText(NamedTuple):
         The number of quotes in them.
     gaps : list of Gap
         The options and the bins.
-    bins : list of Bins
+    bins : dict of int to Bins
         The bins by gap, which `read_bins` adds.
     """
 
@@ -147,7 +140,6 @@ class JobText(NamedTuple):
     quotes: int
     name: str
     options: dict[str, str]
-    depth: tuple[str, int] | None
     gaps: list[Gap]
     bins: dict[int, Bins]
 
@@ -158,9 +150,8 @@ class JobText(NamedTuple):
 
     def _fits(self, form: Form) -> bool:
         """Return whether the numbers, and the digits in strings, are where they are in the first job of the form."""
-        if not form.is_clear or len(self.tokens) != form.count or self.quotes != 2 * len(form.quoted):
-            return False
-        return form.pick_quoted(self.tokens) == form.quoted
+        has_equal_length = len(self.tokens) == form.count and self.quotes == 2 * len(form.quoted)
+        return has_equal_length and form.pick_quoted(self.tokens) == form.quoted
 
     def _key(self, form: Form) -> bytes:
         return bytes(map(_IS_ZERO, form.decisive(self.tokens)))
@@ -174,7 +165,7 @@ class JobText(NamedTuple):
             found = self.bins[index].total
             if not found or (total is not None and found != int(self.tokens[total])):
                 return None
-        return JobColumns(template, self.tokens, self.gaps, self.bins, line, read)
+        return JobColumns(template, self, line, read)
 
     def kinds(self, template: Template) -> bytes:
         """Return the kinds of the lines of the job."""
@@ -210,8 +201,8 @@ class JobText(NamedTuple):
         teacher = _Teacher(self, job, node, line_of)
         # Another thread may learn the same form, or forget it.
         form = _forms[self.form] = form or teacher.form()
-        if form.is_clear and len(form.templates) < _MOST_TEMPLATES:
-            form.templates[self._key(form)] = teacher.template(kinds, form.head)
+        if self._fits(form) and len(form.templates) < _MOST_TEMPLATES:
+            form.templates[self._key(form)] = teacher.template(kinds)
 
 
 def split_job(raw: bytes) -> JobText | None:
@@ -221,7 +212,7 @@ def split_job(raw: bytes) -> JobText | None:
         return None
     gaps: list[Gap] = []
     options: dict[str, str] = {}
-    depth, end = None, name.end()
+    end = name.end()
     if (place := raw.find(b'"job options"', end)) >= 0:
         begin = _BEGINS.match(raw, place + len(b'"job options"'))
         if begin is None or b"{" in raw[end:place]:  # a text, or a member of another object
@@ -238,9 +229,8 @@ def split_job(raw: bytes) -> JobText | None:
         gaps = [Gap(*span, raw.count(b"\n", *span)) for span in spans]
         if not all(gap.lines for gap in gaps):
             return None
-        if match is not None:
-            depth = match[1].decode(), raw.count(b"\n", 0, match.start(1))
-    stop = max(raw.rfind(_UNUSED, end), 0) or len(raw)
+    if (stop := raw.rfind(_UNUSED, end)) < 0 or raw.find(b'"total_err"', stop) > 0:
+        stop = len(raw)
     while (place := raw.find(b'"bins"', end, stop)) >= 0:
         if (begin := _BEGINS.match(raw, place + len(b'"bins"'))) is None:
             return None
@@ -262,7 +252,6 @@ def split_job(raw: bytes) -> JobText | None:
         numbers.count(b'"'),
         name[1].decode(),
         options,
-        depth,
         gaps,
         {},
     )
@@ -354,39 +343,34 @@ class _Teacher:
 
     def form(self) -> Form:
         """Return the form of the job."""
-        form = self._clear_form()
-        return Form(self._text.tokens, [], {}, is_clear=False) if form is None else form
-
-    def _clear_form(self) -> Form | None:
-        text, tokens = self._text, self._text.tokens
+        text, tokens, unclear = self._text, self._text.tokens, Form([], [])
         if b'"'.join(text.form.split(b'"')[::2]).translate(None, _OUTSIDE) or _has_twins(self._node):
-            return None
+            return unclear
         if any('"' in token and _QUOTED.fullmatch(token) is None for token in tokens):
-            return None
+            return unclear
         if self._node.get("hostname") is not None:
-            return None
+            return unclear
         try:
             decisive = [leaf for name in ("error", "total_err") if (leaf := self._node.leaf(name)) is not None]
             for kind in (*KINDS, "sync"):
                 decisive += _leaves(self._node.object(kind))
             indexes = [self._place(self._line_of(leaf.position), leaf.token).token for leaf in decisive]
-            head = {name: self._token(self._node.leaf(name)) for name in _HEAD}
         except ValueError:
-            return None
-        return Form(tokens, indexes, {name: index for name, index in head.items() if index is not None})
+            return unclear
+        return Form(tokens, indexes)
 
-    def template(self, kinds: bytes, head: dict[str, int]) -> Template | None:
+    def template(self, kinds: bytes) -> Template | None:
         """Return what the numbers of the job became; None if other jobs cannot be read in the same way."""
         job = self._job
         active = list(job.directions.values())
         if job.error or job.notes or not active or any(direction.idle for direction in active):
             return None
         try:
-            return self._template(active, kinds, head)
+            return self._template(active, kinds)
         except (ValueError, KeyError):
             return None
 
-    def _template(self, active: list[Direction], kinds: bytes, head: dict[str, int]) -> Template:
+    def _template(self, active: list[Direction], kinds: bytes) -> Template:
         rows = self._rows(active)
         values = [row.value for row in rows]
         factors = [_FACTORS[value.unit, value.printed_unit] for value in values]
@@ -401,6 +385,7 @@ class _Teacher:
                 found.histograms.append((buckets.metric, of.name, self._gap(buckets), total))
         if len(found.histograms) != len(self._text.bins):
             raise ValueError
+        head = {name: self._token(self._node.leaf(name)) for name in _HEAD}
         percentiles = [(of.name, percentile) for of in active for percentile in of.percentiles]
         return Template(
             dialect=self._job.dialect,
@@ -424,13 +409,12 @@ class _Teacher:
                 q=[percentile.q for _, percentile in percentiles],
                 printed_unit=[percentile.value.printed_unit for _, percentile in percentiles],
             ),
-            ranks=found.ranks,
             chains=found.chains,
             ordered=(picker(found.ordered[0]), picker(found.ordered[1])),
             spreads=found.spreads,
             flows=[self._flow(of, found) for of in active],
             histograms=found.histograms,
-            head=head,
+            head={name: index for name, index in head.items() if index is not None},
             parts=self._parts,
             marks=self._marks(kinds),
         )
@@ -466,16 +450,12 @@ class _Teacher:
             raise ValueError
         for metric, group in groupby(of.percentiles, _metric):
             shares = [percentile.q for percentile in group]
-            part = slice(found.percentiles, found.percentiles + len(shares))
-            found.percentiles = part.stop
-            chain = Chain(
-                part, found.index.get((of.name, f"{metric}_min")), found.index.get((of.name, f"{metric}_max"))
-            )
-            if any(low >= high for low, high in pairwise([0.0, *shares, 1.0])):
+            if any(before >= after for before, after in pairwise([0.0, *shares, 1.0])):
                 raise ValueError
-            found.chains.append(chain)
+            start = found.chains[-1].quantiles.stop if found.chains else 0
+            low, high = (found.index.get((of.name, f"{metric}_{name}")) for name in ("min", "max"))
             n = of.counts.get(metric) or (of.issued if metric != "sync_latency" else None)
-            found.ranks.append((part, self._count(of, metric, n)))
+            found.chains.append(Chain(slice(start, start + len(shares)), low, high, self._count(of, metric, n)))
 
     def _count(self, of: Direction, metric: str, n: int | None) -> int | None:
         """Return the token of the number of observations of a latency; None if it is unknown."""
@@ -528,12 +508,10 @@ class _Found:
     """Parts of a template."""
 
     index: dict[tuple[str | None, str], int]
-    ranks: list[tuple[slice, int | None]] = field(default_factory=list)
     chains: list[Chain] = field(default_factory=list)
     ordered: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     spreads: list[tuple[int, int, int]] = field(default_factory=list)
     histograms: list[tuple[str, str, int, int | None]] = field(default_factory=list)
-    percentiles: int = 0
 
 
 def _joined(gaps: Sequence[Gap], marks: Sequence[bytes]) -> Iterator[bytes]:

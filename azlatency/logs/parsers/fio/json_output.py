@@ -289,8 +289,6 @@ class Documents:
         self.recorder.accounting.raise_each(line, kinds)
         job.last_line, job.options, job.columns = line + len(kinds) - 1, text.options, columns
         job.elapsed_start, job.started_at = head.get("elapsed"), _moment(head.get("job_start"))
-        if text.depth is not None:
-            job.depth = text.depth[0], line + text.depth[1]
         return job
 
     # --- members that all jobs of a document share

@@ -161,7 +161,7 @@ class Job:
     notes: list[tuple[str, str, str, int]] = field(default_factory=list)
     earlier: Earlier | None = None
     columns: JobColumns | None = None
-    """The numbers of a job of a known form: ``directions``, ``process`` and ``notes`` are empty until `expand`."""
+    """Numbers of a known form: ``directions``, ``process``, ``depth`` and ``notes`` are empty until `expand`."""
     is_written: bool = False
     """Whether the run was written, with those of a long document."""
     stored: Stored[Any] | None = None
@@ -192,7 +192,8 @@ class Job:
             ((self.directions, self.process),), self.stored = self.stored.load(), None
         if self.columns is not None:
             whole, self.columns = self.columns.read(), None
-            self.directions, self.process, self.notes = whole.directions, whole.process, [*whole.notes, *self.notes]
+            self.directions, self.process, self.depth = whole.directions, whole.process, whole.depth
+            self.notes = [*whole.notes, *self.notes]
 
     def direction(self, name: str, line: int) -> Direction:
         """Return the direction of that name; add it if it is new."""
