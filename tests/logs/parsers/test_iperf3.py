@@ -297,6 +297,19 @@ def test_a_member_that_is_not_a_number_is_left_out_and_reported_with_its_line(
         assert {row[column] for row in logs.records(table)} == {None}
 
 
+def test_a_number_that_is_too_large_is_left_out_and_reported_with_its_line() -> None:
+    logs = read_text(re.sub(r'("jitter_ms":\s*)[^,\n]+', r"\g<1>1e12", fixture("3.12-udp-reverse.json")))
+    assert {event["line"] for event in logs.records("events") if event["code"] == "malformed"} == {
+        46,
+        59,
+        74,
+        87,
+        130,
+        142,
+    }
+    assert [row["jitter_ns"] for row in logs.records("intervals")] == [None, None]
+
+
 def test_positions_and_doubled_keys_of_the_json_reader() -> None:
     node, end = json_tokens.read_value('{"a": 1.50, "a": "x\\"y", "b": [true, null, {"c": -nan}]} ', 0)
     assert [leaf.token for leaf in node.all("a")] == ["1.50", 'x"y']

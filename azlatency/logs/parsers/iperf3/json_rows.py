@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, cycle
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeGuard
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -170,14 +170,16 @@ NUMBERS = dict(zip(JsonRow.__struct_encode_fields__[1:12], JsonRow.__struct_fiel
 def to_row(members: Mapping[str, Any]) -> JsonRow:
     """Return the row of an object whose members may be of any type: only numbers of a possible size are kept."""
     numbers: dict[str, Any] = {
-        name: value
-        for member, name in NUMBERS.items()
-        if isinstance(value := members.get(member), int | float)
-        and not isinstance(value, bool)
-        and abs(value) < (_LARGEST_JITTER if member == "jitter_ms" else _LARGEST)
+        name: value for member, name in NUMBERS.items() if _is_possible(member, value := members.get(member))
     }
     sender = bool(members["sender"]) if "sender" in members else UNSET
     return JsonRow(members.get("socket"), omitted=bool(members.get("omitted")), sender=sender, **numbers)
+
+
+def _is_possible(member: str, value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number of a size that a column can store."""
+    largest = _LARGEST_JITTER if member == "jitter_ms" else _LARGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < largest
 
 
 def number_in(node: JsonObject, name: str, line_map: JsonLineMap, run: Run) -> Scalar | None:
@@ -187,7 +189,7 @@ def number_in(node: JsonObject, name: str, line_map: JsonLineMap, run: Run) -> S
     """
     member = node.get(name)
     if isinstance(member, Scalar):
-        if type(member.value) in (int, float):
+        if _is_possible(name, member.value):
             return member
         if member.value is None and not any(map(str.isdigit, member.token)):
             return None
