@@ -264,7 +264,7 @@ class ByShape(dict[bytes, list[_Entry]]):
         shape without leading and trailing white space, or None. It is made when a line needs it.
     """
 
-    def __init__(self, entries: Iterable[tuple[str, str | re.Pattern[str] | None, Callable[[], _Entry]]]) -> None:
+    def __init__(self, entries: Iterable[tuple[str, str | None, Callable[[], _Entry]]]) -> None:
         self._entries = [(shape_of(hint), pattern, cache(entry)) for hint, pattern, entry in entries]
         self._size = 0
 

@@ -53,7 +53,7 @@ _PROMPT = re.compile(
 # "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
 _BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
 _PROMPT_STARTS = ("#", "$", "%", ">")
-_MAY_BE_BOUNDARY = re.compile(r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*")
+_MAY_BE_BOUNDARY = r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*"
 #: Which shapes lines may have that are fences, headings, prompts or boundaries of sessions.
 _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')

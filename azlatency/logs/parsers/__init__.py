@@ -63,9 +63,8 @@ class Signature:
         then: str | re.Pattern[str] | None = None,
         shape: str | None = None,
     ) -> None:
-        self.hint, self._pattern, self.weak = hint, pattern, weak
+        self.hint, self._pattern, self.weak, self.shape = hint, pattern, weak, shape
         self.then = None if then is None else re.compile(then)
-        self.shape = None if shape is None else re.compile(shape)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
