@@ -323,12 +323,12 @@ class Lines(Sequence[Line]):
             return Lines([part for part in cut if len(part)])
         index = range(len(self))[index]
         number = bisect_right(self._starts, index) - 1
-        part = self.parts[number]
-        if part is not self._read and isinstance(part, UniformBlock):
+        part, index = self.parts[number], index - self._starts[number]
+        if part is not self._read and isinstance(part, UniformBlock) and 0 < index < part.length - 1:
             if self._read is not None:
                 self._read.forget()  # readers go forward
             self._read = part
-        return part[index - self._starts[number]]
+        return part[index]
 
     def __iter__(self) -> Iterator[Line]:
         for part in self.parts:

@@ -6,7 +6,6 @@ of a large log move into a temporary file.
 
 from __future__ import annotations
 
-import math
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, MutableSequence
@@ -157,21 +156,21 @@ class Rows(Spool[Row]):
             super().extend(values)
 
     def sorted_by(self, column: str) -> Rows:
-        """Return the rows in ascending order of a column of integers; equal ones keep their order."""
+        """Return the rows in ascending order of a column; equal ones keep their order."""
         if all(row[column] <= later[column] for row, later in pairwise(self)):
             return self
         lows = [(min(row[column] for row in part), number) for number, part in enumerate(self._parts) if len(part)]
-        rows, opened = Rows(), list[tuple[int, int, Row, Iterator[Row]]]()
+        rows, opened = Rows(), list[tuple[Any, int, Row, Iterator[Row]]]()
         # Most rows are in order, so that few parts are needed at a time.
-        for low in (*sorted(lows), (math.inf, 0)):
-            while opened and opened[0][:2] < low:
+        for low in (*sorted(lows), None):
+            while opened and (low is None or opened[0][:2] < low):
                 _, number, row, others = opened[0]
                 rows.append(row)
                 if (following := next(others, None)) is None:
                     heappop(opened)
                 else:
                     heapreplace(opened, (following[column], number, following, others))
-            if low[0] < math.inf:
+            if low is not None:
                 others = iter(sorted(self._parts[low[1]], key=itemgetter(column)))
                 heappush(opened, (*low, next(others), others))
         return rows

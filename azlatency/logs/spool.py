@@ -1,4 +1,4 @@
-"""A list of any length, of which all but the last items move into a temporary file."""
+"""A list of any length, of which all but the last items move into a temporary file, and a mapping like that."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from itertools import chain, islice, pairwise
 from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import msgspec
 
 #: So many items move into the file together, and are in memory together when they are read.
@@ -73,6 +75,40 @@ def _decoder(item_type: type[Item]) -> msgspec.msgpack.Decoder[list[Item]]:
     import msgspec
 
     return msgspec.msgpack.Decoder(list[item_type])  # type: ignore[valid-type]
+
+
+class Index(Generic[Item]):
+    """A mapping of any size: most of its items, whose keys are numbers or texts, move into a temporary database."""
+
+    def __init__(self) -> None:
+        self._recent: dict[int | str, Item] = {}
+        self._stored: sqlite3.Connection | None = None
+
+    def get(self, key: int | str) -> Item | None:
+        """Return an item; None if there is none."""
+        found = self._recent.get(key)
+        if found is None and self._stored is not None:
+            for (content,) in self._stored.execute("SELECT item FROM items WHERE key = ?", (key,)):
+                found = pickle.loads(content)
+        return found
+
+    def __setitem__(self, key: int | str, item: Item) -> None:
+        self._recent[key] = item
+        if len(self._recent) < 8 * BLOCK:
+            return
+        if self._stored is None:
+            import sqlite3
+
+            self._stored = sqlite3.connect("", isolation_level=None)  # a file without a name, closed with the index
+            self._stored.executescript(
+                "PRAGMA journal_mode = OFF; PRAGMA cache_size = -8192;"
+                "CREATE TABLE items (key PRIMARY KEY, item) WITHOUT ROWID;"
+            )
+        rows = [(key, pickle.dumps(item)) for key, item in sorted(self._recent.items())]
+        self._stored.execute("BEGIN")
+        self._stored.executemany("INSERT OR REPLACE INTO items VALUES (?, ?)", rows)
+        self._stored.execute("COMMIT")
+        self._recent.clear()
 
 
 class Spool(MutableSequence[Item]):

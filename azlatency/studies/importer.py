@@ -7,12 +7,13 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,7 +24,7 @@ from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.record import Row
+from azlatency.logs.record import Row, run_id_of
 from azlatency.logs.rows import Rows, rows_to_arrow
 from azlatency.logs.spool import BLOCK
 from azlatency.logs.tables import Logs
@@ -62,9 +63,10 @@ from azlatency.studies.store import (
 from azlatency.studies.writer import MANY_RUNS, LargeTables, stored_large, write_study
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
+
+# Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
@@ -468,8 +470,6 @@ def _parse_files(batch: Sequence[_Task], refused: Mapping[str, str]) -> ParsedBa
 
 def _take_large(logs: Logs) -> LargeTables | None:
     """Take the samples of a log, and its other long tables, if they have files of their own; None if it has none."""
-    import pyarrow as pa
-
     rows = logs.rows
     many = max(len(rows["runs"]), len(rows["events"])) > MANY_RUNS
     own = [name for name in _LONG if rows[name] and (many or len(rows[name]) > _MOST_ROWS)]
@@ -477,10 +477,7 @@ def _take_large(logs: Logs) -> LargeTables | None:
         own.append("samples")
     if not own:
         return None
-    run_ids = (row["run_id"] for row in rows["runs"])
-    # Not as one list: there may be millions.
-    blocks = [pa.array(block, pa.string()) for block in iter(lambda: list(islice(run_ids, BLOCK)), [])]
-    large, marks = LargeTables(), _Marks(pa.concat_arrays([*blocks, pa.array([], pa.string())]))
+    large, marks = LargeTables(), _Marks(rows["sources"][0]["source_id"], len(rows["runs"]))
     for name in own:
         if name == "samples":
             for part in large.write_samples(logs.sample_blocks):
@@ -505,26 +502,27 @@ def _tables(rows: MutableSequence[Row], name: str) -> Iterator[pa.Table]:
 
 
 class _Marks:
-    """The marks of the runs of one log, and their numbers of values (`copies.value_marks`)."""
+    """The marks of the runs of one log, counted from 1, and their numbers of values; see `copies.value_marks`."""
 
-    def __init__(self, run_ids: pa.Array) -> None:
+    def __init__(self, source_id: str, count: int) -> None:
         import numpy as np
 
-        self._ids = run_ids
-        self._numbers = _numbers_of(run_ids)
-        self._marks, self._counts = np.zeros(len(run_ids), np.uint64), np.zeros(len(run_ids), np.int64)
+        self._source_id = source_id
+        self._marks, self._counts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
 
     def add(self, name: str, content: pa.Table) -> None:
         """Add rows of a table."""
-        import numpy as np
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         if name not in COLUMNS or not content.num_rows:
             return
-        # A part has rows of few runs that follow each other; their numbers rise.
-        ends = np.searchsorted(self._numbers, np.sort(_numbers_of(pc.unique(content["run_id"])))[[0, -1]])
-        part = slice(int(ends[0]), int(ends[1]) + 1)
-        mark_values(name, content, self._ids[part], self._marks[part], self._counts[part])
+        # A part has rows of few runs that follow each other.
+        numbers = pc.utf8_slice_codeunits(pc.unique(content["run_id"]), 17).cast(pa.int64()).to_numpy()
+        part = range(int(numbers.min()), int(numbers.max()) + 1)
+        run_ids = pa.array([run_id_of(self._source_id, number) for number in part], pa.string())
+        rows = slice(part.start - 1, part.stop - 1)
+        mark_values(name, content, run_ids, self._marks[rows], self._counts[rows])
 
     def of_tables(self, name: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         """Yield parts of a table after adding them."""
@@ -545,17 +543,8 @@ class _Marks:
 
     def rows(self) -> list[tuple[str, int, int]]:
         """Return the id, the mark and the number of values of each run with rows."""
-        rows = zip(self._ids.to_pylist(), self._marks.tolist(), self._counts.tolist(), strict=True)
-        return [row for row in rows if row[1] or row[2]]
-
-
-def _numbers_of(run_ids: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return the numbers at the end of run ids."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    numbers: NDArray[np.int64] = pc.utf8_slice_codeunits(run_ids, 17).cast(pa.int64()).to_numpy()
-    return numbers
+        rows = enumerate(zip(self._marks.tolist(), self._counts.tolist(), strict=True), start=1)
+        return [(run_id_of(self._source_id, number), mark, count) for number, (mark, count) in rows if mark or count]
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:

@@ -8,6 +8,7 @@ import pickle
 import tarfile
 import zipfile
 from array import array
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,54 @@ def test_an_import_of_many_runs_that_are_alike_needs_little_memory(tmp_path: Pat
     )
     assert int(runs) == count
     assert peak <= 280
+
+
+def _rows_out_of_order(kind: str, count: int) -> Iterator[str]:
+    """Yield a log of iperf in which every second row, or the last third of them, is not in the order of time."""
+    if kind == "iperf3":
+        yield "Connecting to host 10.2.2.4, port 5201\n"
+        yield "[  5] local 10.2.1.4 port 44000 connected to 10.2.2.4 port 5201\n"
+        yield "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+        for n in (n ^ 1 for n in range(count)):
+            yield f"[  5] {n:4}.00-{n + 1:4}.00  sec  1.12 GBytes  9.62 Gbits/sec    0   1.35 MBytes       \n"
+        return
+    for n in range(count):
+        at, size = n % (2 * count // 3), 25_000_000 + n
+        clock = f"20260101{at // 3600 % 24:02}{at // 60 % 60:02}{at % 60:02}"
+        yield f"{clock},10.99.0.1,43282,10.99.0.2,5601,3,{at}.0-{at + 1}.0,{size},{8 * size}\n"
+
+
+@pytest.mark.parametrize("kind", ["iperf3", "iperf2"])
+def test_rows_out_of_order_have_the_same_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("".join(rows := list(_rows_out_of_order(kind, 300))) + rows[-1])
+    (whole,) = expand(path, name="a.log")
+    assert isinstance(whole, Source)
+    tables = plain(parse_source(whole))
+    assert read_large(path, 400) == tables
+    assert {event["code"] for event in tables["events"]} & {"duplicate_interval", "repeated_row"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["iperf3", "iperf2"])
+def test_rows_out_of_order_need_little_memory(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.log"
+    with path.open("w") as stream:
+        stream.writelines(_rows_out_of_order(kind, 400_000))
+    count, peak = peak_of(f"print(len(az.parse({str(path)!r}).rows['intervals']))")
+    assert int(count) == 400_000
+    assert peak <= 150
+
+
+@pytest.mark.slow
+def test_many_unknown_lines_need_little_memory(tmp_path: Path) -> None:
+    path, count = tmp_path / "a.log", 1_500_000
+    with path.open("w") as stream:
+        stream.write(HEADER + REPLY.format(1, "0.338"))
+        stream.writelines(f"line {n} of another program{'!' * (n % 7)}\n" for n in range(count))
+    events, peak = peak_of(f"print(len(az.parse({str(path)!r}).rows['events']))")
+    assert int(events) > count
+    assert peak <= 130
 
 
 def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

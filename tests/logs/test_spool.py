@@ -90,3 +90,14 @@ def test_a_full_disk_is_an_error() -> None:
 
     with pytest.raises(OSError, match="full"):
         Stored([{"a": 1}], Full())  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(st.one_of(st.integers(-9, 9), st.integers(-(2**63), 2**63 - 1)), st.integers()), max_size=40))
+def test_an_index_in_a_file_is_like_a_dictionary(items: list[tuple[int, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "BLOCK", 0.5)  # four items
+        index, expected = spool.Index[int](), dict[int, int]()
+        for key, value in items:
+            assert index.get(key) == expected.get(key)
+            index[key] = expected[key] = value
+        assert [index.get(key) for key, _ in items] == [expected[key] for key, _ in items]

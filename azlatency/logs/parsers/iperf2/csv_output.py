@@ -34,6 +34,7 @@ from azlatency.logs.parsers.common import contradict, unfinished_line
 from azlatency.logs.parsers.iperf2.run import Row, Test
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
+from azlatency.logs.spool import Index
 from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
 
 ROW = (
@@ -62,7 +63,7 @@ class CsvRows(LineLog):
         self.names: list[str] = []
         self.latest: dict[tuple[str, ...], tuple[str, float, float]] = {}
         """Time, end and minus the start of the last row of each stream."""
-        self.seen: dict[int, int] | None = None
+        self.seen: Index[int] | None = None
         """The index of the first line of each text by its hash, once the rows are not in the order of time."""
 
     @data(HEADER, hint="time,")
@@ -156,12 +157,19 @@ class CsvRows(LineLog):
         if at >= len(lines) or lines[at].number != line.number:  # pieces of a line have the same number
             at = bisect_left(lines, line.number, key=attrgetter("number"))
         if self.seen is None:
-            self.seen = {}
+            self.seen = Index()
             for index, earlier in enumerate(islice(lines, at)):
-                self.seen.setdefault(hash(earlier.text), index)
-        above = lines[self.seen.setdefault(hash(line.text), at)]
+                self._first_like(earlier, index)
+        above = lines[self._first_like(line, at)]
         # Different texts may have the same hash.
         return above.number if above.text == line.text else line.number
+
+    def _first_like(self, line: Line, at: int) -> int:
+        """Return where the first line is whose text has the hash of this one, which is at ``at``."""
+        assert self.seen is not None
+        if (found := self.seen.get(hash(line.text))) is None:
+            self.seen[hash(line.text)] = found = at
+        return found
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:

@@ -34,7 +34,8 @@ from azlatency.logs.parsers.iperf_rows import (
     percent_agrees,
 )
 from azlatency.logs.record import Run
-from azlatency.logs.spool import Spool
+from azlatency.logs.rows import Rows
+from azlatency.logs.spool import Index, Spool
 from azlatency.logs.units import Quantity, quantity
 
 if TYPE_CHECKING:
@@ -99,6 +100,11 @@ class Intervals:
         return iter(self._rows)
 
 
+def _key_of(row: IntervalRow, name: str | None) -> str:
+    """Return what an interval that is printed again has in common with the first one, as a text."""
+    return repr((row.side, name, row.omitted, row.start_ns, row.end_ns))
+
+
 class _Gaps:
     """The intervals of one direction: what is missing between them, if they come in their order."""
 
@@ -108,12 +114,11 @@ class _Gaps:
         self._last: tuple[int, int, int] | None = None
         self.in_order = True
 
-    def add(self, row: IntervalRow) -> None:
+    def add(self, start_ns: int, end_ns: int, line: int) -> None:
         """Add the next interval."""
-        start_ns, end_ns, line = row.start_ns, row.end_ns, row.line
         if self._last is not None:
             self.in_order = self.in_order and (self._last[0], self._last[2]) <= (start_ns, line)
-            if start_ns > self._last[1]:
+            if self.in_order and start_ns > self._last[1]:
                 self._gaps.append((self._last[1], start_ns, line))
         self._last = start_ns, end_ns, line
         self._lengths[end_ns - start_ns] += 1
@@ -482,7 +487,7 @@ class Test:
                 direction = row.side or "", row.role or ""
                 if direction not in gaps:
                     gaps[direction] = _Gaps()
-                gaps[direction].add(row)
+                gaps[direction].add(row.start_ns, row.end_ns, row.line)
         if not all(of_direction.in_order for of_direction in gaps.values()):
             gaps = self._sorted_gaps()
         for direction in sorted(gaps):
@@ -499,21 +504,22 @@ class Test:
     def _distinct_intervals(self, *, report: bool = True) -> Iterator[tuple[IntervalRow, str | None]]:
         """Yield each interval with the name of its stream, and report those that are printed again."""
         highest: dict[tuple[object, ...], int] = {}
-        seen: dict[tuple[object, ...], IntervalRow] | None = None
+        seen: Index[tuple[int, Quantity | None]] | None = None
         for index, (row, name) in enumerate(self._named_intervals()):
             series = (row.side, name, row.omitted)
             if seen is None and row.start_ns <= highest.get(series, -1):
                 # Only an interval that does not begin after the others can be one of them.
-                earlier = islice(self._named_intervals(), index)
-                seen = {(other.side, of, other.omitted, other.start_ns, other.end_ns): other for other, of in earlier}
+                seen = Index()
+                for other, of in islice(self._named_intervals(), index):
+                    seen[_key_of(other, of)] = other.line, other.bytes
             if seen is not None:
-                key = (*series, row.start_ns, row.end_ns)
-                if key in seen and row.bytes == seen[key].bytes:
+                found = seen.get(key := _key_of(row, name))
+                if found is not None and row.bytes == found[1]:
                     if report:
-                        text = f"the interval of line {seen[key].line} is printed again; it is counted once"
+                        text = f"the interval of line {found[0]} is printed again; it is counted once"
                         self.run.add_event("duplicate_interval", "info", text, row.line)
                     continue
-                seen[key] = row
+                seen[key] = row.line, row.bytes
             highest[series] = row.start_ns
             yield row, name
 
@@ -536,9 +542,14 @@ class Test:
 
     def _sorted_gaps(self) -> dict[_Direction, _Gaps]:
         gaps: dict[_Direction, _Gaps] = {}
-        rows = [row for row, _ in self._distinct_intervals(report=False) if not row.omitted]
-        for row in sorted(rows, key=lambda row: (row.start_ns, row.line)):
-            gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row)
+        rows = Rows()
+        for row, _ in self._distinct_intervals(report=False):
+            if not row.omitted:
+                direction = row.side or "", row.role or ""
+                rows.append({"place": (row.start_ns, row.line), "end_ns": row.end_ns, "direction": direction})
+        for found in rows.sorted_by("place"):
+            start_ns, line = found["place"]
+            gaps.setdefault(found["direction"], _Gaps()).add(start_ns, found["end_ns"], line)
         return gaps
 
     def _set_status(self) -> None:
