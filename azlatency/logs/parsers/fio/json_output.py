@@ -62,7 +62,7 @@ _KEPT: Kept = {"jobs": {}, "client_stats": {}}
 _MOST_LINES_BELOW = 1000
 _MARKS_OF_JOBS = ("{", ";fio-", "=")
 #: The rows of so many jobs of a long document are written together.
-_JOBS_TOGETHER = 128
+_JOBS_TOGETHER = 32
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 _SAMPLES = (("min", "min"), ("max", "max"), ("mean", "mean"), ("dev", "sd"), ("stddev", "sd"))
 
@@ -117,6 +117,7 @@ class Documents:
         if failed is not None:
             failed.failures.extend(failures)
         self.jobs.extend(self.document_jobs)
+        self.document_jobs = []  # a job refers to this object, and memory in a cycle is freed late
         return next_index
 
     def _keep_complete_part(self, first: int, last: int, fault: JsonError, line: int) -> None:

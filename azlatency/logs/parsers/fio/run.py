@@ -290,6 +290,7 @@ class Reports(list[Job]):
         """Write the runs of all reports."""
         self._compare(len(self))
         self._write(len(self._kept))
+        self._reports, self._series = {}, {}
 
     def _compare(self, count: int) -> None:
         """Compare the first reports with those before them, which then are not in the list any more."""
