@@ -282,7 +282,8 @@ def _copies(
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
     logs, of_many = Logs(), {source_id: Rows() for source_id in many}
     noted: dict[tuple[str, str], _Noted] = {}
-    for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, SUSPICIOUS_IN_REPORT):
+    fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
+    for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, fewest):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"
@@ -297,7 +298,7 @@ def _copies(
         f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
         for (file, code), note in noted.items()
     ]
-    return logs.to_arrow("events"), of_many, notes
+    return logs.to_arrow("events"), {source_id: rows.sorted_by("line") for source_id, rows in of_many.items()}, notes
 
 
 class _Marked:
@@ -325,7 +326,7 @@ class _Marked:
                     source_id = part["run_id"][0].as_py()[:16]
                     self.sizes[source_id] = self.sizes.get(source_id, 0) + part.num_rows
         self.marks = np.concatenate(marks)
-        del marks
+        marks.clear()
         self.alike = are_alike(self.marks, np.concatenate(enough))
 
     def alike_runs(self, names: Sequence[str]) -> Iterator[pa.Table]:

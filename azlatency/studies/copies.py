@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from azlatency.logs.parse import LogError
 from azlatency.logs.schema import arrow_schema
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ _LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "sa
 COLUMNS = _SMALL | _LARGE
 #: So many values are collected before those that occur twice are removed.
 _MOST_VALUES = 2**18
+#: So many runs that are alike are compared at a time, whole groups of them.
+_MOST_COMPARED = 2**17
 #: The values of so many runs are counted together, and so many runs are Python objects.
 _MOST_COUNTED, _TOGETHER = 2**15, 2**12
 #: The column of each table that holds printed values.
@@ -93,10 +96,13 @@ def _are_repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which values occur twice, without an object for each."""
     import numpy as np
 
-    ordered = np.sort(values)
-    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-    del ordered
-    return _are_among(values, repeated)
+    found = np.zeros(len(values), np.bool_)
+    count = -(-len(values) // _MOST_VALUES)
+    for number in range(count):
+        places = np.flatnonzero(values % np.uint64(count) == number)
+        ordered = np.sort(values[places])
+        found[places] = _are_among(values[places], np.unique(ordered[1:][ordered[1:] == ordered[:-1]]))
+    return found
 
 
 def _are_among(values: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -128,22 +134,46 @@ def copies_among(
     ------
     Copy
         The run that counts is that of the file with the fewest runs: a log, not the report that quotes it.
+
+    Raises
+    ------
+    LogError
+        If there are too many copies of the same runs.
     """
+    import numpy as np
+
+    if not len(marks):
+        return
+    groups = np.concatenate([_hashes(part, _SAME) for part in runs(_SAME)]) * np.uint64(31) + marks
+    count = -(-len(groups) // _MOST_COMPARED)
+    for number in range(count):
+        yield from _copies_in(runs, groups, groups % np.uint64(count) == number, sizes, tables, fewest)
+
+
+def _copies_in(
+    runs: Callable[[Sequence[str]], Iterable[pa.Table]],
+    groups: NDArray[np.uint64],
+    some: NDArray[np.bool_],
+    sizes: Mapping[str, int],
+    tables: Callable[[str, Sequence[str]], Iterable[pa.Table]],
+    fewest: int,
+) -> Iterator[Copy]:
+    """Find copies in some groups of runs that are alike; see `copies_among`."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not len(marks):
-        return
+    places = np.flatnonzero(some)
+    groups = groups[places]
 
     def chosen(names: Sequence[str], rows: NDArray[np.bool_]) -> pa.Table:
-        parts, at = [], 0
+        parts, at, wanted = [], 0, np.zeros(len(some), np.bool_)
+        wanted[places[rows]] = True
         for part in runs(names):
-            parts.append(part.filter(pa.array(rows[at : at + part.num_rows])))
+            parts.append(part.filter(pa.array(wanted[at : at + part.num_rows])))
             at += part.num_rows
         return pa.concat_tables(parts)
 
-    groups = np.concatenate([_hashes(part, _SAME) for part in runs(_SAME)]) * np.uint64(31) + marks
     repeated = np.flatnonzero(_are_repeated(groups))
     first_of_each = np.zeros(len(groups), np.bool_)
     first_of_each[repeated[np.unique(groups[repeated], return_index=True)[1]]] = True
@@ -156,6 +186,8 @@ def copies_among(
     known, different = groups[first_of_each][by_group], different[by_group]
     rows = _are_among(groups, known[different >= fewest])
     groups = groups[rows]
+    if len(groups) > 2 * _MOST_COMPARED:
+        raise LogError(f"{len(groups)} runs print the same values as another run; import the logs without the copies")
     table = chosen([*_NAMES, *_TELLS_APART], rows)
     ranks = pc.index_in(table["source_id"], value_set=pa.array(list(sizes), pa.string())).to_numpy()
     of_sources = np.array(list(sizes.values()), np.int64)[ranks]
@@ -164,11 +196,11 @@ def copies_among(
     copies, originals = copies[in_order], originals[in_order]
     values = different[np.searchsorted(known, groups[copies])]
     for start in range(0, len(copies), _TOGETHER):
-        some = slice(start, start + _TOGETHER)
-        copied = table.select(_NAMES).take(pa.array(copies[some]))
-        original = table.select(_NAMES[1:]).take(pa.array(originals[some]))
+        part = slice(start, start + _TOGETHER)
+        copied = table.select(_NAMES).take(pa.array(copies[part]))
+        original = table.select(_NAMES[1:]).take(pa.array(originals[part]))
         shown = (column.to_pylist() for column in (*copied.columns, *original.columns))
-        yield from map(Copy._make, zip(*shown, values[some].tolist(), strict=True))
+        yield from map(Copy._make, zip(*shown, values[part].tolist(), strict=True))
 
 
 def _with_originals(

@@ -6,9 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.large_logs import peak_of
 from helpers.places import ROOT
 
 import azlatency as az
+from azlatency.logs.parse import LogError
+from azlatency.studies import copies
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
 
@@ -109,3 +112,40 @@ def test_a_short_log_that_is_printed_twice_is_named_with_both_places(tmp_path: P
     (folder / "study.toml").write_text(f"[study]\n{entries}", "utf-8")
     summary, study = imported(folder)
     assert not summary.notes and len(az.latency(study)) == 2
+
+
+def pings(count: int, times: int) -> str:
+    """Return runs of ping, each of them several times."""
+    text = ""
+    for n in range(count):
+        values = [10 + (7 * n + i * i) % 83 + i / 1000 for i in range(1, 15)]
+        rows = [f"64 bytes from 10.0.0.1: icmp_seq={i} ttl=64 time={v:.3f} ms" for i, v in enumerate(values, 1)]
+        head = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data."
+        counts = "--- 10.0.0.1 ping statistics ---\n14 packets transmitted, 14 received, 0% packet loss, time 9ms"
+        text += times * "\n".join([head, *rows, "", counts, "", ""])
+    return text
+
+
+def test_many_copies_are_found_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, found = tmp_path / "a.log", []
+    path.write_text(pings(70, 3))
+    for number, most in enumerate((1000, 60)):
+        monkeypatch.setattr(copies, "_MOST_COMPARED", most)
+        az.import_study("x", [path], out=tmp_path / str(number))
+        events = az.load("x", processed=tmp_path / str(number)).events
+        found.append(events.sort_values("line").reset_index(drop=True))
+    assert (found[0]["code"] == "copied_run").sum() == 140
+    assert found[0].equals(found[1])
+    monkeypatch.setattr(copies, "_MOST_COMPARED", 4)
+    path.write_text(pings(1, 30))
+    with pytest.raises(LogError, match="30 runs print the same values as another run; import the logs without"):
+        az.import_study("x", [path], out=tmp_path / "0")
+
+
+@pytest.mark.slow
+def test_an_import_of_many_copies_needs_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(pings(20_000, 3))
+    notes, peak = peak_of(f"print(*az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).notes)")
+    assert "more; counted once" in notes
+    assert peak <= 260
