@@ -163,6 +163,12 @@ class JobColumns:
 
     def __init__(self, template: Template, text: JobText, line: int, read: Callable[[], Job]) -> None:
         self.template, self.bins, self.read, self.all_tokens = template, text.bins, read, text.tokens
+        #: The runtimes of the directions, in ns.
+        self.runtimes = {
+            flow.name: int(text.tokens[flow.runtime]) * MILLISECOND
+            for flow in template.flows
+            if flow.runtime is not None
+        }
         steps = (lines + gap.lines for lines, gap in zip(template.parts, text.gaps, strict=False))
         self.starts = list(accumulate(steps, initial=line))
         self.tokens = template.metrics.tokens(text.tokens)
@@ -176,16 +182,6 @@ class JobColumns:
         quantiles = list(map(percentile, self.printed, template.quantiles.columns["printed_unit"]))
         self.quantiles = [quantile.value for quantile in quantiles]
         self.widths = [quantile.resolution for quantile in quantiles]
-
-    @property
-    def runtimes(self) -> dict[str, int]:
-        """The runtimes of the directions, in ns."""
-        tokens = self.all_tokens
-        return {
-            flow.name: int(tokens[flow.runtime]) * MILLISECOND
-            for flow in self.template.flows
-            if flow.runtime is not None
-        }
 
     def _metric(self, index: int | None) -> Quantity | None:
         if index is None:
@@ -205,8 +201,7 @@ class JobColumns:
                 return False
         for flow in template.flows:
             rate, size, iops = map(self._metric, flow[2:])
-            runtime = None if flow.runtime is None else int(self.all_tokens[flow.runtime]) * MILLISECOND
-            if next(rate_conflicts(rate, size, iops, runtime, block_bytes), None) is not None:
+            if next(rate_conflicts(rate, size, iops, self.runtimes.get(flow.name), block_bytes), None) is not None:
                 return False
         return all(map(self._rises, template.chains))
 

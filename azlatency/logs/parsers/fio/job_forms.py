@@ -50,8 +50,8 @@ _DECISIVE = frozenset(
     ["runtime", "total_ios", "io_bytes", "iops", "N", "min", "max", "mean"]
     + [f"{name}_{ending}" for name in ("bw", "iops") for ending in ("mean", "samples")]
 )
-#: Longer numbers are read one by one.
-_LONGEST_NUMBER, _LONGEST_RUNTIME = 17, 12
+#: Longer numbers are read one by one, and longer runtimes (ns).
+_LONGEST_NUMBER, _LONGEST_RUNTIME = 17, 10**18
 _ALIKE, _TOO_LONG = (
     bytes(ord("0") if byte in b"0123456789." else byte for byte in range(256)),
     b"0" * (_LONGEST_NUMBER + 1),
@@ -158,18 +158,19 @@ class JobText(NamedTuple):
 
     def columns(self, template: Template, line: int, read: Callable[[], Job]) -> JobColumns | None:
         """Return the numbers of the job, which begins in a line; None if they have to be read one by one."""
-        runtimes = [len(self.tokens[flow.runtime]) for flow in template.flows if flow.runtime is not None]
-        if max(runtimes, default=0) > _LONGEST_RUNTIME:
-            return None
         for _, _, index, total in template.histograms:
             found = self.bins[index].total
             if not found or (total is not None and found != int(self.tokens[total])):
                 return None
-        return JobColumns(template, self, line, read)
+        columns = JobColumns(template, self, line, read)
+        return columns if max(columns.runtimes.values(), default=0) < _LONGEST_RUNTIME else None
 
-    def kinds(self, template: Template) -> bytes:
-        """Return the kinds of the lines of the job."""
-        return b"".join(_joined(self.gaps, template.marks))
+    def kinds(self, marks: Sequence[bytes]) -> bytes:
+        """Return the kinds of the lines of the job, from those of its parts."""
+        kinds = [marks[0]]
+        for gap, part in zip(self.gaps, marks[1:], strict=True):
+            kinds += bytes([DATA if gap.numbers else KNOWN]) * (gap.lines - 1), part
+        return b"".join(kinds)
 
     def learn(self, job: Job, node: JsonObject, line_of: Callable[[int], int], kinds: bytes, *, at_once: bool) -> None:
         """Keep what the numbers of a job became, if it is not the first one of its form.
@@ -488,7 +489,7 @@ class _Teacher:
         for part, lines in enumerate(self._parts):
             marks.append(kinds[first : first + lines + 1])
             first += lines + (text.gaps[part].lines if part < len(text.gaps) else 0)
-        if b"".join(_joined(text.gaps, marks)) != kinds:
+        if text.kinds(marks) != kinds:
             raise ValueError
         return marks
 
@@ -512,14 +513,6 @@ class _Found:
     ordered: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     spreads: list[tuple[int, int, int]] = field(default_factory=list)
     histograms: list[tuple[str, str, int, int | None]] = field(default_factory=list)
-
-
-def _joined(gaps: Sequence[Gap], marks: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the kinds of the lines of a job: those of its parts, and those of its gaps."""
-    yield marks[0]
-    for gap, part in zip(gaps, marks[1:], strict=True):
-        yield bytes([DATA if gap.numbers else KNOWN]) * (gap.lines - 1)
-        yield part
 
 
 def _leaves(node: JsonObject) -> Iterator[Scalar]:

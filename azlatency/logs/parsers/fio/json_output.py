@@ -277,16 +277,15 @@ class Documents:
             text.learn(job, node, self.line_map.line_number, kinds, at_once=at_once)
         return job
 
-    def _read_slowly(self, position: int, node: JsonObject | None = None) -> Job:
-        node = JsonObject() if node is None else node
-        self.line_map.read_object(position, node)
+    def _read_slowly(self, position: int, into: JsonObject | None = None) -> Job:
+        self.line_map.read_object(position, node := into or JsonObject())
         return self._read_node(node)
 
     def _read_columns(self, text: JobText, columns: JobColumns, line: int) -> Job:
         """Return a job of a known form."""
         head = {name: int(text.tokens[index]) for name, index in columns.template.head.items()}
         job = Job(name=text.name, line=line, dialect=columns.template.dialect, group=head.get("groupid", 0))
-        kinds = text.kinds(columns.template)
+        kinds = text.kinds(columns.template.marks)
         self.recorder.accounting.raise_each(line, kinds)
         job.last_line, job.options, job.columns = line + len(kinds) - 1, text.options, columns
         job.elapsed_start, job.started_at = head.get("elapsed"), _moment(head.get("job_start"))
