@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -418,5 +418,8 @@ def digest(files: Iterable[Path]) -> str:
     """Return the SHA-256 of the bytes of all files; a missing file counts as empty."""
     hasher = hashlib.sha256()
     for file in files:
-        hasher.update(file.read_bytes() if file.is_file() else b"")
+        if file.is_file():
+            with file.open("rb") as stream:
+                for piece in iter(partial(stream.read, 2**20), b""):
+                    hasher.update(piece)
     return hasher.hexdigest()
