@@ -90,7 +90,7 @@ class Recorder:
             self.rows = {name: Rows(settles=name not in _CHANGING, in_file=True) for name in self.rows}
         self.samples: MutableSequence[SampleBlock] = SampleBlocks() if self._is_large else []
         self._open: list[weakref.ref[Run]] = []
-        self._most_open = BLOCK
+        self._most_open = BLOCK // 8
 
     def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
         """Add a run.

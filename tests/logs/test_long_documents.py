@@ -344,3 +344,12 @@ def test_reports_of_the_same_jobs_need_little_memory(tmp_path: Path) -> None:
     )
     assert printed == "1 16000"
     assert peak <= 200
+
+
+@pytest.mark.slow
+def test_many_jobs_in_text_need_little_memory(tmp_path: Path) -> None:
+    path, text = tmp_path / "a.log", (FIXTURES / "fio" / "3.33-randrw-4k.txt").read_text()
+    path.write_text("".join(re.sub(r"pid=\d+", f"pid={number}", text) for number in range(1, 7001)))
+    printed, peak = peak_of(f"print(len(az.parse({str(path)!r}).rows['runs']))")
+    assert printed == "7000"
+    assert peak <= 200

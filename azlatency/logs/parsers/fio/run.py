@@ -336,6 +336,7 @@ class Reports(list[Job]):
                 raise TooLargeError(f"{text}; put each document in a file of its own", self._log.first_line)
             del self._kept[id(job)]
             self._writer.write(job)
+            job.directions, job.process, job.columns = {}, [], None  # others may refer to the job
         self._writer.flush()
 
 
