@@ -153,6 +153,8 @@ def find_claims(source: Source) -> Claims:
                     proven = claim.tool
                 last[key] = position
                 of_line.append(claim)
+            if not of_line:
+                continue
             if len(of_line) > 1:  # the next line proves which tool it is
                 of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
             for claim in of_line:
