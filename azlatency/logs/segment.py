@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import compress, groupby, islice, pairwise
+from itertools import chain, compress, groupby, islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -58,6 +58,8 @@ _MAY_BE_BOUNDARY = r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*
 _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
+#: Boundaries of so many characters are not searched for again.
+_MOST_BOUNDARIES = 2**20
 _LINES_ABOVE_FOREIGN = 4
 _JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
@@ -379,13 +381,14 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
 
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> Iterator[_Block]:
     """Yield the blocks between fences, headings and prompt lines, with their context."""
-    boundaries: Iterable[tuple[int, str]] = _find_boundaries(source)
-    if is_small := isinstance(lines, ShapedLines):
-        boundaries = list(boundaries)
+    others, first, size = _find_boundaries(source), list[tuple[int, str]](), 0
+    while size < _MOST_BOUNDARIES and (boundary := next(others, None)) is not None:
+        first.append(boundary)
+        size += 100 + len(boundary[1])
     markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
-        "```" in line or "~~~" in line for _, line in boundaries
+        "```" in line or "~~~" in line for _, line in chain(first, others)
     )
-    if is_small and lines and not (boundaries or markdown):
+    if lines and not (first or markdown):
         yield _Block(0, len(lines))
         return
     commands = _commands()
@@ -398,7 +401,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
             titles = tuple(title for _, title in headings)
             yield _Block(start, stop, titles, command, host, loose=markdown and not fenced)
 
-    for index, text in boundaries if is_small else _find_boundaries(source):
+    for index, text in first if size < _MOST_BOUNDARIES else _find_boundaries(source):
         line = text.strip()
         if markdown and _FENCE.fullmatch(line):
             yield from above(index)
