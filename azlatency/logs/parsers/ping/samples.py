@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, pieces_of
@@ -56,8 +55,12 @@ class ProbeSamples:
     high: Column = field(default_factory=_integers)
     status: bytearray | Integers = field(default_factory=bytearray)
     """Indexes into `STATUSES`."""
-    ranges: list[list[int]] = field(default_factory=list)
-    """First number, index of its sample, and length of each range of consecutive numbers that `add` added in order."""
+    starts: Column = field(default_factory=_integers)
+    """First number of each range of consecutive numbers that `add` added in order; each lost probe begins another."""
+    places: Column = field(default_factory=_integers)
+    """Index of the sample of that number."""
+    lengths: Column = field(default_factory=_integers)
+    """How many numbers are in the range."""
     late: dict[int, int] = field(default_factory=dict)
     """Index of the first sample of each other sequence number that `add` added."""
     blocks: list[Block] = field(default_factory=list)
@@ -90,10 +93,13 @@ class ProbeSamples:
         if index is None and seq < self.highest:
             self.late[seq] = at
         elif index is None:
-            if self.ranges and (last := self.ranges[-1])[0] + last[2] == seq and last[1] + last[2] == at:
-                last[2] += 1
+            length = self.lengths[-1] if self.lengths else 0
+            if length and self.starts[-1] + length == seq and self.places[-1] + length == at:
+                self.lengths[-1] += 1
             else:
-                self.ranges.append([seq, at, 1])
+                self.starts.append(seq)
+                self.places.append(at)
+                self.lengths.append(1)
             self.highest = seq
         self.seq.append(seq)
         self.status.append(STATUSES.index(status))
@@ -135,9 +141,9 @@ class ProbeSamples:
         if seq > self.highest:
             return None
         index = self.late.get(seq)
-        if index is None and (position := bisect_right(self.ranges, seq, key=itemgetter(0))):
-            first, at, length = self.ranges[position - 1]
-            index = at + seq - first if seq < first + length else None
+        if index is None and (position := bisect_right(self.starts, seq)):
+            beyond = seq - self.starts[position - 1]
+            index = self.places[position - 1] + beyond if beyond < self.lengths[position - 1] else None
         if index is None and self.blocks:
             position = bisect_right(self.blocks, seq, key=lambda block: block.first) - 1
             if position >= 0:
@@ -154,7 +160,8 @@ class ProbeSamples:
     def count_present(self, start: int, stop: int) -> int:
         """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""
         inside = sum(start <= seq < stop for seq in self.late)
-        inside += sum(max(min(stop, first + length) - max(start, first), 0) for first, _, length in self.ranges)
+        ranges = zip(self.starts, self.lengths, strict=True)
+        inside += sum(max(min(stop, first + length) - max(start, first), 0) for first, length in ranges)
         return inside + sum(block.count_below(stop) - block.count_below(start) for block in self.blocks)
 
     def add_lost(self, start: int, stop: int) -> None:
