@@ -101,7 +101,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
         writer.writeheader()
         writer.writerows(rows)
     az.import_study("emulated-zones")
-    drawn = every_chart(load("emulated-zones"))
+    drawn = every_chart(az.load("emulated-zones"))
     for name in ("printed curves", "medians", "shapes", "tails", "placement", "latency both ways", "runs needed"):
         chart = drawn[name]()
         assert isinstance(chart, Chart)
