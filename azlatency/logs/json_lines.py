@@ -17,9 +17,9 @@ from azlatency.logs import json_tokens
 from azlatency.logs.documents import SourceLines
 from azlatency.logs.grammar import DATA, KNOWN
 from azlatency.logs.json_scan import LONG, scan_object
-from azlatency.logs.large import FileText, LongText, Piece, Shortened
+from azlatency.logs.large import FileText, LongText, Piece, Shortened, TooLargeError
 from azlatency.logs.lines import Lines
-from azlatency.logs.long_documents import LONGEST, LongDocumentError, TooLargeError, cut_document, fits_whole
+from azlatency.logs.long_documents import LONGEST, LongDocumentError, cut_document, fits_whole
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.record import Recorder

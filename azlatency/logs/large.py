@@ -24,6 +24,14 @@ MOST_IN_MEMORY = 2**20
 _WINDOW = 4096
 
 
+class TooLargeError(Exception):
+    """A part of a log, whose line is given, does not fit into memory."""
+
+    def __init__(self, text: str, line: int) -> None:
+        super().__init__(text)
+        self.line = line
+
+
 class FileText:
     """The text of a file in UTF-8, with the methods of `str` that reading its lines needs. Positions count bytes.
 

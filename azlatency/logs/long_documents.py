@@ -56,14 +56,6 @@ class LongDocumentError(Exception):
     """The document has to be read as a whole."""
 
 
-class TooLargeError(ValueError):
-    """A part of a log, whose line is given, does not fit into memory."""
-
-    def __init__(self, text: str, line: int) -> None:
-        super().__init__(text)
-        self.line = line
-
-
 def find_json(text: FileText) -> FileText | None:
     """Return the text of documents of one line each, or of one with long lists; None for any other text."""
     head = text.read(0, min(_HEAD, len(text)))

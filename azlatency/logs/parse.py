@@ -21,9 +21,8 @@ from azlatency.logs.decode import Source, SourceError, has_control
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
 from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
-from azlatency.logs.large import FileText
+from azlatency.logs.large import FileText, TooLargeError
 from azlatency.logs.lines import unique_pieces
-from azlatency.logs.long_documents import TooLargeError
 from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.rows import Rows
@@ -192,7 +191,11 @@ def _read(reading: _Reading) -> Recorder:
 def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     """Read the logs of a text, and classify and report the lines that no parser read."""
     source = recorder.source
-    is_refused = not all([_parse_log(recorder, log) for log in segments.logs])
+    is_refused = False
+    for log in segments.logs:
+        is_refused |= not _parse_log(recorder, log)
+        if is_refused and recorder.is_full:
+            break
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
         line = source.lines[conflict[0].position]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar import LineAccounting
-from azlatency.logs.large import MOST_IN_MEMORY, FileText, Integers, Labels
+from azlatency.logs.large import MOST_IN_MEMORY, FileText, Integers, Labels, TooLargeError
 from azlatency.logs.rows import Columns, Rows, joined
 from azlatency.logs.spool import BLOCK, Spool, remove
 from azlatency.logs.units import Quantity
@@ -25,6 +25,8 @@ Row = dict[str, Any]
 #: Tables whose rows are changed until their run ends.
 _CHANGING = ("runs", "metrics", "quantiles")
 _APPENDED = ("intervals", "histograms", "events")
+#: A run needs up to 60 bytes in an import.
+MOST_RUNS = 2**21
 
 
 def run_id_of(source_id: str, number: int) -> str:
@@ -110,6 +112,7 @@ class Recorder:
             The run, to which numbers can be added.
         """
         runs, source_id = self.rows["runs"], self.source.source_id
+        self._check_room(first_line)
         run_id = run_id_of(source_id, len(runs) + 1)
         row: Row = {
             "run_id": run_id,
@@ -149,11 +152,23 @@ class Recorder:
         shared = {"source_id": source_id, "tool": tool, "status": "complete", **fields}
         run_ids = []
         for number, row in enumerate(rows, start=len(runs) + 1):
+            self._check_room(row["first_line"])
             run_ids.append(run_id := run_id_of(source_id, number))
             runs.append({"run_id": run_id, "last_line": row["first_line"], **shared, **row})
         if self._is_large and len(run_ids) > 1:
             self._settle_ended()
         return run_ids
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further run fits into memory."""
+        return len(self.rows["runs"]) >= MOST_RUNS
+
+    def _check_room(self, line: int) -> None:
+        """Raise `TooLargeError` if no further run, which begins in a line, fits into memory."""
+        if self.is_full:
+            text = f"from here on, nothing is read: there are more than {MOST_RUNS:,} runs in this file; split it"
+            raise TooLargeError(text, line)
 
     def _settle_ended(self) -> None:
         """Let the rows of the first runs move into a file, up to a run to which the parser still refers."""

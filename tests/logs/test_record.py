@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from helpers.places import FIXTURES
 
+from azlatency.logs import record
 from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.parse import parse_source
 from azlatency.logs.record import Recorder
 from azlatency.logs.units import quantity
 
@@ -37,3 +40,16 @@ def test_a_different_value_of_the_same_metric_is_an_error_with_both_lines(record
     (event,) = recorder.rows["events"]
     assert (event["line"], event["severity"], event["run_id"]) == (3, "error", run.run_id)
     assert "1.902" in event["text"] and "0.969 in line 1" in event["text"]
+
+
+@pytest.mark.parametrize(
+    "name", ["ping/iputils-20221126-sigquit.log", "iostat/12.6.1-x.json", "qperf/0.4.11-vvs-four-tests.log"]
+)
+def test_what_follows_too_many_runs_is_left_out_with_one_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (FIXTURES / name).read_bytes()
+    runs = parse_source(source_from_bytes(text * 3, "a")).records("runs")
+    monkeypatch.setattr(record, "MOST_RUNS", 2)
+    logs = parse_source(source_from_bytes(text * 3, "a"))
+    assert [row["first_line"] for row in logs.records("runs")] == [row["first_line"] for row in runs[:2]]
+    (event,) = (event for event in logs.records("events") if event["severity"] == "error")
+    assert (event["code"], event["line"]) == ("too_large", runs[2]["first_line"])

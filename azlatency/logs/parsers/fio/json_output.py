@@ -44,7 +44,7 @@ from azlatency.logs.json_tokens import (
     skip_blanks,
     skip_comma,
 )
-from azlatency.logs.long_documents import TooLargeError
+from azlatency.logs.large import TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.job_columns import JobColumns
 from azlatency.logs.parsers.fio.job_forms import FioDocument, JobText, read_bins, split_job

@@ -21,8 +21,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import IO, Any, NamedTuple
 
-from azlatency.logs.large import FileText
-from azlatency.logs.long_documents import TooLargeError
+from azlatency.logs.large import FileText, TooLargeError
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
 from azlatency.logs.parsers.fio.job_columns import JobColumns, JobRows

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.long_documents import TooLargeError
+from azlatency.logs.large import TooLargeError
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun, PartNumbers, StreamNumbers
 from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
