@@ -230,7 +230,7 @@ def classify(mutation: Mutation, known: Facts, mutant: bytes, raw: bytes, whole:
 def has_open_end(mutant: bytes, raw: bytes, run: dict[str, Any]) -> bool:
     """Return whether the tool, with other options, could have ended where the text was cut."""
     kept, rest = mutant.rstrip(b" \t"), raw[len(mutant) :].decode(errors="replace")
-    if kept.endswith(b"\n") or rest.startswith(("\n", "\r\n")):
+    if kept.endswith(b"\n") or rest.lstrip(" \t").startswith(("\n", "\r\n")):
         patterns, following = OPTIONAL, next(iter(rest.strip().splitlines()), "")
     else:
         patterns, following = OPTIONAL_COLUMNS, rest
