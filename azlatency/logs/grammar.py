@@ -218,11 +218,11 @@ class Rule:
     def entry(self, owner: type[LineLog]) -> _Entry:
         """Return what `LineLog.read` needs."""
         handler = None if self.handler is None else getattr(owner, self.handler)
-        return self.pattern.fullmatch, handler, self.kind
+        return self.hint, self.pattern.fullmatch, handler, self.kind
 
 
-#: What `LineLog.read` needs of a rule: full match, reader, kind of the line.
-_Entry = tuple[Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
+#: What `LineLog.read` needs of a rule: hint, full match, reader, kind of the line.
+_Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
 
 
 def data(pattern: str, *, hint: str, shape: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -432,9 +432,12 @@ class LineLog:
         if "^C" in text:
             # A terminal echoes Ctrl-C; the next output of the tool may follow on the same line.
             text = text.removeprefix("^C")
+        if not text:
+            return KNOWN
         # What a part of the line matches, the whole line may match.
-        for fullmatch, handler, kind in self._possible if line is self._fed else self._candidates[shape_of(text)]:
-            if match := fullmatch(text):
+        entries = self._possible if line is self._fed else self._candidates[shape_of(text)]
+        for hint, fullmatch, handler, kind in entries:
+            if hint in text and (match := fullmatch(text)):
                 if handler is not None:
                     try:
                         handler(self, line, match)
@@ -442,7 +445,7 @@ class LineLog:
                         # The line looks right, but a number, a date or a time in it is not valid.
                         return UNMARKED
                 return kind
-        return UNMARKED if text else KNOWN
+        return UNMARKED
 
     def blank(self, line: Line) -> None:
         """Handle a blank line; does nothing by default."""

@@ -251,8 +251,7 @@ def _value(row: Row) -> float:
 
 def _exceeds(row: Row, limit: Row) -> bool:
     """Return whether a number is greater than another by more than the rounding of both explains."""
-    value = row["value_ns"] if "value_ns" in row else row["value"]
-    bound = limit["value_ns"] if "value_ns" in limit else limit["value"]
+    value, bound = _value(row), _value(limit)
     return value > bound and value > bound + _slack(row, limit)
 
 
