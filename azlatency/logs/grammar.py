@@ -162,8 +162,11 @@ class _Pages:
 
     def __setitem__(self, index: int | slice, kinds: Any) -> None:
         if not isinstance(index, slice):
+            number, place = divmod(index, _PAGE)
             if self[index] != kinds:
-                self._bytes(index // _PAGE)[index % _PAGE] = kinds
+                self._bytes(number)[place] = kinds
+                if place == self._size(number) - 1:
+                    self._merge(number)
             return
         done = 0
         for number, start, stop in self._spans(index):
@@ -172,11 +175,15 @@ class _Pages:
             page = self._pages[number]
             if isinstance(page, int) and part.count(page) == len(part):
                 continue
-            page = self._bytes(number)
-            page[start:stop] = part
-            # Lines are marked in their order, so a page is rarely full of one kind before its ends are equal.
-            if page[0] == page[-1] and page.count(page[0]) == len(page):
-                self._pages[number] = page[0]
+            self._bytes(number)[start:stop] = part
+            self._merge(number)
+
+    def _merge(self, number: int) -> None:
+        """Keep a page as one kind if its lines are of that kind."""
+        page = self._bytes(number)
+        # Lines are marked in their order, so a page is rarely full of one kind before its ends are equal.
+        if page[0] == page[-1] and page.count(page[0]) == len(page):
+            self._pages[number] = page[0]
 
     def __contains__(self, kind: int) -> bool:
         return self.find(kind) >= 0

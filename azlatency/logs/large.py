@@ -7,6 +7,7 @@ only the last million are in memory. `Labels` and `Repeated` are columns of text
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from array import array
 from collections import Counter
@@ -234,10 +235,12 @@ class Integers(Sequence[Any]):
             start, stop, _ = index.indices(len(self))
             return self._values(start, stop)
         at = range(len(self))[index]
-        value = int(self._values(at, at + 1)[0])
+        in_tail = at - self._missing - self._stored
+        value = self._tail[in_tail] if in_tail >= 0 else int(self._values(at, at + 1)[0])
         return None if value == NULL else value
 
     def __setitem__(self, index: int, value: int) -> None:
+        index = range(len(self))[index]
         if index < self._missing:
             if value == NULL:
                 return
@@ -279,7 +282,7 @@ class Integers(Sequence[Any]):
             column.frombytes(np.where(piece == NULL, NULL, function(piece)).tobytes())
         return column
 
-    def __iter__(self) -> Iterator[int | None]:
+    def __iter__(self) -> Iterator[Any]:
         for piece in self.pieces():
             yield from (None if value == NULL else value for value in piece.tolist())
 
@@ -324,7 +327,9 @@ def pieces_of(column: Column) -> Iterator[NDArray[np.int64]]:
 def extremes(column: Column) -> tuple[int, int]:
     """Return the least and the greatest value of a column, which in an array may not be missing."""
     if isinstance(column, array):
-        return min(column), max(column)
+        if len(column) < _WINDOW or "numpy" not in sys.modules:
+            return min(column), max(column)
+        column = Integers(column)
     pieces = (piece[piece != NULL] for piece in column.pieces())
     ends = [(int(piece.min()), int(piece.max())) for piece in pieces if len(piece)]
     return min(low for low, _ in ends), max(high for _, high in ends)

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar import Line
-from azlatency.logs.large import NULL, Integers, Labels, Repeated, extremes, frequencies, least, linear, nullable
+from azlatency.logs.large import (
+    NULL,
+    Column,
+    Integers,
+    Labels,
+    Repeated,
+    extremes,
+    frequencies,
+    least,
+    linear,
+    nullable,
+)
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
@@ -50,7 +62,7 @@ class PingRun:
         self.first_stamp: int | None = None
         self.last_line = number
         self.failed = False
-        self.carried: list[int] = []
+        self.carried: Column = array("q")
         # The digits of the replies: as iputils prints them, or three decimals at 1 ms and above.
         self.iputils = self.three_decimals = False
         self.old_mdev = False

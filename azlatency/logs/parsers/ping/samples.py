@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, pieces_of
+from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
+from azlatency.logs.spool import Index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,28 +21,12 @@ STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
 _WINDOW = 2**24
 #: Fewer samples need no numpy, whose import takes as long.
 _FEW = 2**14
+#: A late or repeated reply is usually one of so many samples before it.
+_RECENT = 2**10
 
 
 def _integers() -> Column:
     return array("q")
-
-
-class Block(NamedTuple):
-    """Samples in ascending order that were added at once: where consecutive numbers start, and at which index."""
-
-    first: int
-    first_index: int
-    length: int
-    starts: np.ndarray
-    offsets: np.ndarray
-
-    def count_below(self, seq: int) -> int:
-        """Count the sequence numbers below ``seq``."""
-        position = int(self.starts.searchsorted(seq)) - 1
-        if position < 0:
-            return 0
-        stop = self.offsets[position + 1] if position + 1 < len(self.offsets) else self.length
-        return int(min(self.offsets[position] + seq - self.starts[position], stop))
 
 
 @dataclass
@@ -55,16 +40,14 @@ class ProbeSamples:
     high: Column = field(default_factory=_integers)
     status: bytearray | Integers = field(default_factory=bytearray)
     """Indexes into `STATUSES`."""
-    starts: Column = field(default_factory=_integers)
-    """First number of each range of consecutive numbers that `add` added in order; each lost probe begins another."""
-    places: Column = field(default_factory=_integers)
-    """Index of the sample of that number."""
-    lengths: Column = field(default_factory=_integers)
-    """How many numbers are in the range."""
-    late: dict[int, int] = field(default_factory=dict)
-    """Index of the first sample of each other sequence number that `add` added."""
-    blocks: list[Block] = field(default_factory=list)
-    """The blocks added by `extend`."""
+    begins: Column = field(default_factory=_integers)
+    """Where each range of samples begins that have ascending numbers and were added one after the other."""
+    ends: Column = field(default_factory=_integers)
+    """Where these ranges end (exclusive)."""
+    late: Index[int] = field(default_factory=Index)
+    """Index of the first sample of each number that was added after a higher one."""
+    repeated: Column = field(default_factory=_integers)
+    """The number of each sample that has an earlier one."""
     numbers: SequenceNumbers = field(default_factory=SequenceNumbers)
     highest: int = -1
 
@@ -90,17 +73,12 @@ class ProbeSamples:
         elif index is not None and status != "duplicate":
             return None
         at = len(self.seq)
-        if index is None and seq < self.highest:
+        if index is not None:
+            self.repeated.append(seq)
+        elif seq < self.highest:
             self.late[seq] = at
-        elif index is None:
-            length = self.lengths[-1] if self.lengths else 0
-            if length and self.starts[-1] + length == seq and self.places[-1] + length == at:
-                self.lengths[-1] += 1
-            else:
-                self.starts.append(seq)
-                self.places.append(at)
-                self.lengths.append(1)
-            self.highest = seq
+        else:
+            self._add_range(seq, 1)
         self.seq.append(seq)
         self.status.append(STATUSES.index(status))
         low, high = bounds
@@ -114,44 +92,45 @@ class ProbeSamples:
 
     def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
         """Add many replies in ascending order, none of which was added before."""
-        import numpy as np
-
         nulls = array("q", [NULL]) * len(seq)
-        offsets = np.concatenate(([0], np.flatnonzero(np.diff(seq) > 1) + 1))
-        self.blocks.append(Block(int(seq[0]), len(self.seq), len(seq), seq[offsets], offsets))
+        self._add_range(int(seq[-1]), len(seq))
         self.seq.frombytes(seq.tobytes())
         self.rtt.frombytes(rtt.tobytes())
         self.sent.frombytes((nulls if sent is None else sent).tobytes())
         self.status.extend(bytes([STATUSES.index("ok")]) * len(seq))
         self.low.extend(nulls)
         self.high.extend(nulls)
-        self.numbers.wraps, self.numbers.last = divmod(int(seq[-1]), SEQUENCE_NUMBERS)
-        self.highest = int(seq[-1])
+        self.numbers.wraps, self.numbers.last = divmod(self.highest, SEQUENCE_NUMBERS)
         if len(self.seq) > MOST_IN_MEMORY:
             self._move_into_files()
+
+    def _add_range(self, highest: int, count: int) -> None:
+        """Note that the next ``count`` samples have ascending numbers up to ``highest``, the highest so far."""
+        at = len(self.seq)
+        if self.ends and self.ends[-1] == at:
+            self.ends[-1] = at + count
+        else:
+            self.begins.append(at)
+            self.ends.append(at + count)
+        self.highest = highest
 
     def _move_into_files(self) -> None:
         if isinstance(self.status, bytearray):
             self.status = Integers(self.status)
-            for name in ("seq", "sent", "rtt", "low", "high"):
+            for name in ("seq", "sent", "rtt", "low", "high", "begins", "ends", "repeated"):
                 setattr(self, name, Integers(getattr(self, name)))
 
     def find(self, seq: int) -> int | None:
         """Return the index of the first sample with this sequence number, or None."""
         if seq > self.highest:
             return None
-        index = self.late.get(seq)
-        if index is None and (position := bisect_right(self.starts, seq)):
-            beyond = seq - self.starts[position - 1]
-            index = self.places[position - 1] + beyond if beyond < self.lengths[position - 1] else None
-        if index is None and self.blocks:
-            position = bisect_right(self.blocks, seq, key=lambda block: block.first) - 1
-            if position >= 0:
-                block = self.blocks[position]
-                below = block.count_below(seq)
-                if block.count_below(seq + 1) > below:
-                    return block.first_index + below
-        return index
+        if (index := self.late.get(seq)) is not None:
+            return index
+        number = _count_up_to(seq, 0, len(self.begins), lambda number: self.seq[self.begins[number]]) - 1
+        if number < 0:
+            return None
+        index = _count_up_to(seq, self.begins[number], self.ends[number], self.seq.__getitem__) - 1
+        return index if self.seq[index] == seq else None
 
     def count(self, *statuses: str) -> int:
         """Count the samples that have one of these statuses."""
@@ -159,10 +138,7 @@ class ProbeSamples:
 
     def count_present(self, start: int, stop: int) -> int:
         """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""
-        inside = sum(start <= seq < stop for seq in self.late)
-        ranges = zip(self.starts, self.lengths, strict=True)
-        inside += sum(max(min(stop, first + length) - max(start, first), 0) for first, length in ranges)
-        return inside + sum(block.count_below(stop) - block.count_below(start) for block in self.blocks)
+        return _count_between(self.seq, start, stop) - _count_between(self.repeated, start, stop)
 
     def add_lost(self, start: int, stop: int) -> None:
         """Add the sequence numbers from ``start`` up to ``stop`` that have no sample as lost, at the end."""
@@ -189,6 +165,21 @@ class ProbeSamples:
                 absent[piece[(piece >= low) & (piece < low + len(absent))] - low] = False
             for first in range(0, len(absent), MOST_IN_MEMORY):
                 yield np.flatnonzero(absent[first : first + MOST_IN_MEMORY]) + (low + first)
+
+
+def _count_between(column: Column, start: int, stop: int) -> int:
+    low, high = extremes(column) if column else (start, start)
+    if start <= low and high < stop:
+        return len(column)
+    return sum(int(((piece >= start) & (piece < stop)).sum()) for piece in pieces_of(column))
+
+
+def _count_up_to(value: int, low: int, high: int, at: Callable[[int], int]) -> int:
+    """Return the index after the last value up to ``value``, where ``at`` rises from ``low`` to ``high``."""
+    # What is looked for is usually among the last ones, which are not in a file.
+    if low < high - _RECENT and at(high - _RECENT) <= value:
+        low = high - _RECENT
+    return bisect_right(range(high), value, low, high, key=at)
 
 
 def _or_null(value: int | None) -> int:
