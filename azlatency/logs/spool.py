@@ -78,13 +78,13 @@ def _decoder(item_type: type[Item]) -> msgspec.msgpack.Decoder[list[Item]]:
 
 
 class Index(Generic[Item]):
-    """A mapping of any size: most of its items, whose keys are numbers or texts, move into a temporary database."""
+    """A mapping of any size: most of its items, whose keys are all numbers or all texts, move into a database."""
 
     def __init__(self) -> None:
-        self._recent: dict[int | str, Item] = {}
+        self._recent: dict[int | str | bytes, Item] = {}
         self._stored: sqlite3.Connection | None = None
 
-    def get(self, key: int | str) -> Item | None:
+    def get(self, key: int | str | bytes) -> Item | None:
         """Return an item; None if there is none."""
         found = self._recent.get(key)
         if found is None and self._stored is not None:
@@ -92,7 +92,7 @@ class Index(Generic[Item]):
                 found = pickle.loads(content)
         return found
 
-    def __setitem__(self, key: int | str, item: Item) -> None:
+    def __setitem__(self, key: int | str | bytes, item: Item) -> None:
         self._recent[key] = item
         if len(self._recent) < 8 * BLOCK:
             return

@@ -24,9 +24,7 @@ documented unit and is not stored, nor are the bins of read sizes.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from itertools import islice
-from operator import attrgetter
+from itertools import takewhile
 
 from azlatency.logs.grammar import Line, LineLog, data
 from azlatency.logs.parsers import Log
@@ -64,7 +62,7 @@ class CsvRows(LineLog):
         self.latest: dict[tuple[str, ...], tuple[str, float, float]] = {}
         """Time, end and minus the start of the last row of each stream."""
         self.seen: Index[int] | None = None
-        """The index of the first line of each text by its hash, once the rows are not in the order of time."""
+        """The number of the first line of each text, once the rows are not in the order of time."""
 
     @data(HEADER, hint="time,")
     def header(self, line: Line, match: re.Match[str]) -> None:
@@ -152,23 +150,18 @@ class CsvRows(LineLog):
         if self.seen is None and place > self.latest.get(ends, ("",)):
             self.latest[ends] = place
             return line.number
-        lines = self.log.lines
-        at = line.number - self.log.first_line
-        if at >= len(lines) or lines[at].number != line.number:  # pieces of a line have the same number
-            at = bisect_left(lines, line.number, key=attrgetter("number"))
         if self.seen is None:
             self.seen = Index()
-            for index, earlier in enumerate(islice(lines, at)):
-                self._first_like(earlier, index)
-        above = lines[self._first_like(line, at)]
-        # Different texts may have the same hash.
-        return above.number if above.text == line.text else line.number
+            for earlier in takewhile(lambda earlier: earlier.number < line.number, self.log.lines):
+                self._first_like(earlier)
+        return self._first_like(line)
 
-    def _first_like(self, line: Line, at: int) -> int:
-        """Return where the first line is whose text has the hash of this one, which is at ``at``."""
+    def _first_like(self, line: Line) -> int:
+        """Return the number of the first line with the text of this one."""
         assert self.seen is not None
-        if (found := self.seen.get(hash(line.text))) is None:
-            self.seen[hash(line.text)] = found = at
+        text = line.text.encode("utf-8", "surrogatepass")
+        if (found := self.seen.get(text)) is None:
+            self.seen[text] = found = line.number
         return found
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
