@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Column: TypeAlias = "list[Any] | Repeating | array[int] | NDArray[np.generic] | str | int | float | bool | None"
 
 Row = dict[str, Any]
+#: Fewer rows of a large log are not worth columns of their own.
+_FEWEST = 2**7
 
 
 class Repeating(NamedTuple):
@@ -98,17 +100,18 @@ class _ColumnsInFile:
         return self._length
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._load())
+        return iter(self.load())
 
-    def _load(self) -> Columns:
+    def load(self) -> Columns:
+        """Return the columns."""
         return self.stored.load()[0]
 
     def to_arrow(self, arrow_schema: pa.Schema) -> pa.Table:
         """Return the rows as a table with a schema."""
-        return self._load().to_arrow(arrow_schema)
+        return self.load().to_arrow(arrow_schema)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _itself, (self._load(),)  # for another process
+        return _itself, (self.load(),)  # for another process
 
 
 def _itself(columns: Columns) -> Columns:
@@ -150,7 +153,10 @@ class Rows(Spool[Row]):
 
     def extend(self, values: Iterable[Row]) -> None:
         """Add rows; those of other `Columns` and `Rows` are not built."""
-        if isinstance(values, Columns):
+        if isinstance(values, Rows) and self._in_file:
+            for part in values._parts:  # into one file, because a process can have few open at a time
+                self.extend(part.load() if isinstance(part, _ColumnsInFile) else part)
+        elif isinstance(values, Columns) and not (self._in_file and len(values) < _FEWEST):
             self.add_part(self._kept(values))
         else:
             super().extend(values)

@@ -77,7 +77,7 @@ class Documents:
         self.intervals = JsonIntervals(self.line_map, recorder)
         # Whether the text is in a file that is read line by line.
         self.is_large = isinstance(log.source.text, FileText) and not isinstance(log.source.text, LongText)
-        self.tests: list[Test] = []
+        self.begun = 0  # tests, whose runs must be free to leave the memory
         self.test: Test | None = None
 
     # --- documents
@@ -137,7 +137,7 @@ class Documents:
         run = self.recorder.start_run("iperf3", number)
         intervals = Intervals(row_type=JsonRow if isinstance(self.log.source.text, FileText) else None)
         self.test = Test(self.log, run, form, number, intervals=intervals)
-        self.tests.append(self.test)
+        self.begun += 1
         return self.test
 
     def _document(self, begin: int) -> int:
@@ -243,7 +243,7 @@ class Documents:
         rows = self.recorder.rows
         rows["runs"].remove(test.run.row)
         rows["events"] = [event for event in rows["events"] if event["run_id"] != test.run.run_id]
-        self.tests.remove(test)
+        self.begun -= 1
         self.test = None
 
     def _leaf(self, node: json_tokens.JsonObject, name: str, test: Test) -> json_tokens.Scalar | None:

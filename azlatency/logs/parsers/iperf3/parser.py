@@ -64,7 +64,7 @@ class Iperf3Parser(Parser):
                 index = reader.feed_until(begins_document, lines, index, recorder.accounting)
         reader.close(log.last_line)
         documents.close(log.last_line)
-        if not reader.begun and not documents.tests:
+        if not reader.begun and not documents.begun:
             # A server without a client, a version, or an error in the options.
             record_no_data(recorder, log, "the log contains no iperf3 test", tool_version=reader.version)
 
