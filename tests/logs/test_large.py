@@ -27,6 +27,7 @@ from azlatency.logs.expand import expand, expand_stream
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
 from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
 from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.ping import samples
 
 LOGS = sorted(
     (path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))),
@@ -34,6 +35,7 @@ LOGS = sorted(
 )
 #: One log of each tool.
 USUAL = {path.parent.name: path for path in LOGS if path.stat().st_size < 10_000}
+OPEN_FILES = Path("/proc/self/fd")
 HEADER = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"
 REPLY = "64 bytes from 10.0.0.1: icmp_seq={} ttl=64 time={} ms\n"
 FULL_LOG = (
@@ -61,6 +63,23 @@ def test_a_fixture_has_the_same_tables_as_a_large_log(path: Path) -> None:
     (whole,) = expand(path, name="a.log")
     assert isinstance(whole, Source)
     assert read_large(path, 400) == plain(parse_source(whole))
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="this system does not list the open files")
+@pytest.mark.parametrize("path", [*USUAL.values(), *FIXTURES.glob("iperf3/*.ndjson")], ids=lambda path: path.name)
+def test_many_logs_in_one_file_need_few_open_files(tmp_path: Path, path: Path) -> None:
+    many = tmp_path / "many.log"
+    many.write_bytes(40 * (path.read_bytes() + b"\n"))
+    before = len(list(OPEN_FILES.iterdir()))
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch, 400)
+        for module in (large, samples):  # the samples of a run have files of their own, if there are a million
+            patch.setattr(module, "MOST_IN_MEMORY", 2**20)
+        (source,) = expand(many)
+        assert isinstance(source, Source)
+        logs = parse_source(source)
+        assert len(list(OPEN_FILES.iterdir())) - before <= 30
+    assert len(logs.rows["sources"]) == 1
 
 
 @pytest.mark.parametrize("examples", [25, pytest.param(100, marks=pytest.mark.slow)])
@@ -310,6 +329,35 @@ def test_text_in_any_form_needs_little_memory(tmp_path: Path, form: str) -> None
     )
     assert int(samples) == count
     assert peak <= 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["late", "repeated"])
+def test_late_and_repeated_replies_need_little_memory(tmp_path: Path, kind: str) -> None:
+    path, count = tmp_path / "a.log", 1_500_000
+    with path.open("w") as stream:
+        stream.write(HEADER)
+        for n in range(10, count, 10):
+            order = [*range(n + 1, n + 10), n] if kind == "late" else [*range(n, n + 10), n + 9]
+            stream.write("".join(REPLY.format(seq % 65536, f"0.{300 + seq % 97}") for seq in order))
+    statuses, peak = peak_of(
+        f"(block,) = az.parse({str(path)!r}).sample_blocks\nprint(block.status.count('ok'), len(block.seq))"
+    )
+    assert statuses == (
+        f"{count - 10} {count - 10}" if kind == "late" else f"{count - 10} {count - 10 + count // 10 - 1}"
+    )
+    assert peak <= 200
+
+
+@pytest.mark.slow
+def test_many_tests_of_iperf3_need_little_memory(tmp_path: Path) -> None:
+    path, raw = tmp_path / "a.ndjson", (FIXTURES / "iperf3/3.17.1-stream.ndjson").read_bytes()
+    path.write_bytes(4_000 * raw)
+    runs, peak = peak_of(
+        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
+    )
+    assert int(runs) == 4_000
+    assert peak <= 230
 
 
 @pytest.mark.slow
