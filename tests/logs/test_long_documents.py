@@ -15,6 +15,7 @@ from helpers.places import FIXTURES
 
 from azlatency.logs import expand as expand_module
 from azlatency.logs import long_documents
+from azlatency.logs import rows as rows_module
 from azlatency.logs.decode import Source
 from azlatency.logs.expand import expand
 from azlatency.logs.large import FileText, LongText
@@ -261,6 +262,7 @@ def test_regular_intervals_are_columns_in_a_file(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(expand_module, "_LARGE", 0)
     for module in (json_intervals, long_documents):
         monkeypatch.setattr(module, "PIECE", 9000)
+    monkeypatch.setattr(rows_module, "_FEWEST", 3)
     (source,) = expand(longer)
     assert isinstance(source, Source)
     rows = parse_source(source).rows["intervals"]
