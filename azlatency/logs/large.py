@@ -326,11 +326,9 @@ def pieces_of(column: Column) -> Iterator[NDArray[np.int64]]:
 
 def extremes(column: Column) -> tuple[int, int]:
     """Return the least and the greatest value of a column, which in an array may not be missing."""
-    if isinstance(column, array):
-        if len(column) < _WINDOW or "numpy" not in sys.modules:
-            return min(column), max(column)
-        column = Integers(column)
-    pieces = (piece[piece != NULL] for piece in column.pieces())
+    if isinstance(column, array) and (len(column) < _WINDOW or "numpy" not in sys.modules):
+        return min(column), max(column)
+    pieces = (piece[piece != NULL] for piece in pieces_of(column))
     ends = [(int(piece.min()), int(piece.max())) for piece in pieces if len(piece)]
     return min(low for low, _ in ends), max(high for _, high in ends)
 

@@ -43,6 +43,7 @@ def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
     patch.setattr(tables, "_PART", 12)
     patch.setattr(samples, "_WINDOW", 16)
     patch.setattr(samples, "_RECENT", 2)
+    patch.setattr(samples, "_FEW", 4)
 
 
 def peak_of(code: str) -> tuple[str, int]:

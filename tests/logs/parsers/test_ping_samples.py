@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.large_logs import cut_small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from azlatency.logs import large, spool
-from azlatency.logs.parsers.ping import samples
+from azlatency.logs import spool
 from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
 
 _one = st.tuples(st.integers(0, 60), st.sampled_from(["ok", "lost", "duplicate", "void", "unreachable"]))
@@ -18,11 +18,7 @@ _many = st.lists(st.integers(1, 3), min_size=1, max_size=12)
 @pytest.fixture(params=["in memory", "in files"])
 def _columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in files":
-        for module in (large, samples):
-            monkeypatch.setattr(module, "MOST_IN_MEMORY", 4)
-        monkeypatch.setattr(large, "_WINDOW", 2)
-        monkeypatch.setattr(samples, "_RECENT", 2)
-        monkeypatch.setattr(samples, "_FEW", 4)
+        cut_small(monkeypatch, 400)
         monkeypatch.setattr(spool, "BLOCK", 1)
 
 
