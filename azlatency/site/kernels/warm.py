@@ -21,6 +21,9 @@ CELL_TIMEOUT = 600
 _ENGINE = "azlatency-warm"
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
 _READ = "print(__import__('azlatency.site.kernels.session').site.kernels.session.files_read())"
+#: No history on disk. IPython must not put the working directory on the import path: it may be a stranger's folder, and
+#: its `pandas.py` would run.
+_KERNEL_OPTIONS = ["--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True"]
 # A log of its own: papermill and nbclient report failures there that reach the reader as the page's error anyway.
 _log = logging.getLogger(__name__)
 _log.propagate = False
@@ -147,7 +150,7 @@ class WarmKernel:
         )
         try:
             run_sync(self._manager.start_kernel)(
-                cwd=str(self._folder), env=self._environment(), extra_arguments=["--HistoryManager.hist_file=:memory:"]
+                cwd=str(self._folder), env=self._environment(), extra_arguments=_KERNEL_OPTIONS
             )
             self._client = self._manager.client()
             self._client.start_channels()
@@ -160,6 +163,7 @@ class WarmKernel:
 
     def _environment(self) -> dict[str, str]:
         env = os.environ | {
+            "PYTHONSAFEPATH": "1",  # nor does Python put it there, in the kernel and in what the kernel starts
             "PYTHONHASHSEED": "0",  # the order of a set must not differ between two reports
             "IPYTHONDIR": str(self._scratch),  # no start-up files of the user's
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
