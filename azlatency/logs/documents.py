@@ -74,7 +74,7 @@ def find_document(source: Source) -> Log | None:
             document = _decoder(tool, len(text) >= LONG).decode(text)
         except msgspec.ValidationError:
             SYNTAX.decode(text)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     return Log(source, tool, SourceLines(source), document=document)
 

@@ -28,7 +28,7 @@ LISTING = "names in "
 
 def key(*parts: Any) -> str:
     """Return the digest of anything that JSON can express."""
-    return sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str).encode()).hexdigest()
+    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

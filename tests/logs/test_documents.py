@@ -69,3 +69,14 @@ def test_lines_are_those_of_the_source() -> None:
     assert list(lines) == list(text.lines)
     assert [lines[0], lines[-1], lines[1:]] == [text.lines[0], text.lines[-1], text.lines[1:]]
     assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    "nested", ['{"a":' * 3000 + "1" + "}" * 3000, "[" * 3000 + "]" * 3000], ids=["objects", "lists"]
+)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_deeply_nested_document_is_read_up_to_the_nested_part(path: Path, nested: str) -> None:
+    """json and msgspec raise `RecursionError` for such a text."""
+    head, brace, rest = path.read_bytes().decode("utf-16" if "utf16" in path.name else "utf-8").partition("{")
+    (row,) = parse.parse_source(source(f'{head}{brace}"deep":{nested},{rest}')).rows["sources"]
+    assert row["lines"] == sum(row[f"lines_{kind}"] for kind in ("data", "known", "blank", "prose", "unknown"))

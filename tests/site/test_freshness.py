@@ -187,3 +187,8 @@ def test_a_failed_page_is_never_kept(project: Project) -> None:
     failing.unlink()
     assert project.build() == []
     assert not (project.site / "a" / "02.html").exists() and "02.html" not in project.text("index.html")
+
+
+def test_a_key_of_a_name_that_is_not_utf_8() -> None:
+    """Such names of logs are shown with their bytes escaped."""
+    assert freshness.key("M\udcfcnchen.log") != freshness.key("München.log")

@@ -201,7 +201,7 @@ def _decode_lines(text: str, count: int) -> list[Interval] | None:
     """Return the intervals in lines with an event each; None if they have to be read one by one."""
     try:
         events = _EVENTS.decode_lines(text)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     # An object that was not decoded, because its key occurs twice for example, has a brace too.
     objects = 2 * len(events) + sum(

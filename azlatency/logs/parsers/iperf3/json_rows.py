@@ -246,7 +246,7 @@ def decode_intervals(line_map: JsonLineMap, place: int, *, alone: bool = False) 
     else:
         try:
             intervals = _DECODER.decode(text[place:stop])
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
     opening, closing = (line_map.find_all(brace, place, stop) for brace in "{}")
     objects = (

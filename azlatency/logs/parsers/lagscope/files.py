@@ -163,7 +163,7 @@ class _Table:
             self._pairs = _find_pairs(log.first_line, log.text)
             try:
                 document = json.loads(log.text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 document, self.is_valid = None, False
             self.count = len(document.get("latencies", [])) if isinstance(document, dict) else -1
         else:

@@ -28,7 +28,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
         match = _OBJECT.fullmatch(text) if len(text) < _LONGEST else None
         try:
             members = json.loads(match[2]) if match else None
-        except ValueError:
+        except (ValueError, RecursionError):
             members = None
         if match is None or not isinstance(members, dict) or not _read_object(reader, line, members, match["stamp"]):
             reader.feed_line(line, recorder.accounting)
