@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from azlatency.logs.format import count_of
 _ALIKE = 4
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     "azlatency import --all",
 )
 def import_(
+    context: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -49,6 +52,9 @@ def import_(
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Parse on the workers of the Dask cluster at this address.")
     ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Parse every log and write every table again, as --no-cache does.")
+    ] = False,
     pseudonymise: Annotated[
         Path | None,
         typer.Option(
@@ -65,6 +71,7 @@ def import_(
     Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised, or a
     file could not be read (the others are imported); 2: usage error.
     """
+    from azlatency.studies.importer import import_study
     from azlatency.studies.store import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
@@ -75,10 +82,13 @@ def import_(
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
     with _executor(dask) as executor:
+        importing = partial(
+            import_study, out=out, executor=executor, rebuild=rebuild or context.find_root().params["no_cache"]
+        )
         if study is not None:
-            usable = _import_study(names[0], sources or [], out, executor, pseudonymise)
+            usable = _import_study(importing, names[0], sources or [], out, pseudonymise)
         else:
-            usable = all([_import_or_report(name, out, executor) for name in names])
+            usable = all([_import_or_report(importing, name, out) for name in names])
     if not usable:
         raise typer.Exit(1)
 
@@ -92,23 +102,22 @@ def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
     return dask_executor(dask)
 
 
-def _import_or_report(name: str, out: str | None, executor: Executor | None) -> bool:
+def _import_or_report(importing: Callable[..., ImportSummary], name: str, out: str | None) -> bool:
     """Import a study; print an error, so that the next study is imported in any case."""
     from azlatency.logs.parse import LogError
     from azlatency.studies.own_files import ManifestError
 
     try:
-        return _import_study(name, [], out, executor)
+        return _import_study(importing, name, [], out)
     except (LogError, ManifestError) as error:
         print_error(str(error))
         return False
 
 
 def _import_study(
-    name: str, sources: list[str], out: str | None, executor: Executor | None, key: Path | None = None
+    importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None, key: Path | None = None
 ) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
-    from azlatency.studies.importer import import_study
     from azlatency.studies.ingest import copy_sources
     from azlatency.studies.remote import is_url
     from azlatency.studies.store import data_folder
@@ -122,7 +131,7 @@ def _import_study(
         copied = copy_sources([Path(source) for source in sources], folder)
     try:
         with progress(name) as bar:
-            summary = import_study(name, in_place, out=out, executor=executor, progress=bar)
+            summary = importing(name, in_place, progress=bar)
     except BaseException:
         if copied is not None:
             copied.undo()

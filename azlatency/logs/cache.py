@@ -134,6 +134,17 @@ def cached(file: Path | None = None) -> Iterator[None]:
             cache.close()
 
 
+@contextmanager
+def uncached() -> Iterator[None]:
+    """Let `parse_cached` parse every source while the context lasts."""
+    global _active  # noqa: PLW0603
+    cache, _active = _active, None
+    try:
+        yield
+    finally:
+        _active = cache
+
+
 def default_file() -> Path:
     """Return the file in the user's cache folder; ``AZLATENCY_CACHE`` names another folder."""
     from platformdirs import user_cache_path

@@ -219,6 +219,7 @@ class PageView:
 def study_view(name: str) -> StudyView:
     """Describe an imported study; an unknown name raises a `LogError` that lists the known studies."""
     study = load(name)
+    study.verify()
     summary = json.loads((study.folder / "import.json").read_text("utf-8"))["summary"]
     runs = summary["runs_by_tool"]
     contents = []

@@ -8,6 +8,7 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
-from azlatency.logs.cache import parse_cached
+from azlatency.logs.cache import parse_cached, uncached
 from azlatency.logs.decode import SourceError
 from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
@@ -51,12 +52,12 @@ from azlatency.studies.store import (
     STAMP_FILE,
     VALUE_MARKS,
     Stamp,
+    altered_files,
     check_study_name,
     data_folder,
     data_version,
     digest,
     list_studies,
-    missing_files,
     read_stamp,
     recover,
 )
@@ -140,6 +141,7 @@ def import_study(
     out: Path | str | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    rebuild: bool = False,
 ) -> ImportSummary:
     """Import the logs of a study into ``data/processed/<name>``.
 
@@ -159,6 +161,8 @@ def import_study(
         after the other in this process.
     progress : callable, optional
         Called as ``progress(done, total)`` with the number of files, whenever some are parsed.
+    rebuild : bool, default False
+        Parse every log and write every table again, whatever was imported before.
 
     Returns
     -------
@@ -181,10 +185,13 @@ def import_study(
     """
     check_study_name(name)
     with ExitStack() as stack:
+        if rebuild:
+            stack.enter_context(uncached())
         if out is None or not is_url(out):
-            return _import(name, sources, Path(out or data_folder("processed")) / name, stack, executor, progress)
+            folder = Path(out or data_folder("processed")) / name
+            return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         folder = stack.enter_context(checked_out(str(out), name))
-        summary = _import(name, sources, folder, stack, executor, progress)
+        summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         if summary.usable and not summary.unchanged:
             publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
         summary.folder = f"{str(out).rstrip('/')}/{name}"
@@ -198,6 +205,8 @@ def _import(
     stack: ExitStack,
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
+    *,
+    rebuild: bool,
 ) -> ImportSummary:
     """Import a study into a folder of this machine; see `import_study`."""
     roots = [str(source) if is_url(source) else Path(source) for source in sources or [data_folder("raw") / name]]
@@ -206,9 +215,7 @@ def _import(
     manifest = find_manifest(name, roots if described is None else [described])
     recover(folder)
     summary = ImportSummary(name, folder)
-    before = read_stamp(folder)
-    if missing_files(folder, before):
-        before = EMPTY_STAMP  # all are written again
+    before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
     files, marks = _select_files(roots, manifest, summary, before)
     stamp: Stamp = {
         "study": name,
@@ -242,6 +249,18 @@ def _import(
     if summary.usable:
         write_study(folder, tables.files, stamp, manifest, large)
     return summary
+
+
+def _intact_stamp(folder: Path) -> Stamp:
+    """Return what was imported before; the empty stamp if its files are not as they were written, so that all are."""
+    before = read_stamp(folder)
+    if before["layout"] != LAYOUT:
+        return EMPTY_STAMP
+    altered = altered_files(folder, before)
+    for name in altered:
+        if (folder / name).exists():
+            warnings.warn(f"{folder / name}: not as it was imported (its SHA-256 differs); written again", stacklevel=2)
+    return EMPTY_STAMP if altered else before
 
 
 def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None:

@@ -64,6 +64,7 @@ class Segment:
 
 def segments_by_run(study: Study) -> dict[str, list[Segment]]:
     """Return the segments of each run of a study, in the order of sending. Only run ids are read."""
+    study.verify("samples")
     segments: dict[str, list[Segment]] = {}
     for path in sorted((study.folder / "samples").glob("tool=*/*.parquet")):
         file = _open(str(path))

@@ -41,13 +41,13 @@ STAMP_FILE = "import.json"
 PARSED_RUNS = "parsed_runs"
 VALUE_MARKS = ("value_mark", "value_count")
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 3
+LAYOUT = 4
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
 EMPTY_STAMP: Stamp = {
     "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
-    "refused": [], "imported_at": None, "layout": None, "tables": [],
+    "refused": [], "imported_at": None, "layout": None, "tables": {},
 }  # fmt: skip
 
 
@@ -171,20 +171,33 @@ class Study(TableSet):
     def to_arrow(self, table: str) -> pa.Table:
         """Return one table as a `pyarrow.Table`: that of the import that was loaded, else `LogError`."""
         schema.names(table)
-        try:
-            content = read_table(self.folder, table)
-        except ValueError:
+        self.verify(table)
+        content = read_table(self.folder, table)
+        self._check_version()
+        return content
+
+    def verify(self, *tables: str) -> None:
+        """Raise `LogError` if a file of these tables, or of any table, is not as the import wrote it."""
+        altered = altered_files(self.folder, self._stamp, *tables)
+        self._check_version()
+        if altered:
             raise LogError(
-                f"{self.name}: imported by another version of azlatency. Run: azlatency import --study {self.name}"
-            ) from None
+                f"{self.folder / altered[0]}: not as it was imported (its SHA-256 differs). "
+                f"Run: azlatency import --study {self.name}"
+            )
+
+    def _check_version(self) -> None:
         if digest([self.folder / STAMP_FILE]) != self.version:
             raise LogError(f"{self.name}: imported again since it was loaded; load it again")
-        return content
+
+    @cached_property
+    def _stamp(self) -> Stamp:
+        return read_stamp(self.folder)
 
     @cached_property
     def data_version(self) -> str:
         """Hash of the logs, the manifest and the parser version: 16 hex digits, equal on every machine."""
-        return data_version(self._read_json(STAMP_FILE))
+        return data_version(self._stamp)
 
     @cached_property
     def expectations(self) -> list[Expectation]:
@@ -200,7 +213,7 @@ class Study(TableSet):
 
     def imported_from(self) -> list[Path]:
         """Return the folders and files of the logs; an empty list stands for ``data/raw``."""
-        return [Path(root) for root in self._read_json(STAMP_FILE).get("roots", [])]
+        return [Path(root) for root in self._stamp["roots"]]
 
     def _read_json(self, name: str) -> Any:
         return json.loads((self.folder / name).read_text("utf-8"))
@@ -267,7 +280,10 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     if not (folder / STAMP_FILE).is_file():
         known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"
         raise LogError(f"study {name!r} not found. Known studies: {known}. Import it: azlatency import --study NAME")
-    if missing := missing_files(folder, read_stamp(folder)):
+    stamp = read_stamp(folder)
+    if stamp["layout"] != LAYOUT:
+        raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")
+    if missing := missing_files(folder, stamp):
         raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
     version = digest([folder / STAMP_FILE])
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
@@ -286,6 +302,14 @@ def large_files(folder: Path, table: str = "*") -> list[Path]:
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:
     """Return the files that an import wrote to a folder and that are no longer there."""
     return [name for name in stamp["tables"] if not (folder / name).is_file()]
+
+
+def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
+    """Return the files of an import, or of some of its tables, that are missing or have other bytes."""
+    chosen = {
+        name: hashed for name, hashed in stamp["tables"].items() if not tables or name.startswith((*tables, "sources."))
+    }
+    return [name for name, hashed in chosen.items() if digest([folder / name]) != hashed]
 
 
 def stored_schema(name: str) -> pa.Schema:

@@ -20,7 +20,7 @@ from azlatency.logs.record import SampleBlock
 from azlatency.logs.tables import sample_tables
 from azlatency.studies.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.parts import in_groups, part_names
-from azlatency.studies.store import PARSED_RUNS, Stamp, large_file, large_files, write_stamp
+from azlatency.studies.store import PARSED_RUNS, Stamp, digest, large_file, large_files, write_stamp
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,7 @@ def write_study(
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
         written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
-        stamp["tables"] = sorted(path.relative_to(staging).as_posix() for path in written)
+        stamp["tables"] = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
         write_stamp(staging, stamp)
         _replace(folder, staging)
     finally:

@@ -15,7 +15,7 @@ import azlatency as az
 from azlatency.logs import schema
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import _STUDY_TYPES
-from azlatency.studies.store import StudyInfo, load, recover
+from azlatency.studies.store import LAYOUT, StudyInfo, load, recover
 
 
 def test_tables_files_and_frames(study: Path, out: Path) -> None:
@@ -92,13 +92,45 @@ def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> 
 
 
 def test_a_data_set_of_another_version_is_refused_by_name(study: Path, out: Path) -> None:
+    import_study("cni", [study], out=out)
+    stamp = out / "cni" / "import.json"
+    stamp.write_text(stamp.read_text().replace(f'"layout":{LAYOUT}', '"layout":3'))
+    with pytest.raises(az.LogError, match=r"another version of azlatency\. Run: azlatency import --study cni"):
+        load("cni", processed=out)
+
+
+def test_a_changed_table_is_named_and_written_again(study: Path, out: Path) -> None:
+    """Other numbers and flipped bits alike; neither can enter a result or the next version."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     import_study("cni", [study], out=out)
     file = out / "cni" / "metrics.parquet"
-    pq.write_table(pq.read_table(file).drop_columns(["printed"]), file)
-    with pytest.raises(az.LogError, match=r"another version of azlatency\. Run: azlatency import --study cni"):
-        _ = load("cni", processed=out).metrics
+    original = file.read_bytes()
+    table = pq.read_table(file)
+    tripled = table.set_column(4, table.schema.field("value"), pc.multiply(table["value"], pa.scalar(3.0)))
+    assert table.schema.names[4] == "value"
+    pq.write_table(tripled, file, compression="zstd")
+    for changed in (file.read_bytes(), bytes([original[0] ^ 1]) + original[1:], original[:900] + b"X" + original[901:]):
+        file.write_bytes(changed)
+        with pytest.raises(
+            az.LogError, match=r"/cni/metrics\.parquet: not as it was imported .* Run: azlatency import"
+        ):
+            _ = load("cni", processed=out).metrics
+        with pytest.warns(UserWarning, match=r"/cni/metrics\.parquet: not as it was imported"):
+            assert not import_study("cni", [study], out=out).unchanged
+        assert file.read_bytes() == original
+
+
+def test_rebuild_notices_a_log_that_was_edited_with_equal_size_and_time(study: Path, out: Path) -> None:
+    first = import_study("cni", [study], out=out)
+    log = study / "az1-az3" / "sockperf.log"
+    text, status = log.read_text("utf-8"), log.stat()
+    log.write_text(text.replace("1", "2"), "utf-8")
+    os.utime(log, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert import_study("cni", [study], out=out).unchanged
+    assert import_study("cni", [study], out=out, rebuild=True).data_version != first.data_version
 
 
 @pytest.mark.usefixtures("small_parts")
