@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.claims import Claim, Claims, find_claims
+from azlatency.logs.command_line import describe_settings
 from azlatency.logs.decode import Source, SourceError, has_control
 from azlatency.logs.documents import find_document
 from azlatency.logs.expand import LARGEST_WHOLE, expand
@@ -40,6 +41,8 @@ _PIECES_OF_HEAD = 4
 _END = 64
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
+#: Code of the event of a file whose bytes are those of another one.
+IDENTICAL = "identical_file"
 
 
 class LogError(ValueError):
@@ -83,7 +86,8 @@ def parse(
 
     Notes
     -----
-    Latencies are round-trip times in nanoseconds, whatever the tool prints. Text that no parser recognises never
+    Latencies are round-trip times in nanoseconds, whatever the tool prints. Files with the same bytes are one run: the
+    first is read, and an event names the others. Text that no parser recognises never
     raises: it becomes an event. Every line is data, known, blank, prose or unknown, and the table ``sources`` counts
     them.
 
@@ -98,18 +102,42 @@ def parse(
       sockperf  4 runs: 4 complete
     """
     logs = Logs()
-    if executor is None:
-        for path in paths:
-            for source in expand(path):
-                if isinstance(source, SourceError):
-                    raise LogError(str(source))
-                logs.extend(parse_source(source, explain=explain, tool=tool))
-    else:
-        for part in executor.map(partial(parse, tool=tool), paths):
-            logs.extend(part)
+    first: dict[str, str] = {}
+    for part in _parts(paths, executor, explain, tool):
+        new = part
+        for source in part.rows["sources"]:
+            if source["source_id"] in first:
+                new = _as_copy(new, source, first[source["source_id"]])
+            first.setdefault(source["source_id"], source["path"])
+        logs.extend(new)
     if strict and (errors := logs.errors()):
         raise LogError(errors[0])
     return logs
+
+
+def _parts(
+    paths: Sequence[Path | str], executor: Executor | None, explain: Callable[[str], None] | None, tool: str | None
+) -> Iterator[Logs]:
+    """Yield the tables of each source, or of each path if an executor reads them."""
+    if executor is not None:
+        yield from executor.map(partial(parse, tool=tool), paths)
+        return
+    for path in paths:
+        for source in expand(path):
+            if isinstance(source, SourceError):
+                raise LogError(str(source))
+            yield parse_source(source, explain=explain, tool=tool)
+
+
+def _as_copy(logs: Logs, source: Row, first: str) -> Logs:
+    """Return logs without a source whose bytes were read before, and with an event that says so."""
+    source_id = source["source_id"]
+    kept = Logs(sample_blocks=[block for block in logs.sample_blocks if not block.run_id.startswith(source_id)])
+    for name, rows in logs.rows.items():
+        kept.rows[name] = [row for row in rows if not (row.get("source_id") or row["run_id"]).startswith(source_id)]
+    text = f"{source['path']}: identical to {first}; counts once"
+    kept.rows["events"].append({"source_id": source_id, "code": IDENTICAL, "severity": "info", "text": text})
+    return kept
 
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
@@ -248,11 +276,13 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
 
-    heading = " / ".join(log.headings) or None
+    heading, parser = " / ".join(log.headings) or None, load_parsers()[log.tool]
 
     def describe(row: Row) -> bool:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command
+        if row["command"]:
+            describe_settings(row, parser.options, parser.switches)
         return True
 
     edit(recorder.rows["runs"], describe, earlier)

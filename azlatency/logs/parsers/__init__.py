@@ -14,7 +14,6 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from azlatency import __version__
+from azlatency.logs.command_line import option, words_of
 from azlatency.logs.units import UnitDefinition, nanoseconds, register_units
 
 if TYPE_CHECKING:
@@ -128,35 +128,11 @@ class Log:
 
     @cached_property
     def _words(self) -> list[str]:
-        assert self.command is not None
-        try:
-            return shlex.split(self.command)
-        except ValueError:  # unbalanced quotes
-            return self.command.split()
+        return words_of(self.command or "")
 
     def option(self, *names: str) -> str | None:
-        """Return the value of a command-line option.
-
-        Parameters
-        ----------
-        *names : str
-            Spellings of the option, for example ``"-t", "--time"``.
-
-        Returns
-        -------
-        str or None
-            The value in ``-t 10``, ``-t10``, ``--time=10`` or ``--time 10``; None if the option is absent.
-        """
-        words = self.arguments
-        for index, word in enumerate(words):
-            for name in names:
-                if word == name and index + 1 < len(words):
-                    return words[index + 1]
-                if name.startswith("--") and word.startswith(name + "="):
-                    return word[len(name) + 1 :]
-                if not name.startswith("--") and word.startswith(name) and word[len(name) :].isdigit():
-                    return word[len(name) :]
-        return None
+        """Return the value of a command-line option; see `azlatency.logs.command_line.option`."""
+        return option(self.arguments, *names)
 
     def seconds(self, *names: str) -> int | None:
         """Return the value of a command-line option in seconds, in ns; None if it is absent or not such a number."""
@@ -201,6 +177,12 @@ class Parser:
         Keys of texts in such a document that the parser does not read.
     document_line : bytes
         Pattern of the beginning of a log that is a document in each line, so that a large one is read as a text log is.
+    options : mapping of str to sequence of str
+        Options of the command line that make two tests differ, with their spellings, by the name that they get in
+        ``runs.settings``; ``requested_count`` fills the column of that name. What a column contains already, such as
+        the number of connections, is not repeated here.
+    switches : mapping of str to sequence of str
+        The same for options without a value.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -220,6 +202,8 @@ class Parser:
     document_lists: ClassVar[tuple[str, ...]] = ()
     document_texts: ClassVar[tuple[str, ...]] = ()
     document_line: ClassVar[bytes] = b""
+    options: ClassVar[Mapping[str, Sequence[str]]] = {}
+    switches: ClassVar[Mapping[str, Sequence[str]]] = {}
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     reader: ClassVar[type[LineReader]]

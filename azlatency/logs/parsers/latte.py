@@ -41,6 +41,7 @@ the tool, so it is read only if the manifest or the caller says ``tool = "latte"
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
 from azlatency.logs.large import linear
@@ -136,6 +137,7 @@ class _Latte(LineLog):
         if "size" in columns:
             self.current.set(message_bytes=int(exact_bytes(match["size"]).value))
         if "iterations" in columns:
+            self.current.set(requested_count=int(count(match["iterations"]).value))
             self.current.add_metric("observations", count(match["iterations"]), line.number)
         if "latency" in columns:
             self.half = match["half"] is not None if "half" in columns else "-hrtt" in self.log.arguments
@@ -323,6 +325,7 @@ class LatteParser(Parser):
 
     tool = "latte"
     commands = ("latte",)
+    options: ClassVar = {"requested_count": ("-i",)}
     signatures = (
         Signature("Protocol", rf"Protocol\s+{_PROTOCOL}"),
         Signature("MsgSize(byte),Iterations", _CSV_HEADER),

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock, have_decimals
@@ -404,6 +405,7 @@ class PsPingParser(Parser):
 
     tool = "psping"
     commands = ("psping", "psping64", "PsPing", "PsPing64")
+    options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}
     # Binary: the histogram prints the same rates in bytes per second.
     units = prefixed("bit/s", "KMGT", 1024, "B/s", factor=8, tool="psping")
     signatures = (

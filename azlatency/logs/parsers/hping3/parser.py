@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data, known
 from azlatency.logs.lines import UniformBlock, have_decimals
@@ -227,6 +228,7 @@ class Hping3Parser(Parser):
     tool = "hping3"
     reader = _Hping
     commands = ("hping3", "hping", "hping2")
+    options: ClassVar = {"requested_count": ("-c", "--count"), "interval": ("-i", "--interval")}
     shares = ("ping",)
     signatures = (
         Signature("HPING", _HEADER),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from azlatency.logs.command_line import size_of
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers import iperf_rows as rows
 from azlatency.logs.parsers.common import complete_quantile, end_run
@@ -381,6 +382,7 @@ class Test:
             return
         counted = any(word.startswith(("-n", "--num")) for word in words)
         default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
+        self.run.set(requested_bytes=size_of(self.log.option("-n", "--num"), lower=1000))
         self.run.set(requested_duration_ns=self.log.seconds("-t", "--time") or default)
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from azlatency.logs import json_tokens
+from azlatency.logs.command_line import settings_of, settings_text
 from azlatency.logs.grammar import KNOWN
 from azlatency.logs.json_lines import JsonLineMap
 from azlatency.logs.large import FileText, LongText
@@ -269,6 +270,9 @@ class Documents:
             self.line_map.mark_data(connection)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
+            sizes = {"window": node.value("sock_bufsize"), "tos": node.object("test_start").value("tos")}
+            stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
+            run.set(settings=settings_text(stated))  # a document names all of them
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
                 self.line_map.mark_data(leaf)
@@ -296,6 +300,7 @@ class Documents:
             message_bytes=block if type(block) is int and block else None,
             requested_duration_ns=nanoseconds(duration.token, "sec") if duration and duration.value else None,
             warmup_ns=nanoseconds(omit.token, "sec") if omit else None,
+            requested_bytes=_amount(node),
         )
         for _, value in node.pairs:
             if isinstance(value, json_tokens.Scalar):
@@ -311,6 +316,10 @@ class Documents:
     # --- end
 
     def _end(self, node: json_tokens.JsonObject, test: Test) -> None:
+        congestion = node.value("sender_tcp_congestion")
+        if isinstance(congestion, str) and congestion:
+            stated = settings_of(test.run.row.get("settings")) | {"congestion": congestion[:40]}
+            test.run.set(settings=settings_text(stated))
         streams = node.objects("streams")
         test.bidir = test.bidir or len(node.all("sum_sent")) > 1 or len(node.all("sum")) > 1
         several = (test.streams or len(streams)) > 1
@@ -442,3 +451,11 @@ def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
     if leaf is None:
         return None
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)
+
+
+def _amount(node: json_tokens.JsonObject) -> int | None:
+    """Return the number of bytes that a test was told to send (``-n``, ``-k``); None if it was told a time."""
+    size, blocks, block = (node.value(name) for name in ("bytes", "blocks", "blksize"))
+    if type(size) is int and size > 0:
+        return size
+    return blocks * block if type(blocks) is int and type(block) is int and blocks * block > 0 else None

@@ -30,6 +30,16 @@ class Iperf3Parser(Parser):
 
     tool = "iperf3"
     commands = ("iperf3",)
+    options: ClassVar = {
+        "length": ("-l", "--length"),
+        "window": ("-w", "--window"),
+        "MSS": ("-M", "--set-mss"),
+        "congestion": ("-C", "--congestion"),
+        "tos": ("-S", "--tos"),
+        "rate": ("-b", "--bitrate", "--bandwidth"),
+        "blocks": ("-k", "--blockcount"),
+    }
+    switches: ClassVar = {"no-delay": ("-N", "--no-delay"), "zerocopy": ("-Z", "--zerocopy")}
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
     document_lists = ("intervals",)

@@ -22,6 +22,7 @@ from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.command_line import size_of
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow, LongSeries, Series
@@ -307,11 +308,13 @@ class Test:
         if "-c" not in words and "--client" not in words:
             return
         counted = any(word.startswith(("-n", "-k", "--bytes", "--blockcount")) for word in words)
+        if row.get("requested_bytes") is None:
+            row["requested_bytes"] = size_of(log.option("-n", "--bytes"))
         if row.get("requested_duration_ns") is None:
             default = None if counted or log.option("-t", "--time") else _DEFAULT_NS
             row["requested_duration_ns"] = log.seconds("-t", "--time") or default
         if row.get("warmup_ns") is None:
-            row["warmup_ns"] = log.seconds("-O", "--omit")
+            row["warmup_ns"] = log.seconds("-O", "--omit") or 0
         rate = log.option("-b", "--bitrate", "--bandwidth")
         if rate is not None and rate.strip("0") != "" and row.get("protocol") != "udp":
             self._report_pacing(f"the command limits the rate to {rate} bit/s", self.run.row["first_line"])

@@ -176,7 +176,7 @@ class Iperf3Text(LineLog):
 
     @data(
         r"Starting Test: protocol: (\w{1,10}), (\d{1,6}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds, "
-        r"(?:(\d{1,9}) second test|\d{1,18} (?:bytes|blocks) to send)(?:, tos \d{1,3})?",
+        r"(?:(\d{1,9}) second test|(\d{1,18}) (bytes|blocks) to send)(?:, tos \d{1,3})?",
         hint="Starting Test: ",
     )
     def starting(self, line: Line, match: re.Match[str]) -> None:
@@ -189,6 +189,7 @@ class Iperf3Text(LineLog):
             message_bytes=int(match[3]),
             warmup_ns=nanoseconds(match[4], "sec"),
             requested_duration_ns=requested or None,
+            requested_bytes=int(match[6]) * (int(match[3]) if match[7] == "blocks" else 1) if match[6] else None,
         )
         if test.run.row.get("started_at") is None and self.started_at is not None:
             test.run.set(started_at=self.started_at)

@@ -18,6 +18,7 @@ class LagscopeParser(Parser):
 
     tool = "lagscope"
     commands = ("lagscope",)
+    options: ClassVar = {"requested_count": ("-n",)}
     document_keys: ClassVar = {"latencies": "["}
     document_type = Table
     document_lists = ("latencies",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -18,6 +19,7 @@ class MtrParser(Parser):
 
     tool = "mtr"
     commands = ("mtr", "mtr-tiny")
+    options: ClassVar = {"requested_count": ("-c", "--report-cycles"), "interval": ("-i", "--interval")}
     signatures = (
         Signature("Start: ", START, then=HEADER),
         Signature("My traceroute", r"My traceroute {1,4}\[.{1,40}\]"),

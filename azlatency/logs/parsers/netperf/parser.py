@@ -19,6 +19,13 @@ class NetperfParser(Parser):
 
     tool = "netperf"
     commands = ("netperf",)
+    options: ClassVar = {
+        "send-size": ("-m",),
+        "receive-size": ("-M",),
+        "local-socket": ("-s",),
+        "remote-socket": ("-S",),
+        "burst": ("-b",),
+    }
     units: ClassVar = {
         # Bits are decimal, bytes are binary (netlib.c, format_units).
         **{f"10^{power}bits/s": ("bit/s", 10**power) for power in (0, 3, 6, 9)},

@@ -19,6 +19,7 @@ class NtttcpParser(Parser):
 
     tool = "ntttcp"
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
+    options: ClassVar = {"buffer": ("-b", "-l"), "send-buffer": ("-sb",), "receive-buffer": ("-rb",)}
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}
     document_type = Raw
     document_lists = ("threads",)

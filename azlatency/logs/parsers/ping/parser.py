@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -52,6 +53,8 @@ class PingParser(Parser):
 
     tool = "ping"
     commands = ("ping", "ping6")
+    options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",)}
+    switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
     signatures = SIGNATURES
     code_page_phrases = CODE_PAGE_PHRASES
 

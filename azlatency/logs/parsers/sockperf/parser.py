@@ -14,6 +14,13 @@ class SockperfParser(Parser):
 
     tool = "sockperf"
     commands = ("sockperf",)
+    options: ClassVar = {
+        "requested_count": ("-n", "--number-of-packets"),
+        "mps": ("--mps",),
+        "burst": ("-b", "--burst"),
+        "reply-every": ("--reply-every",),
+    }
+    switches: ClassVar = {"nonblocked": ("--nonblocked",)}
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
     signatures = (
