@@ -87,6 +87,25 @@ COLUMNS = ("request_bytes", "response_bytes", "target_rate_bit_s", "amount", "bu
 _BASE = ("tool", "test", "protocol")
 
 
+def key(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return what makes runs repeats of each other.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
+
+    Returns
+    -------
+    DataFrame
+        The columns ``path``, ``method``, ``unknown`` (codes of the refusals to pool the run), and the fields of the
+        key; sizes in bytes, rates in bit/s, times in ns. Runs with equal ``path`` and ``method`` repeat each other if
+        ``unknown`` is empty.
+    """
+    names = ("path", "method", "unknown", *_BASE, *(field.column for field in FIELDS), "settings", "side")
+    return runs[[name for name in names if name in runs.columns]]
+
+
 def describe(runs: pd.DataFrame, metric: Callable[[str], pd.Series]) -> pd.DataFrame:
     """Add the columns of the key to the table ``runs``; ``metric`` returns the values of a metric by ``run_id``."""
     values = {name: runs["run_id"].map(metric(name)).astype(float) for name in ("request_bytes", "response_bytes")}
