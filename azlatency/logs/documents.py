@@ -15,14 +15,13 @@ import msgspec
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.json_scan import DECODER, LONG
-from azlatency.logs.large import FileText, LongText
+from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, load_parsers
 
 _FIRST_KEY = re.compile(r'\s{0,100}\{\s{0,200}"([^"\\]{1,40})"\s{0,20}:\s{0,20}')
 #: Checks the syntax of a document without building its values.
-SYNTAX = msgspec.json.Decoder(msgspec.Raw)
+_SYNTAX = msgspec.json.Decoder(msgspec.Raw)
 
 
 class SourceLines(Sequence[Line]):
@@ -31,11 +30,11 @@ class SourceLines(Sequence[Line]):
     Attributes
     ----------
     text : str
-        The whole text, or what is in memory of a long document.
+        The whole text.
     """
 
     def __init__(self, source: Source) -> None:
-        self.text = source.text.shortened.rest if isinstance(source.text, LongText) else source.whole_text
+        self.text = source.whole_text
         self._count = source.line_count
         self._source = source
 
@@ -62,24 +61,22 @@ class SourceLines(Sequence[Line]):
 def find_document(source: Source) -> Log | None:
     """Return the source as one log if it is one valid JSON document of a known tool, else None."""
     text = source.text
-    if isinstance(text, LongText):
-        return Log(source, text.tool, SourceLines(source), document=text)
-    if isinstance(text, FileText) or not (tool := tool_of(text)):
+    if isinstance(text, FileText) or not (tool := _tool_of(text)):
         return None
-    if "\r" in text or any(hint in text for hint in foreign_hints(tool)):
+    if "\r" in text or any(hint in text for hint in _foreign_hints(tool)):
         return None
     document = None
     try:  # no other character that `decode` removes is valid
         try:
-            document = _decoder(tool, len(text) >= LONG).decode(text)
+            document = _decoder(tool).decode(text)
         except msgspec.ValidationError:
-            SYNTAX.decode(text)
+            _SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         return None
     return Log(source, tool, SourceLines(source), document=document)
 
 
-def tool_of(text: str) -> str:
+def _tool_of(text: str) -> str:
     """Return the tool whose documents begin like a text; an empty string if there is none."""
     if (first := _FIRST_KEY.match(text)) is None:
         return ""
@@ -88,12 +85,10 @@ def tool_of(text: str) -> str:
 
 
 @cache
-def _decoder(tool: str, is_long: bool) -> msgspec.json.Decoder[Any]:
-    """Return what decodes the documents of a tool: as its parser says, or else to dictionaries if they are long."""
+def _decoder(tool: str) -> msgspec.json.Decoder[Any]:
+    """Return what decodes the documents of a tool, as its parser says, or only checks their syntax."""
     document_type = load_parsers()[tool].document_type
-    if document_type is None:
-        return DECODER if is_long else SYNTAX
-    return msgspec.json.Decoder(document_type)
+    return _SYNTAX if document_type is None else msgspec.json.Decoder(document_type)
 
 
 @cache
@@ -104,7 +99,7 @@ def _tools() -> dict[str, tuple[str, str]]:
 
 
 @cache
-def foreign_hints(tool: str) -> list[str]:
+def _foreign_hints(tool: str) -> list[str]:
     """Return the literals in the JSON of foreign tools that print some of the same lines."""
     foreign = [name for name in FOREIGN_TOOLS if tool in FOREIGN_TOOLS[name].shares]
     hints = [signature.hint for name in foreign for signature in FOREIGN_TOOLS[name].signatures]

@@ -7,8 +7,8 @@ Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression,
 written to disk under the name of a member. Archives inside an archive are opened to a depth of `MOST_NESTED`; together
 they may not have more than `MOST_MEMBERS` members, nor unpack to more than `_Room` allows.
 
-The text of a large log stays in its file (`azlatency.logs.large`), so that its size is not limited; what was
-compressed, in an archive or in a stream is kept in a temporary file without a name.
+The text of a large log stays in its file (`azlatency.logs.large`); what was compressed, in an archive or in a stream is
+kept in a temporary file without a name. JSON is read as a whole, and refused beyond `LARGEST_WHOLE`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
-from azlatency.logs.large import FileText, LongText, count_line_feeds
-from azlatency.logs.long_documents import find_json, fits_whole
+from azlatency.logs.large import FileText, count_line_feeds
 
 LARGEST_SOURCE = 2 * 1024**3
 #: What is read as a whole is not decompressed beyond this size.
@@ -248,19 +247,23 @@ def _is_tar(head: bytes) -> bool:
 def _open_large(
     file: IO[bytes], size: int, reader: Callable[[Any], Any] | None, shown: str, room: _Room
 ) -> Source | None:
-    """Return a large log whose text stays in a file; None for what has to be read as a whole: an archive, one line."""
+    """Return a large log whose text stays in a file; None for what is read as a whole: an archive, JSON, one line."""
     if zipfile.is_zipfile(file):
         return None
-    hasher = hashlib.sha256()
-    for piece in _pieces(file):
-        hasher.update(piece)
     most = max(LARGEST_SOURCE, _MOST_EXPANDED_LARGE * size)
     read = partial(_pieces, file) if reader is None else partial(_decompressed, reader, file, shown, size, most, room)
     beginning = next(read(), b"")
     mark, encoding = begin_decoding(beginning[:HEAD], shown)
     head = beginning[len(mark) :].decode(encoding, "ignore").lstrip().encode()[:_HEAD]
-    if not (is_json := _JSON_START.match(head) is not None):
-        read = partial(_bounded_lines, read, shown)
+    if _JSON_START.match(head):
+        if sum(map(len, read())) > LARGEST_WHOLE:
+            what = f"JSON of more than {LARGEST_WHOLE} bytes does not fit into memory"
+            raise SourceError(f"{shown}:1: {what}; split it, or use the text output of the tool")
+        return None
+    hasher = hashlib.sha256()
+    for piece in _pieces(file):
+        hasher.update(piece)
+    read = partial(_bounded_lines, read, shown)
     text = _text_in(file, read()) if reader is None and (mark, encoding) == (b"", "utf-8") else None
     if text is None and encoding == "utf-8":
         try:
@@ -269,15 +272,7 @@ def _open_large(
             encoding = find_code_page(read())
     if text is None:
         text, size = _copied(read(), mark, encoding, "replace")
-    if is_json and not isinstance(text := find_json(text) or text, LongText):
-        for _ in _bounded_lines(read, shown):
-            pass
-    if not text.count("\n") and not isinstance(text, LongText):
-        if not fits_whole(text, 0, len(text)):
-            what = f"{len(text)} bytes in one line, which cannot be divided, do not fit into memory"
-            raise SourceError(f"{shown}:1: {what}; record text, or split it")
-        return None
-    return Source(shown, hasher.hexdigest(), size, encoding, text)
+    return Source(shown, hasher.hexdigest(), size, encoding, text) if text.count("\n") else None
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -24,16 +23,14 @@ _SCALAR = re.compile(r"[-+.\w]{1,64}")
 _MEMBER = re.compile(
     r'"([^"\\]{0,80})"[ \t\r\n]*:[ \t\r\n]*(?:([-+.\w]{1,64})|"([^"\\]{0,200})")[ \t\r\n]*([,}])[ \t\r\n]*'
 )
-DEEPEST, LONGEST_SCALAR = 40, 64
+#: At most this many objects and lists are one inside the other.
+_DEEPEST = 40
 _WORDS = {"true": True, "false": False, "null": None}
-_TOKENS = {value: token for token, value in _WORDS.items()}
 _DECODER = json.JSONDecoder()
 
 
 #: Members whose complete parts are kept where the text ends inside them, and those inside these.
 Kept = Mapping[str, "Kept"]
-#: Reads one or several objects in a list that is kept: from their position and depth to what they are and their end.
-ElementReader = Callable[[int, int], tuple[Any, int]]
 
 
 class JsonError(ValueError):
@@ -60,14 +57,6 @@ class Scalar(NamedTuple):
 _NEW = tuple.__new__
 
 
-class Places(NamedTuple):
-    """The positions and lines of the members of a document, and whether each is a string (1 or 0)."""
-
-    positions: array[int]
-    lines: array[int]
-    is_text: bytes
-
-
 class JsonObject(msgspec.Struct, gc=False):
     """The members of an object in their order, duplicate keys included.
 
@@ -75,21 +64,12 @@ class JsonObject(msgspec.Struct, gc=False):
     ----------
     span : tuple of int
         Begin and end of the object in the text, where the end is 0 if the text ends inside the object.
-    members : list of tuple
-        Keys and values; see `pairs`, which builds them.
-    content : dict
-        Of an object of `azlatency.logs.json_scan`: objects, lists, strings, and numbers as the decoder returns them.
-    ordinals : sequence of int
-        The indexes of the members of ``content`` in ``places``; a range if all of them are scalars.
-    places : Places or None
-        The positions of the members of ``content``; None for an object of another reader.
+    pairs : list of tuple
+        Keys and values (`JsonObject`, list or `Scalar`).
     """
 
     span: tuple[int, int] = (0, 0)
-    members: list[tuple[str, Any]] = []  # a new list for each object
-    content: dict[str, Any] = {}
-    ordinals: Sequence[int] = ()
-    places: Places | None = None
+    pairs: list[tuple[str, Any]] = []  # a new list for each object
 
     @property
     def position(self) -> int:
@@ -101,64 +81,13 @@ class JsonObject(msgspec.Struct, gc=False):
         """The position after the object; 0 if the text ends inside it."""
         return self.span[1]
 
-    @property
-    def pairs(self) -> list[tuple[str, Any]]:
-        """Keys and values (`JsonObject`, list or `Scalar`)."""
-        if self.content and not self.members:
-            values = zip(self.content.items(), self.ordinals, strict=True)
-            self.members = [(key, self._member(value, ordinal)) for (key, value), ordinal in values]
-        return self.members
-
-    def _member(self, value: Any, ordinal: int) -> Any:
-        """Return a member, whose value or token the decoder returned, as `get` does."""
-        if isinstance(value, JsonObject | list) or self.places is None:
-            return value
-        position = self.places.positions[ordinal]
-        if value.__class__ is int:
-            return _NEW(Scalar, (value if -_LARGEST < value < _LARGEST else None, str(value), position))
-        token = _token_of(value)
-        return _NEW(Scalar, (value if self.places.is_text[ordinal] else _to_scalar(token), token, position))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there are no members."""
-        return not (self.content or self.members)
-
-    def forget(self) -> None:
-        """Drop the members of an object that is read, because the next ones need its memory."""
-        self.members.clear()
-        self.content.clear()
-
-    def numbers(self, line_of: Callable[[int], int]) -> list[tuple[str, str, int]]:
-        """Return key, token and line of the members that are numbers, ``nan`` and too large ones included."""
-        if self.places is None or not isinstance(self.ordinals, range):
-            scalars = [(key, value) for key, value in self.pairs if isinstance(value, Scalar)]
-            return [
-                (key, scalar.token, line_of(scalar.position))
-                for key, scalar in scalars
-                if not isinstance(scalar.value, str) and scalar.token not in _WORDS
-            ]
-        part = slice(self.ordinals.start, self.ordinals.stop)
-        members = zip(self.content.items(), self.places.is_text[part], self.places.lines[part], strict=True)
+    def numbers(self) -> list[tuple[str, Scalar]]:
+        """Return the members that are numbers, ``nan`` and too large ones included."""
         return [
-            (key, _token_of(value), line)
-            for (key, value), is_text, line in members
-            if not is_text and value.__class__ in (str, int)
+            (key, value)
+            for key, value in self.pairs
+            if value.__class__ is Scalar and not isinstance(value.value, str) and value.token not in _WORDS
         ]
-
-    def whole_numbers(self, line_of: Callable[[int], int]) -> tuple[list[str], list[int], list[int]]:
-        """Return keys, values and lines of the members that are whole numbers, without those that are too large."""
-        if self.places is not None and isinstance(self.ordinals, range):
-            keys, values = list(self.content), list(self.content.values())
-            if set(map(type, values)) == {int} and min(values) >= 0 and max(values) < _LARGEST:
-                return keys, values, self.places.lines[self.ordinals.start : self.ordinals.stop].tolist()
-        numbers = [
-            (key, int(token), line)
-            for key, token, line in self.numbers(line_of)
-            if token.isdecimal() and len(token) <= _MOST_DIGITS
-        ]
-        keys, values, lines = map(list, zip(*numbers, strict=True)) if numbers else ([], [], [])
-        return keys, values, lines
 
     def all(self, name: str) -> list[Any]:
         """Return every value of that name."""
@@ -166,13 +95,6 @@ class JsonObject(msgspec.Struct, gc=False):
 
     def get(self, name: str) -> Any:
         """Return the first value of that name, or None."""
-        if content := self.content:
-            if name not in content:
-                return None
-            value = content[name]
-            if value.__class__ is JsonObject or value.__class__ is list:
-                return value
-            return self._member(value, self.ordinals[list(content).index(name)])
         for key, value in self.pairs:
             if key == name:
                 return value
@@ -197,13 +119,6 @@ class JsonObject(msgspec.Struct, gc=False):
         """Return the plain value of a leaf, or None."""
         value = self.get(name)
         return value.value if value.__class__ is Scalar else None
-
-
-def _token_of(value: str | int | bool | None) -> str:
-    """Return the token of a scalar that the decoder returned."""
-    if isinstance(value, str):
-        return value
-    return _TOKENS[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def skip_blanks(text: str, position: int) -> int:
@@ -236,11 +151,10 @@ def _read_into(
     into: JsonObject | list[Any],
     depth: int,
     kept: Kept | None = None,
-    reader: ElementReader | None = None,
 ) -> int:
     if isinstance(into, list):
-        return _read_list(text, position, into, depth, kept, reader)
-    return read_object(text, position, into, depth, kept, reader)
+        return _read_list(text, position, into, depth, kept)
+    return read_object(text, position, into, depth, kept)
 
 
 def read_object(
@@ -249,14 +163,13 @@ def read_object(
     into: JsonObject,
     depth: int = 0,
     kept: Kept | None = None,
-    reader: ElementReader | None = None,
 ) -> int:
     """Read the object at ``position`` into ``into`` and return its end.
 
     Raises `JsonError`; ``into`` then contains the members that are complete before the error, and the complete parts of
     the member before the error if ``kept`` contains its key.
     """
-    if depth > DEEPEST:
+    if depth > _DEEPEST:
         raise JsonError(text, position)
     into.span = position, 0
     place = skip_blanks(text, position + 1)
@@ -277,7 +190,7 @@ def read_object(
         place = expect(text, place, ":")
         if kept is not None and key in kept and text[place : place + 1] in ("{", "["):
             pairs.append((key, JsonObject() if text[place] == "{" else []))
-            place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key], reader)
+            place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key])
         else:
             value, place = read_value(text, place, depth + 1)
             pairs.append((key, value))
@@ -317,20 +230,15 @@ def to_plain(value: Any) -> Any:
     return value.value
 
 
-def _read_list(
-    text: str, position: int, into: list[Any], depth: int, kept: Kept | None, reader: ElementReader | None
-) -> int:
+def _read_list(text: str, position: int, into: list[Any], depth: int, kept: Kept | None) -> int:
     """Read the list at ``position`` into ``into`` and return its end; see `read_object`."""
-    if depth > DEEPEST:
+    if depth > _DEEPEST:
         raise JsonError(text, position)
     place = skip_blanks(text, position + 1)
     while text[place : place + 1] != "]":
         if kept is not None and text[place : place + 1] == "{":
             into.append(JsonObject())
-            if reader is not None and not kept:
-                into[-1], place = reader(place, depth + 1)
-            else:
-                place = read_object(text, place, into[-1], depth + 1, kept, reader)
+            place = read_object(text, place, into[-1], depth + 1, kept)
         else:
             value, place = read_value(text, place, depth + 1)
             into.append(value)

@@ -12,7 +12,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,44 +106,6 @@ def count_line_feeds(data: bytes) -> int:
     import numpy as np
 
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
-
-
-class Piece(NamedTuple):
-    """Whole elements of a list, which begin and end at these bytes of a file, and the number of lines before them.
-
-    They may be elements that only `azlatency.logs.json_tokens` reads, if they are not valid.
-    """
-
-    begin: int
-    end: int
-    line: int
-    is_valid: bool = True
-
-
-class Shortened(NamedTuple):
-    """A JSON document without the elements of its long lists; see `azlatency.logs.long_documents`.
-
-    Attributes
-    ----------
-    rest : str
-        The document with a number in the place of the elements of each long list.
-    lists : dict
-        By the position of that number the elements, and how many lines less there are in ``rest`` up to behind it.
-    is_complete : bool
-        Whether the text goes on to the end of the document, or to where it is damaged.
-    """
-
-    rest: str
-    lists: dict[int, tuple[list[Piece], int]]
-    is_complete: bool = True
-
-
-class LongText(FileText):
-    """The text of a JSON document of a tool with long lists, which is valid or cut at its end."""
-
-    def __init__(self, text: FileText, tool: str, shortened: Shortened) -> None:
-        super().__init__(text._file, text._size, text._line_feeds)
-        self.tool, self.shortened = tool, shortened
 
 
 def _found(place: int) -> int:

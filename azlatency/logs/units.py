@@ -153,7 +153,6 @@ def _define(name: str, canonical: str, factor: int | Decimal) -> _Unit:
 _LARGEST_EXPONENT = _MOST_DIGITS = 17
 _LARGEST_INTEGER = 2**63
 _MOST_TOKENS = 4096
-_EXACT = 2.0**53
 _NANOSECONDS = {
     **dict.fromkeys(("ns", "nsec"), 1),
     **dict.fromkeys(("us", "usec", "usecs", "microseconds", "μs", "µs"), 10**3),
@@ -230,37 +229,6 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     scale = Decimal(times) / over
     half_last_digit = Decimal(5).scaleb(exponent - 1) * scale
     return Quantity(float(exact * scale), canonical, token, float(half_last_digit), shown)
-
-
-def ratios(
-    digits: NDArray[np.int64], decimals: NDArray[np.int64], units: Sequence[str]
-) -> tuple[Column, Column] | None:
-    """Convert printed numbers whose digits are known.
-
-    Parameters
-    ----------
-    digits : array of int, shape (rows, units)
-        The numbers without their points.
-    decimals : array of int, shape (rows, units)
-        How many of the digits are behind the point.
-    units : sequence of str
-        The units.
-
-    Returns
-    -------
-    tuple of array or None
-        Values in canonical units, and half-widths of the rounding intervals, exactly as `quantity` returns them; None
-        if there are too many digits for exact arithmetic in ``float64``.
-    """
-    import numpy as np
-
-    times, over = np.array([_find(unit)[1:3] for unit in units], dtype=np.float64).T
-    powers = 10.0 ** np.arange(_MOST_DIGITS + 1)
-    numerators, divisors = digits * times, powers[decimals] * over
-    # Both are exact below 2**53, and so is the rounding of their ratio.
-    if max(numerators.max(), 2 * divisors.max()) >= _EXACT:
-        return None
-    return numerators / divisors, times / (2 * divisors)
 
 
 def count(token: str) -> Quantity:
@@ -348,11 +316,6 @@ def scale(unit: str) -> float:
 def canonical_unit(unit: str) -> str:
     """Return the canonical unit that a printed unit is converted to. Raises `UnitError`."""
     return _find(unit).canonical
-
-
-def shown_unit(unit: str) -> str:
-    """Return a unit as the log shows it. Raises `UnitError`."""
-    return _find(unit).shown
 
 
 def _find(unit: str) -> _Unit:

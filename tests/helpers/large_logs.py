@@ -10,7 +10,6 @@ import pytest
 
 import azlatency.logs.expand as expand_module
 from azlatency.logs import grammar, large, lines, record, rows, segment, spool, tables
-from azlatency.logs.parsers.fio import run
 from azlatency.logs.parsers.ping import samples
 from azlatency.logs.tables import Logs
 
@@ -38,7 +37,6 @@ def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
     for module in (spool, record):
         patch.setattr(module, "BLOCK", 3)
     patch.setattr(rows, "_FEWEST", 3)
-    patch.setattr(run, "_MOST_WHOLE", 2)
     patch.setattr(segment, "_MOST_BOUNDARIES", 200)
     patch.setattr(tables, "_PART", 12)
     patch.setattr(samples, "_WINDOW", 16)

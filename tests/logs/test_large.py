@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import azlatency.logs.expand as expand_module
-from azlatency.logs import grammar, large, lines, long_documents, parse
+from azlatency.logs import grammar, large, lines, parse
 from azlatency.logs.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.expand import expand, expand_stream
 from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
@@ -468,14 +468,17 @@ def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: p
     assert list(large_one.lines[5:450][3:70]) == list(small.lines[5:450][3:70])
 
 
-def test_what_must_be_in_memory_is_refused_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, 100)
-    monkeypatch.setattr(long_documents, "_MOST_MEMORY", 1000)
+    monkeypatch.setattr(expand_module, "LARGEST_WHOLE", 1000)
     (tmp_path / "a.json").write_text('{"other tool": "none-3"}' + " " * 1000)
-    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
-        archive.write(tmp_path / "a.json", "a.json")
-    errors = list(expand(tmp_path))
-    assert len(errors) == 2
-    assert all(
-        "a.json:1: 1024 bytes in one line" in str(error) or "b.zip!a.json:1: 1024" in str(error) for error in errors
+    (tmp_path / "b.log").write_text(HEADER + REPLY.format(1, "0.338") * 30)
+    with gzip.open(tmp_path / "c.json.gz", "wt") as packed:
+        packed.write("{" + " " * 3000)
+    refused, log, packed_refused = expand(tmp_path)
+    assert isinstance(log, Source)
+    assert str(refused) == (
+        f"{tmp_path.as_posix()}/a.json:1: JSON of more than 1000 bytes does not fit into memory; "
+        "split it, or use the text output of the tool"
     )
+    assert "c.json.gz:1: JSON of more than 1000 bytes" in str(packed_refused)

@@ -194,13 +194,6 @@ class Parser:
         such document is read without a search for logs in it.
     document_type : type or None
         What ``msgspec`` decodes such a document to; None if `azlatency.logs.json_lines.JsonLineMap` reads it.
-    document_lists : tuple of str
-        Keys of lists in such a document whose elements stay in a large file; the parser reads them with
-        `azlatency.logs.json_lines.JsonLineMap.elements` or ``windows``.
-    document_texts : tuple of str
-        Keys of texts in such a document that the parser does not read.
-    document_line : bytes
-        Pattern of the beginning of a log that is a document in each line, so that a large one is read as a text log is.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -217,9 +210,6 @@ class Parser:
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
     document_type: ClassVar[Any] = None
-    document_lists: ClassVar[tuple[str, ...]] = ()
-    document_texts: ClassVar[tuple[str, ...]] = ()
-    document_line: ClassVar[bytes] = b""
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     reader: ClassVar[type[LineReader]]

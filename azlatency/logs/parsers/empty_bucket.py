@@ -79,13 +79,17 @@ class _Rates(LineLog):
         run = self.recorder.start_run(
             "empty_bucket", first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
         )
-        count, rates = end - begin, self.rates[begin:end].tolist()
-        if count:
-            run.add_columns(
-                "intervals", count, side="sender", start_ns=list(range(0, count * _SECOND, _SECOND)),
-                end_ns=list(range(_SECOND, (count + 1) * _SECOND, _SECOND)), throughput=rates,
-                throughput_printed=rates, omitted=False, line=self.lines[begin:end].tolist(),
-            )  # fmt: skip
+        count = end - begin
+        for second, (rate, line) in enumerate(zip(self.rates[begin:end], self.lines[begin:end], strict=True)):
+            run.add_interval(
+                side="sender",
+                start_ns=second * _SECOND,
+                end_ns=(second + 1) * _SECOND,
+                throughput=rate,
+                throughput_printed=rate,
+                omitted=False,
+                line=line,
+            )
         run.set(duration_ns=count * _SECOND)
         end_run(run, has_numbers=count > 0, ended=ended, last_line=last_line)
 

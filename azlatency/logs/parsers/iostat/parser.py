@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from msgspec import Raw
-
 from azlatency.logs.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
@@ -34,8 +32,6 @@ class IostatParser(Parser):
     tool = "iostat"
     commands = ("iostat",)
     document_keys: ClassVar = {"sysstat": "{"}
-    document_type = Raw
-    document_lists = ("statistics",)
     units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
         Signature(" CPU)", BANNER, weak=True),

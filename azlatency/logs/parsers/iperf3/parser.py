@@ -32,9 +32,6 @@ class Iperf3Parser(Parser):
     commands = ("iperf3",)
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
-    document_lists = ("intervals",)
-    document_texts = ("server_output_text",)
-    document_line = rb'\{\s{0,9}"event"\s{0,9}:\s{0,9}"start"'
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),

@@ -20,7 +20,6 @@ class LagscopeParser(Parser):
     commands = ("lagscope",)
     document_keys: ClassVar = {"latencies": "["}
     document_type = Table
-    document_lists = ("latencies",)
     signatures = (
         Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
         Signature(CSV_HEADER, re.escape(CSV_HEADER)),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Raw
-
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
@@ -20,8 +18,6 @@ class NtttcpParser(Parser):
     tool = "ntttcp"
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}
-    document_type = Raw
-    document_lists = ("threads",)
     units: ClassVar = {
         # MEG and MB/s of ntttcp for Windows are binary (ntttcp.c 4702).
         "MEG": ("bytes", 1 << 20),
