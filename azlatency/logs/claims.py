@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from azlatency.logs.decode import Source
 from azlatency.logs.foreign import FOREIGN_TOOLS
@@ -36,85 +35,28 @@ class Claim(NamedTuple):
         return self.tool not in load_parsers()
 
 
-class Claims(Sequence[Claim]):
-    """Claims in ascending order of position, at 11 bytes each: a text may have millions of lines that begin a log."""
-
-    def __init__(self, claims: Iterable[Claim] = ()) -> None:
-        self._tools: list[str] = []
-        self._positions, self._codes, self._weak = array("q"), array("H"), bytearray()
-        for claim in claims:
-            self.append(claim)
-
-    def append(self, claim: Claim) -> None:
-        """Add a claim at the end."""
-        position, tool, weak = claim
-        tools = self._tools
-        if tool not in tools:
-            tools.append(tool)
-        self._positions.append(position)
-        self._codes.append(tools.index(tool))
-        self._weak.append(weak)
-
-    def __len__(self) -> int:
-        return len(self._positions)
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Claims | list) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @overload
-    def __getitem__(self, index: int) -> Claim: ...
-    @overload
-    def __getitem__(self, index: slice) -> Claims: ...
-    def __getitem__(self, index: int | slice) -> Claim | Claims:
-        if isinstance(index, int):
-            return Claim(self._positions[index], self._tools[self._codes[index]], bool(self._weak[index]))
-        part = Claims()
-        part._tools = self._tools
-        part._positions, part._codes, part._weak = self._positions[index], self._codes[index], self._weak[index]
-        return part
-
-    def __iter__(self) -> Iterator[Claim]:
-        return map(Claim, self._positions, map(self._tools.__getitem__, self._codes), map(bool, self._weak))
-
-    def __delitem__(self, index: slice) -> None:
-        del self._positions[index], self._codes[index], self._weak[index]
+class Claims(list[Claim]):
+    """Claims in ascending order of position."""
 
     def between(self, start: int, stop: int) -> Claims:
         """Return the claims on the lines ``start`` to ``stop`` (exclusive)."""
-        if self._positions and start <= self._positions[0] and self._positions[-1] < stop:
-            return self
-        return self[bisect_left(self._positions, start) : bisect_left(self._positions, stop)]
+        return Claims(self[bisect_left(self, (start,)) : bisect_left(self, (stop,))])
 
     @property
-    def tools(self) -> Sequence[str]:
-        """The tools that have claims, and perhaps others."""
-        return self._tools
+    def tools(self) -> set[str]:
+        """The tools that have claims."""
+        return {claim.tool for claim in self}
 
     @property
     def tool(self) -> str | None:
         """The tool of all claims; None if there are several, or if no parser reads it."""
-        tools = self._tools
-        return tools[0] if len(tools) == 1 and tools[0] in load_parsers() else None
-
-    def have_strong(self, start: int) -> bool:
-        """Return whether a claim from an index on is not weak."""
-        return self._weak.find(0, start) >= 0
-
-    def have_weak(self, start: int) -> bool:
-        """Return whether a claim from an index on is weak."""
-        return self._weak.find(1, start) >= 0
+        tools = self.tools
+        return next(iter(tools)) if len(tools) == 1 and tools <= load_parsers().keys() else None
 
     def weigh(self) -> tuple[int, int]:
         """Return the number of claims of known tools that start a log, and of all of them."""
-        if self.tool is not None:
-            return self._weak.count(0), len(self)
-        known = load_parsers().keys()
-        codes = {code for code, tool in enumerate(self._tools) if tool in known}
-        weak = sum(weak for code, weak in zip(self._codes, self._weak, strict=True) if code in codes)
-        total = sum(map(self._codes.count, codes))
-        return total - weak, total
+        known = [claim for claim in self if not claim.is_foreign]
+        return sum(not claim.weak for claim in known), len(known)
 
 
 def find_claims(source: Source) -> Claims:
@@ -157,8 +99,7 @@ def find_claims(source: Source) -> Claims:
                 continue
             if len(of_line) > 1:  # the next line proves which tool it is
                 of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
-            for claim in of_line:
-                claims.append(claim)
+            claims += of_line
     if tentative:
         _resolve(claims, tentative)
     return claims
@@ -197,8 +138,8 @@ def _resolve(claims: Claims, tentative: list[Claim]) -> None:
 
     Other tools then lose their claims on such a line.
     """
-    at = len(claims.between(0, tentative[0].position))
-    last = list(claims[at:])
+    at = bisect_left(claims, (tentative[0].position,))
+    last = claims[at:]
     owner: dict[int, str] = {}
     for claim in tentative:
         above = [*claims[max(at - 1, 0) : at], *(earlier for earlier in last if earlier.position < claim.position)]
@@ -207,5 +148,4 @@ def _resolve(claims: Claims, tentative: list[Claim]) -> None:
     del claims[at:]
     kept = {claim for claim in (*last, *tentative) if owner.get(claim.position, "") == claim.tool}
     kept |= {claim for claim in last if claim.position not in owner}
-    for claim in sorted(kept):
-        claims.append(claim)
+    claims += sorted(kept)

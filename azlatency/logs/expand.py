@@ -33,16 +33,16 @@ from stat import S_ISDIR
 from typing import IO, Any
 
 from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
-from azlatency.logs.large import FileText, count_line_feeds
+from azlatency.logs.large import LARGEST_WHOLE, FileText, count_line_feeds
 
 LARGEST_SOURCE = 2 * 1024**3
-#: What is read as a whole is not decompressed beyond this size.
-LARGEST_WHOLE = 256 * 1024**2
 MOST_MEMBERS = 100_000
 #: Archives inside the outermost archive, one inside the other.
 MOST_NESTED = 3
 #: Logs shrink to between a third and a thirtieth of their size.
 MOST_EXPANDED = 250
+#: The kind of each line is a byte in memory.
+_MOST_LINES = 2**28
 #: A line needs up to twelve times its size in memory.
 LONGEST_LINE = 20 * 1024**2
 _EXPANDED_FREELY = 256 * 1024**2
@@ -272,7 +272,9 @@ def _open_large(
             encoding = find_code_page(read())
     if text is None:
         text, size = _copied(read(), mark, encoding, "replace")
-    return Source(shown, hasher.hexdigest(), size, encoding, text) if text.count("\n") else None
+    if (lines := text.count("\n")) > _MOST_LINES:
+        raise SourceError(f"{shown}:1: {lines:,} lines do not fit into memory; split it")
+    return Source(shown, hasher.hexdigest(), size, encoding, text) if lines else None
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -20,7 +20,6 @@ the rule matches, and returns False if it cannot read all rows; they are then re
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -49,11 +48,8 @@ __all__ = [
 LONGEST_LINE = 4096
 #: Where the parsers of this library are.
 _PARSERS = f"{__package__}.parsers"
-#: The kinds of more lines are kept as pages.
-_MOST_LISTED = 2**20
-#: The rules for so many lines are selected at once.
+#: The rules for at most this many lines are selected at once.
 _BATCH = 2**10
-_PAGE = 2**16
 
 #: The kinds of line, in ascending priority: if pieces of one physical line differ, the highest kind counts.
 UNMARKED, BLANK, PROSE, KNOWN, DATA, UNKNOWN = range(6)
@@ -70,11 +66,11 @@ class LineAccounting:
     Attributes
     ----------
     kinds : bytearray
-        The kind of each line, or what behaves like it for many lines.
+        The kind of each line.
     """
 
     def __init__(self, lines: int) -> None:
-        self.kinds: Any = bytearray(lines) if lines < _MOST_LISTED else _Pages(lines)
+        self.kinds = bytearray(lines)
 
     def mark(self, number: int, kind: int) -> None:
         """Mark line ``number`` (1-based), unless it already has a kind of higher priority."""
@@ -88,17 +84,6 @@ class LineAccounting:
     def raise_range(self, first: int, last: int, kind: int) -> None:
         """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
         self.kinds[first - 1 : last] = self.kinds[first - 1 : last].translate(_AT_LEAST[kind])
-
-    def raise_each(self, first: int, kinds: bytes) -> None:
-        """Mark the lines from ``first`` on with a kind each, except those with a kind of higher priority."""
-        lines = slice(first - 1, first - 1 + len(kinds))
-        if "numpy" not in sys.modules:
-            self.kinds[lines] = bytes(map(max, self.kinds[lines], kinds))
-            return
-        import numpy as np
-
-        present, new = np.frombuffer(self.kinds[lines], np.uint8), np.frombuffer(kinds, np.uint8)
-        self.kinds[lines] = np.maximum(present, new).tobytes()
 
     def mark_as_prose(self, number: int) -> None:
         """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
@@ -123,88 +108,6 @@ class LineAccounting:
             "lines_prose": kinds.count(PROSE),
             "lines_unknown": kinds.count(UNKNOWN) + kinds.count(UNMARKED),
         }
-
-
-class _Pages:
-    """The kinds of many lines, like a `bytearray`; a page of lines of one kind is kept as that kind."""
-
-    def __init__(self, lines: int) -> None:
-        self._lines = lines
-        self._pages: list[int | bytearray] = [UNMARKED] * -(-lines // _PAGE)
-
-    def __len__(self) -> int:
-        return self._lines
-
-    def _size(self, number: int) -> int:
-        return min(_PAGE, self._lines - number * _PAGE)
-
-    def _bytes(self, number: int) -> bytearray:
-        """Return a page as bytes, which it stays until all of them are equal."""
-        page = self._pages[number]
-        if isinstance(page, int):
-            page = self._pages[number] = bytearray([page]) * self._size(number)
-        return page
-
-    def _spans(self, part: slice) -> Iterator[tuple[int, int, int]]:
-        """Yield the number of each page in a range of lines, with the range inside the page."""
-        start, stop, _ = part.indices(self._lines)
-        for number in range(start // _PAGE, -(-stop // _PAGE) if stop > start else 0):
-            yield number, max(start - number * _PAGE, 0), min(stop - number * _PAGE, self._size(number))
-
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, slice):
-            return b"".join(
-                bytes([page]) * (stop - start) if isinstance(page := self._pages[number], int) else page[start:stop]
-                for number, start, stop in self._spans(index)
-            )
-        page = self._pages[index // _PAGE]
-        return page if isinstance(page, int) else page[index % _PAGE]
-
-    def __setitem__(self, index: int | slice, kinds: Any) -> None:
-        if not isinstance(index, slice):
-            number, place = divmod(index, _PAGE)
-            if self[index] != kinds:
-                self._bytes(number)[place] = kinds
-                if place == self._size(number) - 1:
-                    self._merge(number)
-            return
-        done = 0
-        for number, start, stop in self._spans(index):
-            part = kinds[done : done + stop - start]
-            done += stop - start
-            page = self._pages[number]
-            if isinstance(page, int) and part.count(page) == len(part):
-                continue
-            self._bytes(number)[start:stop] = part
-            self._merge(number)
-
-    def _merge(self, number: int) -> None:
-        """Keep a page as one kind if its lines are of that kind."""
-        page = self._bytes(number)
-        # Lines are marked in their order, so a page is rarely full of one kind before its ends are equal.
-        if page[0] == page[-1] and page.count(page[0]) == len(page):
-            self._pages[number] = page[0]
-
-    def __contains__(self, kind: int) -> bool:
-        return self.find(kind) >= 0
-
-    def find(self, kind: int, start: int = 0) -> int:
-        """Return the index of the first line of a kind, or -1."""
-        for number in range(start // _PAGE, len(self._pages)):
-            page, first = self._pages[number], max(start - number * _PAGE, 0)
-            if isinstance(page, int):
-                if page == kind and first < self._size(number):
-                    return number * _PAGE + first
-            elif (place := page.find(kind, first)) >= 0:
-                return number * _PAGE + place
-        return -1
-
-    def count(self, kind: int) -> int:
-        """Return the number of lines of a kind."""
-        return sum(
-            page.count(kind) if isinstance(page, bytearray) else self._size(number) * (page == kind)
-            for number, page in enumerate(self._pages)
-        )
 
 
 @dataclass(frozen=True)

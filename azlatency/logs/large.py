@@ -7,7 +7,6 @@ only the last million are in memory. `Labels` and `Repeated` are columns of text
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from array import array
 from collections import Counter
@@ -23,6 +22,12 @@ NULL = -(2**63)
 #: A longer column is kept in a temporary file.
 MOST_IN_MEMORY = 2**20
 _WINDOW = 4096
+#: Fewer values need no numpy, whose import takes longer than to compare them.
+_FEW = 2**14
+
+
+#: Of larger files, only samples fit into memory: rows, runs and JSON are objects in memory.
+LARGEST_WHOLE = 256 * 1024**2
 
 
 class TooLargeError(Exception):
@@ -171,17 +176,6 @@ class Integers(Sequence[Any]):
         self._write(self._tail)
         self._tail = array(self._code)
 
-    def settle(self) -> None:
-        """Move the values that are in memory into the file, if there is one."""
-        if self._file is not None:
-            self._write(self._tail)
-            self._tail = array(self._code)
-
-    @property
-    def in_file(self) -> bool:
-        """Whether values are in a file."""
-        return self._file is not None
-
     def _write(self, values: array[int] | bytes | memoryview) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="azlatency-", buffering=0)  # noqa: SIM115  # closed with the column
@@ -265,14 +259,9 @@ class Integers(Sequence[Any]):
 Column: TypeAlias = "array[int] | Integers"
 
 
-def grown(column: Column, values: NDArray[np.int64]) -> Column:
+def extended(column: Column, values: NDArray[np.int64]) -> Column:
     """Add values to a column and return it, or the `Integers` that take its place once it is long."""
     column.frombytes(values.ravel().view("B").data)
-    return moved_if_long(column)
-
-
-def moved_if_long(column: Column) -> Column:
-    """Return a column, as `Integers` once it is long."""
     return Integers(column) if isinstance(column, array) and len(column) > MOST_IN_MEMORY else column
 
 
@@ -288,7 +277,7 @@ def pieces_of(column: Column) -> Iterator[NDArray[np.int64]]:
 
 def extremes(column: Column) -> tuple[int, int]:
     """Return the least and the greatest value of a column, which in an array may not be missing."""
-    if isinstance(column, array) and (len(column) < _WINDOW or "numpy" not in sys.modules):
+    if isinstance(column, array) and len(column) < _FEW:
         return min(column), max(column)
     pieces = (piece[piece != NULL] for piece in pieces_of(column))
     ends = [(int(piece.min()), int(piece.max())) for piece in pieces if len(piece)]
@@ -355,15 +344,6 @@ class Labels(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._indexes)
-
-    @property
-    def in_file(self) -> bool:
-        """See `Integers.in_file`."""
-        return self._indexes.in_file
-
-    def settle(self) -> None:
-        """See `Integers.settle`."""
-        self._indexes.settle()
 
     def append(self, label: str) -> None:
         """Add one text."""

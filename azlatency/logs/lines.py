@@ -1,7 +1,5 @@
 """The lines of a source; in a large source, consecutive lines that differ only in their digits form one block.
 
-The other lines of a text that stays in its file are a `Passage`, which builds them when they are read.
-
 A ping log of a million replies has about a dozen distinct lines and a million that differ only in their digits.
 `group_lines` finds such blocks by comparing the text without its digits; the lines of a block are built only on access.
 `UniformBlock.columns` reads the numbers of a block in bulk (`azlatency.logs.number_columns`). It returns None if a row
@@ -13,12 +11,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
-from azlatency.logs.large import FileText
+from azlatency.logs.large import LARGEST_WHOLE, FileText, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +29,6 @@ _PIECE = 2**18
 _LARGEST_BLOCK = 2**22
 #: Lines of one piece of `unique_pieces`.
 _UNIQUE = 2**14
-#: Readers go back and forth between the ends of a few passages, whose lines stay in memory.
-_MOST_BUILT = 4
 #: Shorter blocks are faster to read line by line.
 _FEWEST = 100
 _CONTROL = (b"\r", b"\x1b", b"\x08")
@@ -171,54 +167,6 @@ class UniformBlock(Sequence[Line]):
         return dict(zip(names, whole, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class Passage(Sequence[Line]):
-    """Consecutive lines of a text in a file that differ in more than their digits, built from the file when read.
-
-    They are the lines ``begin`` to ``end`` of ``whole[start:stop]``, which starts with the physical line ``first``.
-    ``built`` contains the lines of the passages of the text that were built last.
-    """
-
-    first: int
-    whole: FileText = field(repr=False)
-    start: int
-    stop: int
-    clean: Callable[[int, str], list[Line]] = field(repr=False)
-    built: dict[int, list[Line]] = field(repr=False)
-    begin: int = 0
-    end: int | None = None
-
-    @property
-    def _lines(self) -> list[Line]:
-        lines = self.built.get(self.start)
-        if lines is None:
-            lines = self.clean(self.first, self.whole[self.start : self.stop])
-            while len(self.built) >= _MOST_BUILT:
-                del self.built[next(iter(self.built))]
-            self.built[self.start] = lines
-        return lines
-
-    @cached_property
-    def _length(self) -> int:
-        return len(self._lines[self.begin : self.end])
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Passage: ...
-    def __getitem__(self, index: int | slice) -> Line | Passage:
-        if isinstance(index, slice):
-            start, stop, _ = index.indices(len(self))
-            return replace(self, begin=self.begin + start, end=self.begin + max(stop, start))
-        return self._lines[self.begin + range(len(self))[index]]
-
-    def __iter__(self) -> Iterator[Line]:
-        return iter(self._lines[self.begin : self.end])
-
-
 class Piece(NamedTuple):
     """Some lines of a source: the position, the text and the shape of each."""
 
@@ -302,7 +250,7 @@ def _encoded(text: str | FileText, start: int, stop: int) -> bytes:
 class Lines(Sequence[Line]):
     """The lines of a large source: lists of lines, and parts whose lines are built on access."""
 
-    def __init__(self, parts: list[list[Line] | Passage | UniformBlock]) -> None:
+    def __init__(self, parts: list[list[Line] | UniformBlock]) -> None:
         self.parts = parts
         self._starts = [0, *accumulate(len(part) for part in parts)]
         self._read: UniformBlock | None = None
@@ -333,22 +281,6 @@ class Lines(Sequence[Line]):
     def __iter__(self) -> Iterator[Line]:
         for part in self.parts:
             yield from part
-
-    def place_of(self, index: int) -> int:
-        """Return where the physical line of a line begins in a text that stays in its file."""
-        import numpy as np
-
-        part = self.parts[bisect_right(self._starts, index) - 1]
-        assert not isinstance(part, list)
-        above = self[index].number - part.first
-        if not above:
-            return part.start
-        body = np.frombuffer(_encoded(part.whole, part.start, part.stop), np.uint8)
-        return part.start + int((body == ord("\n")).nonzero()[0][above - 1]) + 1
-
-    def end_in(self, text: FileText) -> int:
-        """Return where the last line ends in the text, which stays in its file."""
-        return text.find("\n", self.place_of(len(self) - 1)) + 1 or len(text)
 
     def unique_pieces(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the texts and positions of all lines, but only the first one of each `UniformBlock`, in pieces."""
@@ -449,16 +381,19 @@ def have_decimals(values: NDArray[np.int64], widths: NDArray[np.int64], decimals
 
 
 def group_lines(text: str | FileText, clean: Callable[[int, str], list[Line]]) -> Sequence[Line]:
-    """Return the lines of a large text; ``clean(first, text)`` returns the lines that a part of it shows."""
-    parts: list[list[Line] | Passage | UniformBlock] = []
+    """Return the lines of a large text; ``clean(first, text)`` returns the lines that a part of it shows.
+
+    Raises `TooLargeError` if those that differ in more than their digits do not fit into memory.
+    """
+    parts: list[list[Line] | UniformBlock] = []
     last: bytes | None = None  # shape of the block that is the last part
-    built: dict[int, list[Line]] = {}
-    number, start = 1, 0
+    number, start, different = 1, 0, 0
     while start < len(text):
         for shape, count, end in _find_uniform(text, start, _piece_end(text, start, len(text))):
-            if shape is None and isinstance(text, FileText):
-                parts.append(Passage(number, text, start, end, clean, built))
-            elif shape is None:
+            if shape is None:
+                if (different := different + end - start) > LARGEST_WHOLE:
+                    what = f"more than {LARGEST_WHOLE} bytes of lines that differ in more than their digits"
+                    raise TooLargeError(f"{what} do not fit into memory; split the file", number)
                 parts.append(clean(number, text[start:end]))
             elif (
                 shape == last

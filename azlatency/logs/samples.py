@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, Labels, Repeated, extremes, grown, nullable
+from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, Labels, Repeated, extended, extremes, nullable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,8 +53,8 @@ class SampleColumns:
         """Add many samples; ``status`` contains indexes into `STATUSES`, by default of ok."""
         import numpy as np
 
-        self.seq, self.rtt = grown(self.seq, seq), grown(self.rtt, rtt)
-        self.sent = grown(self.sent, np.full(len(seq), NULL) if sent is None else sent)
+        self.seq, self.rtt = extended(self.seq, seq), extended(self.rtt, rtt)
+        self.sent = extended(self.sent, np.full(len(seq), NULL) if sent is None else sent)
         self._status.extend(bytes(len(seq)) if status is None else status)
         if isinstance(self.seq, Integers) and isinstance(self._status, bytearray):
             self._status = Integers(self._status)

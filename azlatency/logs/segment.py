@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import chain, compress, groupby, islice, pairwise
+from itertools import compress, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,7 +33,6 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.large import Column, moved_if_long
 from azlatency.logs.lines import ByShape, ShapedLines
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
@@ -58,8 +57,6 @@ _MAY_BE_BOUNDARY = r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*
 _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
-#: Boundaries of so many characters are not searched for again.
-_MOST_BOUNDARIES = 2**20
 _LINES_ABOVE_FOREIGN = 4
 _JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
@@ -81,51 +78,12 @@ class _Block(NamedTuple):
     """Whether the block is running text of a Markdown file, in which a line that no rule matches is prose."""
 
 
-class _Logs(Sequence[Log]):
-    """Logs of which only the places and the different contexts are kept: a text may have very many."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._edges: Column = array("q")
-        self._numbers: Column = array("q")
-        self.loose = bytearray()
-        """Whether each is in running text of a Markdown file."""
-        self._contexts: dict[tuple[str, tuple[str, ...], str | None, str | None], int] = {}
-
-    def add(self, tool: str, start: int, stop: int, block: _Block) -> None:
-        """Add the log of a tool in lines ``start`` to ``stop`` (exclusive)."""
-        context = tool, block.headings, block.command, block.host
-        self._edges.extend(array("q", (start, stop)))
-        self._numbers.append(self._contexts.setdefault(context, len(self._contexts)))
-        self.loose.append(block.loose)
-        self._edges, self._numbers = moved_if_long(self._edges), moved_if_long(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, index: int) -> Log:  # type: ignore[override]
-        return next(islice(self._from(range(len(self))[index]), 1))
-
-    def __iter__(self) -> Iterator[Log]:
-        return self._from(0)
-
-    def _from(self, first: int) -> Iterator[Log]:
-        """Yield the logs from an index on."""
-        contexts, lines = list(self._contexts), self._source.lines
-        for index in range(first, len(self)):
-            tool, headings, prompt, host = contexts[self._numbers[index]]
-            start, stop = map(int, self._edges[2 * index : 2 * index + 2])
-            part = lines.part(start, stop) if isinstance(lines, ShapedLines) else lines[start:stop]
-            command = prompt if _runs_tool(load_parsers()[tool], prompt) else None
-            yield Log(self._source, tool, part, headings, command, host if command else None)
-
-
 @dataclass
 class Segments:
     """The logs of a source, the lines that are boundaries between them, and the lines that two tools claim."""
 
-    logs: Sequence[Log] = ()
-    loose: Sequence[int] = b""
+    logs: list[Log] = field(default_factory=list)
+    loose: list[bool] = field(default_factory=list)
     """Whether each log is in running text of a Markdown file."""
     prose_lines: array[int] = field(default_factory=partial(array, "q"))
     conflicts: list[list[Claim]] = field(default_factory=list)
@@ -137,8 +95,8 @@ def segment(source: Source, claims: Claims) -> Segments:
     """Split a source into logs at its claims. Lines that two tools claim become conflicts, not logs."""
     lines = source.lines
     if _is_one_log(source, lines, claims):
-        return Segments([Log(source, claims[0].tool, lines)], b"\0")
-    segments = Segments(logs := _Logs(source), logs.loose)
+        return Segments([Log(source, claims[0].tool, lines)], [False])
+    segments = Segments()
     # What is weak in the log of one tool is removed below.
     is_of_one_tool = claims.tool is not None
     if not is_of_one_tool:
@@ -152,7 +110,11 @@ def segment(source: Source, claims: Claims) -> Segments:
             if claim.is_foreign:
                 segments.foreign.append(claim)
                 continue
-            logs.add(claim.tool, start, stop, block)
+            part = lines.part(start, stop) if isinstance(lines, ShapedLines) else lines[start:stop]
+            command = block.command if _runs_tool(load_parsers()[claim.tool], block.command) else None
+            host = block.host if command else None
+            segments.logs.append(Log(source, claim.tool, part, block.headings, command, host))
+            segments.loose.append(block.loose)
     return segments
 
 
@@ -171,7 +133,7 @@ def _is_one_log(source: Source, lines: Sequence[Line], claims: Claims) -> bool:
     return (
         isinstance(lines, ShapedLines)
         and claims.tool is not None
-        and not claims.have_strong(1)
+        and all(claim.weak for claim in claims[1:])
         and not any(map(_BOUNDARIES.__getitem__, lines.shapes))
         and not source.path.lower().endswith(_MARKDOWN_ENDINGS)
     )
@@ -193,7 +155,7 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
         accounting.mark(number, BLANK if not shows_text else PROSE if notes else UNKNOWN)
     if accounting.find(UNKNOWN) and (_is_notes(source, segments) if notes is None else notes):
         for log, loose in zip(segments.logs, segments.loose, strict=True):
-            for number in _find_prose(log, loose, accounting):
+            for number in _find_prose(log, accounting, loose=loose):
                 accounting.mark_as_prose(number)
 
 
@@ -302,10 +264,6 @@ def _is_just_above(claim: Claim, foreign: Claim, lines: Sequence[Line]) -> bool:
 
 def _remove_weak(claims: Claims) -> Claims:
     """Remove weak claims inside a log of the same tool."""
-    if claims.tool is not None and not claims.have_strong(1):
-        return claims[:1]
-    if claims.tool is not None and not claims.have_weak(1):
-        return claims
     kept, tool = Claims(), ""
     for claim in claims:
         if not (claim.weak and claim.tool == tool):
@@ -320,12 +278,11 @@ def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> C
         return claims
     kept = Claims()
     for tool, group in groupby(claims, key=attrgetter("tool")):
-        same = claims if claims.tool == tool else Claims(group)
+        same = list(group)
         continued: set[int] = set()
         if len(same) > 1 and _may_continue(tool):
-            continued.update(load_parsers()[tool].find_continued(_Parts(lines, same, block.stop)))
-        if same is claims and not continued:
-            return claims
+            edges = [*(claim.position for claim in same), block.stop]
+            continued.update(load_parsers()[tool].find_continued([lines[at:end] for at, end in pairwise(edges)]))
         for index, claim in enumerate(same):
             if index not in continued:
                 kept.append(claim)
@@ -335,21 +292,6 @@ def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> C
 def _may_continue(tool: str) -> bool:
     """Return whether a log of a tool may continue the one above it."""
     return tool in load_parsers() and type(load_parsers()[tool]).find_continued is not Parser.find_continued
-
-
-class _Parts(Sequence[Sequence[Line]]):
-    """The lines from each claim to the next one, or to the end of the block, which are cut out when they are read."""
-
-    def __init__(self, lines: Sequence[Line], claims: Claims, stop: int) -> None:
-        self._lines = lines
-        self._edges = array("q", (claim.position for claim in claims))
-        self._edges.append(stop)
-
-    def __len__(self) -> int:
-        return len(self._edges) - 1
-
-    def __getitem__(self, index: int) -> Sequence[Line]:  # type: ignore[override]
-        return self._lines[self._edges[index] : self._edges[range(len(self))[index] + 1]]
 
 
 def _find_start(start: int, tool: str, lines: Sequence[Line], block: _Block) -> int:
@@ -381,14 +323,11 @@ def _runs_tool(parser: Parser, command: str | None) -> bool:
 
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> Iterator[_Block]:
     """Yield the blocks between fences, headings and prompt lines, with their context."""
-    others, first, size = _find_boundaries(source), list[tuple[int, str]](), 0
-    while size < _MOST_BOUNDARIES and (boundary := next(others, None)) is not None:
-        first.append(boundary)
-        size += 100 + len(boundary[1])
+    boundaries = list(_find_boundaries(source))
     markdown = source.path.lower().endswith(_MARKDOWN_ENDINGS) or any(
-        "```" in line or "~~~" in line for _, line in chain(first, others)
+        "```" in line or "~~~" in line for _, line in boundaries
     )
-    if lines and not (first or markdown):
+    if lines and not (boundaries or markdown):
         yield _Block(0, len(lines))
         return
     commands = _commands()
@@ -401,7 +340,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
             titles = tuple(title for _, title in headings)
             yield _Block(start, stop, titles, command, host, loose=markdown and not fenced)
 
-    for index, text in first if size < _MOST_BOUNDARIES else _find_boundaries(source):
+    for index, text in boundaries:
         line = text.strip()
         if markdown and _FENCE.fullmatch(line):
             yield from above(index)
@@ -481,7 +420,7 @@ def _is_notes(source: Source, segments: Segments) -> bool:
     return False
 
 
-def _find_prose(log: Log, loose: int, accounting: LineAccounting) -> set[int]:
+def _find_prose(log: Log, accounting: LineAccounting, *, loose: bool) -> set[int]:
     """Return the unknown lines of a log that are prose: in running text all, else those after its last blank line."""
     if loose:
         return {line.number for line in log.lines if accounting.kind_of(line.number) == UNKNOWN}

@@ -21,12 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import azlatency.logs.expand as expand_module
-from azlatency.logs import grammar, large, lines, parse
+from azlatency.logs import large, lines, parse
 from azlatency.logs.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.expand import expand, expand_stream
-from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, LineAccounting
-from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extremes, frequencies, grown
+from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extended, extremes, frequencies
 from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.fio import parser as fio
 from azlatency.logs.parsers.ping import samples
 
 LOGS = sorted(
@@ -252,31 +252,10 @@ def test_a_column_moves_into_a_file_when_it_is_long(monkeypatch: pytest.MonkeyPa
     import numpy as np
 
     monkeypatch.setattr(large, "MOST_IN_MEMORY", 5)
-    short = grown(array("q"), np.arange(5))
+    short = extended(array("q"), np.arange(5))
     assert isinstance(short, array)
-    assert list(grown(short, np.arange(2))) == [0, 1, 2, 3, 4, 0, 1]
-    assert isinstance(grown(short, np.arange(2)), Integers)
-
-
-@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40), st.sampled_from([BLANK, DATA, UNKNOWN])), max_size=9))
-def test_kinds_of_many_lines_are_like_those_of_few(marks: list[tuple[int, int, int]]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        few = LineAccounting(40)
-        patch.setattr(grammar, "_MOST_LISTED", 0)
-        patch.setattr(grammar, "_PAGE", 7)
-        many = LineAccounting(40)
-        for accounting in (few, many):
-            for index, (first, last, kind) in enumerate(marks):
-                if first > last:
-                    accounting.mark(first, kind)
-                elif index % 2:
-                    accounting.mark_range(first, last, kind)
-                else:
-                    accounting.raise_range(first, last, kind)
-        assert many.counts() == few.counts()
-        assert [many.kind_of(line) for line in range(1, 41)] == [few.kind_of(line) for line in range(1, 41)]
-        for kind in range(6):
-            assert [many.find(kind, line) for line in range(41)] == [few.find(kind, line) for line in range(41)]
+    assert list(extended(short, np.arange(2))) == [0, 1, 2, 3, 4, 0, 1]
+    assert isinstance(extended(short, np.arange(2)), Integers)
 
 
 @pytest.mark.slow
@@ -349,49 +328,6 @@ def test_late_and_repeated_replies_need_little_memory(tmp_path: Path, kind: str)
     assert peak <= 200
 
 
-@pytest.mark.slow
-def test_many_tests_of_iperf3_need_little_memory(tmp_path: Path) -> None:
-    path, raw = tmp_path / "a.ndjson", (FIXTURES / "iperf3/3.17.1-stream.ndjson").read_bytes()
-    path.write_bytes(4_000 * raw)
-    runs, peak = peak_of(
-        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
-    )
-    assert int(runs) == 4_000
-    assert peak <= 230
-
-
-@pytest.mark.slow
-def test_an_import_of_many_runs_and_events_needs_little_memory(tmp_path: Path) -> None:
-    report = (
-        "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n"
-        "           {}.{:02}    0.00    1.90    0.10    0.00   90.00\n\n"
-        "Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd\n"
-        "sda              {}.{:02}        {}.07       106.62         0.00      10000      10000          0\n\n"
-        "not a line {}\n"
-    )
-    path = tmp_path / "a.log"
-    with path.open("w") as stream:
-        stream.write("Linux 6.1.0 (vm) \t01/02/2026 \t_x86_64_\t(2 CPU)\n\n")
-        for n in range(60_000):
-            stream.write(report.format(n % 9, n % 97, n % 83, n % 89, n, n))
-    runs, peak = peak_of(
-        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
-    )
-    assert int(runs) > 10_000
-    assert peak <= 300
-
-
-@pytest.mark.slow
-def test_an_import_of_many_runs_that_are_alike_needs_little_memory(tmp_path: Path) -> None:
-    path, count = tmp_path / "a.log", 100_000
-    path.write_text(count * (HEADER + REPLY.format(1, "0.338") + SUMMARY.format(1, 1, 0) + "\n"))
-    runs, peak = peak_of(
-        f"print(sum(az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).runs_by_tool.values()))"
-    )
-    assert int(runs) == count
-    assert peak <= 280
-
-
 def _rows_out_of_order(kind: str, count: int) -> Iterator[str]:
     """Yield a log of iperf in which every second row, or the last third of them, is not in the order of time."""
     if kind == "iperf3":
@@ -418,54 +354,67 @@ def test_rows_out_of_order_have_the_same_tables(tmp_path: Path, monkeypatch: pyt
     assert {event["code"] for event in tables["events"]} & {"duplicate_interval", "repeated_row"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["iperf3", "iperf2"])
-def test_rows_out_of_order_need_little_memory(tmp_path: Path, kind: str) -> None:
+def read_beyond(path: Path, most: int) -> dict[str, Any]:
+    """Return the tables of a file of which fewer bytes fit into memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch, 100)
+        for module in (expand_module, fio, lines, parse):
+            patch.setattr(module, "LARGEST_WHOLE", most)
+        (source,) = expand(path, name="a.log")
+        assert isinstance(source, Source)
+        return plain(parse_source(source))
+
+
+def errors(tables: dict[str, Any]) -> list[tuple[int, str, str]]:
+    return [(event["line"], event["code"], event["text"]) for event in tables["events"] if event["severity"] == "error"]
+
+
+def test_lines_that_do_not_fit_into_memory_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
-    with path.open("w") as stream:
-        stream.writelines(_rows_out_of_order(kind, 400_000))
-    count, peak = peak_of(f"print(len(az.parse({str(path)!r}).rows['intervals']))")
-    assert int(count) == 400_000
-    assert peak <= 150
+    path.write_text(HEADER + "".join(f"{'x' * (n % 7)} row {n}\n" for n in range(200)))
+    tables = read_beyond(path, 1000)
+    ((line, code, text),) = errors(tables)
+    assert 1 < line < 201 and code == "too_large" and tables["sources"][0]["lines_unknown"] == 201
+    assert text == (
+        "more than 1000 bytes of lines that differ in more than their digits do not fit into memory; split the file"
+    )
 
 
-@pytest.mark.slow
-def test_many_unknown_lines_need_little_memory(tmp_path: Path) -> None:
-    path, count = tmp_path / "a.log", 1_500_000
-    with path.open("w") as stream:
-        stream.write(HEADER + REPLY.format(1, "0.338"))
-        stream.writelines(f"line {n} of another program{'!' * (n % 7)}\n" for n in range(count))
-    events, peak = peak_of(f"print(len(az.parse({str(path)!r}).rows['events']))")
-    assert int(events) > count
-    assert peak <= 130
-
-
-def test_a_file_beyond_all_memory_without_a_log_is_one_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cut_small(monkeypatch, 100)
-    monkeypatch.setattr(parse, "LARGEST_WHOLE", 1000)
+def test_samples_beyond_that_size_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
-    path.write_text("".join(f"{n} rows of another program\n" for n in range(100)))
-    (source,) = expand(path)
-    assert isinstance(source, Source)
-    tables = plain(parse_source(source))
+    replies = "".join(REPLY.format(n, f"0.{300 + n}") for n in range(1, 60))
+    path.write_text(HEADER + replies + SUMMARY.format(59, 59, 0))
+    tables = read_beyond(path, 1000)
+    assert not errors(tables) and len(tables["samples"]) == 59
+
+
+@pytest.mark.parametrize("tool", ["fio", "iperf3"])
+def test_other_logs_beyond_that_size_are_refused_in_one_line(tmp_path: Path, tool: str) -> None:
+    name = {"fio": "3.33-randread-4k.txt", "iperf3": "3.0.11-server-interrupted.log"}[tool]
+    path = tmp_path / "a.log"
+    path.write_bytes(20 * (FIXTURES / tool / name).read_bytes())
+    size = path.stat().st_size - 1
+    what = "jobs" if tool == "fio" else "logs"
+    assert [text for _, _, text in errors(read_beyond(path, size))] == [
+        f"{what} of {tool} in a file of more than {size} bytes do not fit into memory; split the file"
+    ]
+
+
+def test_a_large_file_without_a_log_is_one_event(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"{n} rows of another program\n" for n in range(100, 300)))
+    tables = read_beyond(path, 1000)
     assert [event["code"] for event in tables["events"]] == ["not_recognised"]
-    assert tables["sources"][0]["lines_unknown"] == 100
+    assert tables["sources"][0]["lines_unknown"] == 200
 
 
-def test_lines_without_a_pattern_stay_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.log"
-    path.write_text("".join(f"{'x' * (n % 7)}\\r{'y' * (n % 5)}\n" for n in range(500)).replace("\\r", "\r"))
-    (small,) = expand(path)
-    cut_small(monkeypatch, 100)
-    (large_one,) = expand(path)
-    assert isinstance(small, Source)
-    assert isinstance(large_one, Source)
-    assert isinstance(large_one.text, FileText)
-    assert isinstance(large_one.lines, lines.Lines)
-    assert {type(part) for part in large_one.lines.parts} == {lines.Passage}
-    assert list(large_one.lines) == list(small.lines)
-    assert [large_one.lines[n] for n in (0, 7, 499, 3)] == [small.lines[n] for n in (0, 7, 499, 3)]
-    assert list(large_one.lines[5:450][3:70]) == list(small.lines[5:450][3:70])
+def test_only_the_first_unknown_lines_have_an_event_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parse, "_MOST_UNKNOWN", 3)
+    log = HEADER + REPLY.format(1, "0.338") + "".join(f"line {n} of another program\n" for n in range(9))
+    tables = plain(parse_source(source_from_bytes(log.encode(), "a.log")))
+    assert [event["code"] for event in tables["events"]].count("unknown_line") == 3
+    assert errors(tables)[-1][:2] == (6, "too_large")
+    assert tables["sources"][0]["lines_unknown"] == 9
 
 
 def test_json_that_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import doctest
-from decimal import Decimal
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from azlatency.logs import units
 from azlatency.logs.parsers import load_parsers
-from azlatency.logs.units import UnitError, count, nanoseconds, quantity, ratios, register_units
+from azlatency.logs.units import UnitError, count, nanoseconds, quantity, register_units
 
 load_parsers()  # registers the units of the tools
 
@@ -79,22 +77,6 @@ def test_a_count_must_be_a_whole_number() -> None:
 def test_seconds_with_nine_decimals_are_exact(seconds: int, fraction: int) -> None:
     """A binary float would lose up to 238 ns of an epoch time."""
     assert nanoseconds(f"{seconds}.{fraction:09d}", "sec") == seconds * 10**9 + fraction
-
-
-@given(st.lists(st.tuples(st.integers(0, 10**8), st.integers(0, 3)), min_size=1, max_size=20))
-def test_numbers_whose_digits_are_known_are_converted_as_their_tokens(numbers: list[tuple[int, int]]) -> None:
-    units = ["%", "ms", "KBytes", "Kbps"]
-    digits, decimals = (np.array([column] * len(units)).T for column in zip(*numbers, strict=True))
-    converted = ratios(digits, decimals, units)
-    assert converted is not None
-    tokens = [str(Decimal(digit).scaleb(-places)) for digit, places in numbers]
-    expected = [[quantity(f"{Decimal(token):f}", unit) for unit in units] for token in tokens]
-    assert converted[0].tolist() == [[number.value for number in row] for row in expected]
-    assert converted[1].tolist() == [[number.resolution for number in row] for row in expected]
-
-
-def test_too_many_digits_are_not_converted_together() -> None:
-    assert ratios(np.array([[10**16]]), np.array([[0]]), ["%"]) is None
 
 
 def test_a_unit_keeps_its_meaning() -> None:

@@ -194,6 +194,8 @@ class Parser:
         such document is read without a search for logs in it.
     document_type : type or None
         What ``msgspec`` decodes such a document to; None if `azlatency.logs.json_lines.JsonLineMap` reads it.
+    reads_any_size : bool
+        Whether logs of any size are read within bounded memory, as samples are; others beyond 256 MiB are refused.
     units : mapping of str to tuple
         Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
     code_page_phrases : mapping of str to sequence of str
@@ -210,6 +212,7 @@ class Parser:
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
     document_type: ClassVar[Any] = None
+    reads_any_size: ClassVar[bool] = False
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     reader: ClassVar[type[LineReader]]

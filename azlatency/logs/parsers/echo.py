@@ -219,6 +219,7 @@ class EchoParser(Parser):
     """Reads echo_test; see `azlatency.logs.parsers.echo`."""
 
     tool = "echo"
+    reads_any_size = True
     commands = ("echo_client.py",)
     signatures = (
         Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),

@@ -322,6 +322,7 @@ class LatteParser(Parser):
     """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
+    reads_any_size = True
     commands = ("latte",)
     signatures = (
         Signature("Protocol", rf"Protocol\s+{_PROTOCOL}"),

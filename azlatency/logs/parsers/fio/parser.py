@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar import DATA, UNKNOWN
 from azlatency.logs.json_lines import begins_document
+from azlatency.logs.large import LARGEST_WHOLE, TooLargeError
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
@@ -39,6 +40,7 @@ class FioParser(Parser):
     """Reads fio; see `azlatency.logs.parsers.fio`."""
 
     tool = "fio"
+    reads_any_size = True
     commands = ("fio",)
     document_keys: ClassVar = {"fio version": '"fio-'}
     units = FIO_UNITS
@@ -64,6 +66,9 @@ class FioParser(Parser):
                 for line in log.lines:
                     recorder.accounting.mark(line.number, UNKNOWN if line.text.strip() else 0)
             return
+        if log.source.size_bytes > LARGEST_WHOLE:
+            what = f"jobs of fio in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
+            raise TooLargeError(f"{what}; split the file", log.first_line)
         jobs: list[Job] = []
         text, documents = FioText(log, recorder, jobs), Documents(log, recorder, jobs)
         lines, index = log.lines, 0

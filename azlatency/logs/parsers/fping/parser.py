@@ -11,6 +11,7 @@ class FpingParser(Parser):
     """Reads fping; see `azlatency.logs.parsers.fping`."""
 
     tool = "fping"
+    reads_any_size = True
     commands = ("fping", "fping6")
     signatures = (
         Signature("xmt/rcv/%", SUMMARY, weak=True),

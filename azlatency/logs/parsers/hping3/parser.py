@@ -225,6 +225,7 @@ class Hping3Parser(Parser):
     """Reads hping3; see `azlatency.logs.parsers.hping3`."""
 
     tool = "hping3"
+    reads_any_size = True
     reader = _Hping
     commands = ("hping3", "hping", "hping2")
     shares = ("ping",)

@@ -51,6 +51,7 @@ class PingParser(Parser):
     """Reads ping; see `azlatency.logs.parsers.ping`."""
 
     tool = "ping"
+    reads_any_size = True
     commands = ("ping", "ping6")
     signatures = SIGNATURES
     code_page_phrases = CODE_PAGE_PHRASES

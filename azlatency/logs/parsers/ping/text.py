@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from azlatency.logs.grammar import Line, LineLog, bulk, data, known
-from azlatency.logs.large import grown
+from azlatency.logs.large import extended
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
@@ -140,7 +140,7 @@ class PingText(LineLog):
         for start, stop in pairwise(edges):
             if in_order[start]:
                 part = slice(start, stop)
-                self.ping.carried = grown(self.ping.carried, np.flatnonzero(carried[part]) + len(self.samples.seq))
+                self.ping.carried = extended(self.ping.carried, np.flatnonzero(carried[part]) + len(self.samples.seq))
                 self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
                 continue
             for line in (rows[index] for index in range(start, stop)):

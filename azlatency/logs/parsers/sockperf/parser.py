@@ -13,6 +13,7 @@ class SockperfParser(Parser):
     """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
 
     tool = "sockperf"
+    reads_any_size = True
     commands = ("sockperf",)
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}

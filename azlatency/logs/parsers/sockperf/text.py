@@ -7,7 +7,7 @@ from array import array
 from typing import Any
 
 from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineLog, bulk, data, known
-from azlatency.logs.large import Column, Repeated, grown
+from azlatency.logs.large import Column, Repeated, extended
 from azlatency.logs.lines import UniformBlock
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
@@ -331,8 +331,8 @@ class SockperfText(LineLog):
         if not self.sent:
             self.origin = int(columns["sent"][0])
         self.has_open_header = False
-        self.sent = grown(self.sent, columns["sent"] - self.origin)
-        self.rtt = grown(self.rtt, columns["received"] - columns["sent"])
+        self.sent = extended(self.sent, columns["sent"] - self.origin)
+        self.rtt = extended(self.rtt, columns["received"] - columns["sent"])
         self.first_row, self.last_row = self.first_row or rows.first, rows.last
         return True
 
