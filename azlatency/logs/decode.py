@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from azlatency.logs.large import FileText, count_line_feeds
+from azlatency.logs.large import FileText
 from azlatency.logs.lines import Line, Piece, ShapedLines, find_texts, group_lines, shape_of, shaped, unique_pieces
 from azlatency.logs.parsers import code_page_phrases
 
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
 SPELLED_END = "\x1e"
-#: Lines of larger texts are grouped into blocks of uniform lines, which numpy reads. Its import takes as long as one
-#: megabyte line by line.
-_GROUPED_FROM, _WORTH_AN_IMPORT = 4096, 1024**2
-
-#: So many characters are counted at once, which fit into the cache of a processor.
-_COUNTED = 2**16
+#: Lines of larger texts are grouped into blocks of uniform lines, which numpy reads. Its import takes as long as some
+#: hundred kilobytes line by line.
+_GROUPED_FROM = 2**16
 
 # Operating system commands (window titles), then control sequences (colours, cursor), then two-byte escapes.
 _ESCAPES = re.compile(
@@ -83,21 +79,13 @@ class Source:
     @cached_property
     def line_count(self) -> int:
         """Number of physical lines; a last line without a line feed counts."""
-        return self._count_line_feeds() + (len(self.text) > 0 and not self.text.endswith("\n"))
-
-    def _count_line_feeds(self) -> int:
-        text = self.text
-        if "numpy" not in sys.modules or not isinstance(text, str) or not text.isascii():
-            return text.count("\n")
-        parts = (text[start : start + _COUNTED] for start in range(0, len(text), _COUNTED))
-        return sum(count_line_feeds(part.encode()) for part in parts)
+        return self.text.count("\n") + (len(self.text) > 0 and not self.text.endswith("\n"))
 
     @cached_property
     def lines(self) -> Sequence[Line]:
         """The cleaned lines; the pieces of one physical line between carriage returns share its number."""
         text = self.text
-        smallest = _GROUPED_FROM if "numpy" in sys.modules else _WORTH_AN_IMPORT
-        if isinstance(text, FileText) or len(text) >= smallest:
+        if isinstance(text, FileText) or len(text) >= _GROUPED_FROM:
             grouped = group_lines(text, _clean_lines)
             return shaped(grouped) if isinstance(grouped, list) else grouped
         plain = text.removesuffix("\n")
