@@ -25,13 +25,7 @@ _SYNTAX = msgspec.json.Decoder(msgspec.Raw)
 
 
 class SourceLines(Sequence[Line]):
-    """The lines of a text without characters that `decode` removes, built on first use; the first and the last at once.
-
-    Attributes
-    ----------
-    text : str
-        The whole text.
-    """
+    """The lines of a text without characters that `decode` removes; all but the first and the last are built on use."""
 
     def __init__(self, source: Source) -> None:
         self.text = source.whole_text

@@ -64,19 +64,10 @@ class _NoRoomError(SourceError):
 
 
 def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | SourceError]:
-    """Yield every log under a path, in order of name.
+    """Yield every log in a file, an archive or a folder, in order of name; hidden files are skipped.
 
-    Parameters
-    ----------
-    path : path-like
-        A file, a compressed file, a zip or tar archive, or a folder of those. Hidden files are skipped.
-    name : str, optional
-        Path to show instead of ``path``.
-
-    Yields
-    ------
-    Source or SourceError
-        An error takes the place of a file that cannot be read, so that it does not hide the others.
+    An error takes the place of a file that cannot be read, so that it does not hide the others. ``name`` is the path to
+    show instead of ``path``.
     """
     path = path if isinstance(path, Path) else Path(path)
     shown = shown_name(name or path.as_posix())

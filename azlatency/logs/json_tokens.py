@@ -58,14 +58,9 @@ _NEW = tuple.__new__
 
 
 class JsonObject(msgspec.Struct, gc=False):
-    """The members of an object in their order, duplicate keys included.
+    """The members of an object in their order, duplicate keys included, and its begin and end in the text.
 
-    Attributes
-    ----------
-    span : tuple of int
-        Begin and end of the object in the text, where the end is 0 if the text ends inside the object.
-    pairs : list of tuple
-        Keys and values (`JsonObject`, list or `Scalar`).
+    The end is 0 if the text ends inside the object.
     """
 
     span: tuple[int, int] = (0, 0)

@@ -41,14 +41,7 @@ class TooLargeError(Exception):
 class FileText:
     """The text of a file in UTF-8, with the methods of `str` that reading its lines needs. Positions count bytes.
 
-    Parameters
-    ----------
-    file : binary file
-        The file; it is closed with the last reference to it.
-    size : int
-        Number of bytes.
-    line_feeds : int
-        Number of line feeds in them.
+    The file is closed with the last reference to it.
     """
 
     def __init__(self, file: IO[bytes], size: int, line_feeds: int) -> None:
@@ -120,13 +113,7 @@ def _found(place: int) -> int:
 
 
 class Integers(Sequence[Any]):
-    """A column of integers in a temporary file; `NULL` is a missing value, which is read as None.
-
-    Parameters
-    ----------
-    values : array or bytearray
-        The first values. Their type is that of the column.
-    """
+    """A column of integers in a temporary file; `NULL` is a missing value, which is read as None."""
 
     def __init__(self, values: array[int] | bytearray = array("q")) -> None:  # noqa: B008  # never changed
         self._code = values.typecode if isinstance(values, array) else "B"

@@ -203,13 +203,9 @@ def shaped(lines: list[Line]) -> ShapedLines:
 class ByShape(dict[bytes, list[_Entry]]):
     """What a line of a shape may match, selected once for all lines of the shape.
 
-    If a line contains a literal, its shape contains the literal without digits, so nothing is lost.
-
-    Parameters
-    ----------
-    entries : iterable of tuple
-        What a line may match, each after a literal that every such line contains, and after the pattern of its whole
-        shape without leading and trailing white space, or None. It is made when a line needs it.
+    Each entry has a literal that every such line contains, the pattern of the line's shape or None, and what makes the
+    entry when a line needs it. If a line contains a literal, its shape contains the literal without digits, so nothing
+    is lost.
     """
 
     def __init__(self, entries: Iterable[tuple[str, str | None, Callable[[], _Entry]]]) -> None:

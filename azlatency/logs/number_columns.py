@@ -39,16 +39,10 @@ _MOST_COMPARISONS = 32
 
 
 class Rows:
-    """Lines that match one expression.
+    """Lines that match one expression, of which the first is given: the text outside its numbers is that of all lines.
 
-    Parameters
-    ----------
-    match : re.Match
-        Match of the first line. The text outside its numbers is that of all lines.
-    decimals : mapping of str to int
-        Groups that vary, each with the power of ten that turns its number into an integer, or None if it is not needed.
-    widths : sequence of str
-        Groups whose number of characters is needed too.
+    ``decimals`` has the power of ten that turns the number of each group into an integer, or None if it is not needed;
+    ``widths`` the groups whose number of characters is needed too.
     """
 
     def __init__(self, match: re.Match[str], decimals: Mapping[str, int | None], widths: Sequence[str] = ()) -> None:

@@ -16,13 +16,7 @@ STATUSES = ("ok", "lost", "duplicate", "void", "warmup")
 
 
 class SampleColumns:
-    """Samples in the order in which a log prints them.
-
-    Attributes
-    ----------
-    seq, sent, rtt : array or Integers
-        Sequence numbers, and times in ns; `NULL` is a missing value.
-    """
+    """Samples in the order in which a log prints them, with times in ns; `NULL` is a missing value."""
 
     def __init__(self) -> None:
         self.seq: Column = array("q")

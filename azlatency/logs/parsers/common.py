@@ -70,16 +70,7 @@ def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:
 def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None:
     """Complete a run: set its last line and status, and check its numbers.
 
-    Parameters
-    ----------
-    run : Run
-        The run.
-    has_numbers : bool
-        Whether the log contains a result.
-    ended : bool
-        Whether the log contains the end of the tool's output. If not, the run is ``truncated``, with an event.
-    last_line : int
-        1-based number of the last line of the run.
+    If the log does not contain the end of the tool's output (``ended``), the run is ``truncated``, with an event.
     """
     run.set(last_line=last_line)
     check_numbers(run)
@@ -117,21 +108,10 @@ _TICK_NS = 20e6
 
 
 def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
-    """Add error events for numbers of a run that contradict each other: the log was edited, mistyped or damaged.
+    """Add error events for numbers of a run that contradict each other, beyond the rounding of the printed numbers.
 
-    Parameters
-    ----------
-    run : Run
-        The run.
-    *prefixes : str
-        Latencies whose minimum, mean, maximum, standard deviation and quantiles must be consistent; ``"rtt"`` by
-        default. Without prefixes, the duration and the counts of the run are checked too.
-    stream : str, optional
-        Stream of the latencies.
-
-    Notes
-    -----
-    Every comparison allows for the rounding of the printed numbers.
+    The minimum, mean, maximum, standard deviation and quantiles of each latency in ``prefixes`` must be consistent.
+    Without prefixes, ``"rtt"``, the duration and the counts of the run are checked.
     """
     for prefix in prefixes or ("rtt",):
         if "impossible_order" not in run.codes:

@@ -34,14 +34,7 @@ class Reply(NamedTuple):
 class Replies:
     """Replies in the order of the log: those with rising numbers as columns, the few others as a list.
 
-    Attributes
-    ----------
-    rising : SampleColumns
-        First replies, of which each has a higher number than those above it.
-    others : list of Reply
-        Duplicates, and first replies that came late.
-    slow : list of Reply
-        Replies after a second and later, but no duplicates.
+    ``slow`` has the replies after a second and later, but no duplicates.
     """
 
     def __init__(self) -> None:

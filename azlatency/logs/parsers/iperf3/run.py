@@ -44,17 +44,7 @@ _BOUNDARY_NS = 20_000_000
 
 
 class Intervals:
-    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them.
-
-    Attributes
-    ----------
-    sides : set of str or None
-        Which ends the rows name.
-    streams : set of (str or None, str)
-        Role and number of each stream.
-    omitted, counts_datagrams, counts_segments : bool
-        Whether a row is omitted (``-O``), has what only UDP prints, or what only senders of TCP print.
-    """
+    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them."""
 
     def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
         self._rows: list[IntervalRow] = []
