@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +23,17 @@ def fixture_logs() -> dict[str, list[bytes]]:
         if path.is_file() and path.stat().st_size <= 5_000 and path.suffix not in (".json", ".md", ".gz"):
             logs.setdefault(path.parent.name, []).append(path.read_bytes())
     return logs
+
+
+def fixture_documents() -> dict[str, list[bytes]]:
+    """Return the logs of the tests that are one JSON document by tool, of the tools that have several."""
+    documents: dict[str, list[bytes]] = {}
+    for path in sorted(FIXTURES.glob("*/*")):
+        if path.is_file() and not path.name.endswith(".expected.json") and (raw := path.read_bytes()).startswith(b"{"):
+            with suppress(ValueError):
+                json.loads(raw)
+                documents.setdefault(path.parent.name, []).append(raw)
+    return {tool: logs for tool, logs in documents.items() if len(logs) > 1}
 
 
 def many_logs(count: int) -> list[bytes]:

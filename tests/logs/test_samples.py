@@ -50,9 +50,6 @@ LONG_LOGS = {
     "echo.csv": "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us\n"
     + "".join(ECHO.format(n, n % 60, 1795225639701692776 + n, 1795225639701692899 + 1001 * n, n) for n in range(400)),
     "lagscope.csv": "Index, Latency(us)\n" + "".join(f"{n}, {200 + n % 97}\n" for n in range(900)),
-    "psping.log": "PsPing v2.10 - PsPing - ping, latency, bandwidth measurement utility\n"
-    "Pinging 10.2.2.4 with 32 bytes of data:\n412 iterations (warmup 12) ping test:\n"
-    + "".join(f"Reply from 10.2.2.4: {n % 40}.{n % 90 + 10}ms\n" for n in range(412)),
     "x_clat.1.log": "".join(f"{n // 20}, {80_000 + n * n}, {n % 2}, 4096, 0\n" for n in range(600)),
     "x_bw.1.log": "".join(f"{500 * n}, {80_000 + n}, 0, 0, 0\n" for n in range(600)),
     "old_clat.1.log": "".join(f"{n // 20}, {80_000 + n * n}, {n % 2}, 4096\n" for n in range(600)),
