@@ -74,7 +74,7 @@ def find_claims(source: Source) -> Claims:
                 continue
             position, text, proven = positions[index], texts[index], ""
             above = positions[index - 1] if index else position
-            of_line: list[Claim] = []
+            line_claims: list[Claim] = []
             for hint, key, weak, signature, fullmatch in entries:
                 if hint not in text:
                     continue
@@ -94,12 +94,12 @@ def find_claims(source: Source) -> Claims:
                         continue
                     proven = claim.tool
                 last[key] = position
-                of_line.append(claim)
-            if not of_line:
+                line_claims.append(claim)
+            if not line_claims:
                 continue
-            if len(of_line) > 1:  # the next line proves which tool it is
-                of_line = sorted({claim for claim in of_line if proven in ("", claim.tool)})
-            claims += of_line
+            if len(line_claims) > 1:  # the next line proves which tool it is
+                line_claims = sorted({claim for claim in line_claims if proven in ("", claim.tool)})
+            claims += line_claims
     if tentative:
         _resolve(claims, tentative)
     return claims

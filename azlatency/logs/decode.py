@@ -34,7 +34,7 @@ _CONTROL = ("\r", "\x1b", "\x08", SPELLED_END)
 _BACKSPACE = re.compile(r"[^\x08\n]\x08")
 BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _FIRST_OF_MARKS = (b"\xef", b"\xff", b"\xfe")
-#: So many bytes show whether a text has two bytes per character.
+#: This many bytes show whether a text has two bytes per character.
 HEAD = 4096
 
 

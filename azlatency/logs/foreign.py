@@ -1,4 +1,4 @@
-"""Tools whose output people post beside the logs of this library, and which no parser reads.
+"""Tools whose output people post together with the logs of this library, and which no parser reads.
 
 A line that one of `FOREIGN_TOOLS` matches begins the output of that tool. Known tools print some of the same lines: a
 report of hping3 ends like one of ping, and mpstat has the banner of iostat. No parser reads them there, and an event

@@ -304,7 +304,7 @@ class LineLog:
                 rows = iter(item)
                 while some := list(islice(rows, _BATCH)):
                     yield some
-            item.forget()
+            item.drop_lines()
         if batch:
             yield batch
 

@@ -83,7 +83,7 @@ class UniformBlock(Sequence[Line]):
     def _lines(self) -> list[Line]:
         return list(self)  # built on the first access to a row in the middle
 
-    def forget(self) -> None:
+    def drop_lines(self) -> None:
         """Drop the lines that were built."""
         self.__dict__.pop("_lines", None)
 
@@ -214,7 +214,7 @@ class ByShape(dict[bytes, list[_Entry]]):
 
     def __missing__(self, shape: bytes) -> list[_Entry]:
         text = shape.decode("utf-8", "surrogatepass").strip()
-        # Rules are applied behind an echoed Ctrl-C, which is no part of their shape.
+        # Rules are applied after an echoed Ctrl-C, which is no part of their shape.
         selected = [
             entry()
             for hint, pattern, entry in self._entries
@@ -270,7 +270,7 @@ class Lines(Sequence[Line]):
         part, index = self.parts[number], index - self._starts[number]
         if part is not self._read and isinstance(part, UniformBlock) and 0 < index < part.length - 1:
             if self._read is not None:
-                self._read.forget()  # readers go forward
+                self._read.drop_lines()  # readers go forward
             self._read = part
         return part[index]
 

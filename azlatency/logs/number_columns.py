@@ -219,14 +219,14 @@ class _Layout:
         total = np.zeros(rows, np.uint64)
         for done in range(0, stop - start if rows else 0, 8):
             words = np.ndarray(rows, "<u8", digits.data, _PAD + stop - done - 8, (self._length,))
-            part = join_digits(words.astype(np.uint64), min(stop - start - done, 8))
+            part = _join_digits(words.astype(np.uint64), min(stop - start - done, 8))
             if done:
                 part *= 10**done
             total += part
         return total
 
 
-def join_digits(words: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
+def _join_digits(words: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
     """Return the numbers that the last bytes of words form; a byte is a digit."""
     if width == 1:
         words >>= 56

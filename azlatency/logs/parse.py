@@ -165,13 +165,13 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
         others = (text for text, _ in islice(unique_pieces(source.lines), _PIECES_OF_HEAD))
         shown = replace(source, text="\n".join([take_head(source).whole_text, *others]))
     proposals: list[Unwrapped] = []
-    for proposal in propose_unwrapped(shown, claimed=most[1] > 0, surely=most[0] > 0):
+    for proposal in propose_unwrapped(shown, claimed=most[1] > 0, begins=most[0] > 0):
         claims = find_claims(proposal.head(source))
         if claims.weigh() > most:
             most, proposals = claims.weigh(), []
         if claims.weigh()[1] and claims.weigh() == most:
             proposals = [*proposals, proposal][-_MOST_READINGS:]
-    unwrapped = (proposal.of_all(source) for proposal in proposals)
+    unwrapped = (proposal.unwrap_all(source) for proposal in proposals)
     best = [_Reading(proposal.source, find_claims(proposal.source), proposal) for proposal in unwrapped]
     return best if best and most[0] > plain.claims.weigh()[0] else [plain, *best]
 

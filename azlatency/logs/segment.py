@@ -314,7 +314,7 @@ def _include_opening_brace(index: int, block: _Block, lines: Sequence[Line]) -> 
 
 
 def _runs_tool(parser: Parser, command: str | None) -> bool:
-    """Return whether a command line runs the parser's tool, also behind wrappers such as sudo and taskset."""
+    """Return whether a command line runs the parser's tool, also after wrappers such as sudo and taskset."""
     if command is None:
         return False
     words = {word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].removesuffix(".exe") for word in command.split()}

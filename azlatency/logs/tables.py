@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Rows of a part of the table ``samples``, and of a run whose samples share one with others.
 _PART, _SHORT = 2**18, 2**10
-#: So many blocks are in memory together: a log may have hundreds of thousands of runs.
+#: At most this many blocks become one table: a log may have hundreds of thousands of runs.
 _MOST_TOGETHER = 2**12
 _SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
 

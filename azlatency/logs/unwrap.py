@@ -63,7 +63,7 @@ _MOST_BOUNDARIES = 12
 _GROUP = 2
 _BOLD_SEARCHED = 65_536
 _QUOTES_SEARCHED = 2**20
-#: So much of a large text is unwrapped at once, and so many lines more, if they are folded into one.
+#: At most this much of a large text is unwrapped at once, and this many lines more, if they are folded into one.
 _PIECE, _MOST_FOLDED = 2**20, 1000
 
 
@@ -85,7 +85,7 @@ class Unwrapped(NamedTuple):
         head = take_head(source)
         return replace(head, text=self.remove(head.whole_text))
 
-    def of_all(self, source: Source) -> Unwrapped:
+    def unwrap_all(self, source: Source) -> Unwrapped:
         """Return this proposal, which was made for some lines of a large source, for all of them."""
         text = source.text
         if isinstance(text, str):
@@ -126,19 +126,19 @@ def _first_difference(text: str, plain: str) -> int:
     return 1 + os.path.commonprefix([text, plain]).count("\n")  # noqa: RUF071  # characters are meant
 
 
-def propose_unwrapped(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
+def propose_unwrapped(source: Source, *, claimed: bool, begins: bool) -> Iterator[Unwrapped]:
     """Yield the source without a possible wrapping, the most likely first; nothing for most sources.
 
-    ``claimed``: a parser claims a line of the source. ``surely``: such a line starts a log, so nothing precedes it.
+    ``claimed``: a parser claims a line of the source. ``begins``: such a line starts a log, so nothing precedes it.
     """
-    for proposal in [Unwrapped(source, "", 0, str), *_propose_line_by_line(source, claimed=claimed, surely=surely)]:
+    for proposal in [Unwrapped(source, "", 0, str), *_propose_line_by_line(source, claimed=claimed, begins=begins)]:
         if proposal.what:
             yield proposal
         if (plainer := _remove_markup(proposal)) is not None:
             yield plainer
 
 
-def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Iterator[Unwrapped]:
+def _propose_line_by_line(source: Source, *, claimed: bool, begins: bool) -> Iterator[Unwrapped]:
     """Yield the source without indentation, quotation marks, spelled out line ends, bold type or a common prefix."""
     text = source.whole_text
     if text[:1] in (" ", "\t") and (proposal := _remove_indent(source)) is not None:
@@ -151,7 +151,7 @@ def _propose_line_by_line(source: Source, *, claimed: bool, surely: bool) -> Ite
         yield from _restore_line_ends(source)
     if text.find("**", 0, _BOLD_SEARCHED) >= 0 and _BOLD.search(text, 0, _BOLD_SEARCHED):
         yield _propose(source, "the asterisks of bold type", 1, partial(_BOLD.sub, ""))
-    if not claimed or (not surely and _LABEL.match(text)):
+    if not claimed or (not begins and _LABEL.match(text)):
         yield from _remove_prefix(source)
 
 

@@ -160,7 +160,7 @@ def test_spelled_out_blank_lines_are_kept() -> None:
     log = "PING h (10.2.2.4) 56(84) bytes of data.\n64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms\n\nend\n"
     for ending in (r"\r\n", r"\n"):
         whole = source_from_bytes(log.replace("\n", ending).encode(), "a.log")
-        unwrapped = next(propose_unwrapped(whole, claimed=False, surely=False)).source
+        unwrapped = next(propose_unwrapped(whole, claimed=False, begins=False)).source
         assert [line.text for line in unwrapped.lines][:4] == log.splitlines()
         assert {line.number for line in unwrapped.lines} == {1}
 

@@ -33,7 +33,7 @@ _COMPARED = 10
 _OF_LOWEST, _OF_MEDIAN = 0.75, 1 / 3
 #: Or after so many rates: an hour or two, and one.
 _MOST_RATES = (3601, 7201)
-#: So many rates are copied at once.
+#: At most this many rates are copied at once.
 _SEARCHED = 4096
 
 
@@ -95,7 +95,7 @@ class _Rates(LineLog):
 
 
 def _ends_of_tests(rates: Sequence[float]) -> Iterator[int]:
-    """Yield behind which rates the script has stopped."""
+    """Yield after which rates the script has stopped."""
     begin = 0
     while end := _end_of_test(rates, begin):
         yield end
@@ -103,7 +103,7 @@ def _ends_of_tests(rates: Sequence[float]) -> Iterator[int]:
 
 
 def _end_of_test(rates: Sequence[float], begin: int) -> int:
-    """Return behind which rate the test that begins at a rate has stopped; 0 if it has not."""
+    """Return after which rate the test that begins at a rate has stopped; 0 if it has not."""
     if begin + _COMPARED >= len(rates):
         return 0
     first = rates[begin : begin + _COMPARED]
@@ -117,13 +117,13 @@ def _end_of_test(rates: Sequence[float], begin: int) -> int:
         if not waits and _median(last) < middle:
             if end == len(rates) or rates[end] >= lowest:
                 return end
-            # The rate stays low behind the first low median: this version waits for the highest of the last rates.
+            # The rate stays low after the first low median: this version waits for the highest of the last rates.
             waits = True
     return 0
 
 
 def _ends_of_low_rates(rates: Sequence[float], begin: int, limit: float) -> Iterator[int]:
-    """Yield the positions behind rates below a limit, from a rate on."""
+    """Yield the positions after rates below a limit, from a rate on."""
     for at in range(begin, len(rates), _SEARCHED):
         for end, rate in enumerate(rates[at : at + _SEARCHED], at + 1):
             if rate < limit:

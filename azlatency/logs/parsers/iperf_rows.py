@@ -156,7 +156,7 @@ class Connection:
     remote: str
     remote_port: str
     flags: str = ""
-    """What iperf 2 prints behind the ends."""
+    """What iperf 2 prints after the ends."""
 
     def ports(self, *, server: bool) -> str:
         """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""

@@ -51,7 +51,7 @@ _OLD_BUCKETS, _BUCKETS = 1216, 1856
 _GROUP = 64
 _MS, _US = round(scale("ms")), round(scale("us"))
 _WITH_PRIORITY = 5
-#: So many different sizes and last fields show all that is asked of them.
+#: At most this many different sizes and last fields are kept: they show all that is asked of them.
 _SEVERAL = 2
 
 

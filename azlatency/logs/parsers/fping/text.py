@@ -140,7 +140,7 @@ class FpingText(LineLog):
         hint="duplicate for",
     )
     def duplicate(self, line: Line, match: re.Match[str]) -> None:
-        """Read a second reply to a probe; behind the summaries it belongs to another session."""
+        """Read a second reply to a probe; after the summaries it belongs to another session."""
         if self.summaries or self.verdicts:
             self._close_session(line.number - 1)
         host = self._host(line, match["host"])
@@ -152,7 +152,7 @@ class FpingText(LineLog):
         hint="for ICMP Echo sent to",
     )
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
-        """Read an ICMP error about a host; behind the summaries it belongs to another session."""
+        """Read an ICMP error about a host; after the summaries it belongs to another session."""
         if self.summaries:
             self._close_session(line.number - 1)
         if not self._report_unfinished(line):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SECOND_NS = 10**9
 #: More probes without a reply are counted but not stored one by one.
 _MOST_LOST = 10**7
-#: So many replies are sorted without NumPy.
+#: At most this many replies are sorted without NumPy.
 _FEW = 2**12
 _OK, _DUPLICATE, _LOST = (STATUSES.index(status) for status in ("ok", "duplicate", "lost"))
 

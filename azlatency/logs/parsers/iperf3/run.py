@@ -439,14 +439,14 @@ class Test:
                 if direction not in gaps:
                     gaps[direction] = _Gaps()
                 gaps[direction].add(row.start_ns, row.end_ns, row.line)
-        if not all(of_direction.in_order for of_direction in gaps.values()):
+        if not all(direction_gaps.in_order for direction_gaps in gaps.values()):
             gaps = self._sorted_gaps()
         for direction in sorted(gaps):
             gaps[direction].report(self.run)
 
     def _named_intervals(self) -> Iterator[tuple[IntervalRow, str | None]]:
         """Yield each interval with the name of its stream. TCP rows without retransmits get the side of the test."""
-        names = {of_stream: self._name(*of_stream) for of_stream in self.intervals.streams}
+        names = {stream: self._name(*stream) for stream in self.intervals.streams}
         for row in self.intervals:
             if row.side is None:
                 row.side = "receiver" if self.interleaved else self.local_side(row.role)

@@ -45,7 +45,7 @@ _LINUX = {
     "cpu busy (all)": ("cpu_process", "%", "process"),
     "tcpi rtt": ("tcp_rtt_mean", "us", "run"),  # estimated by the TCP stack
 }
-#: The units that are printed behind the number.
+#: The units that are printed after the number.
 _SHOWN = ("%", "MHz", "us")
 
 

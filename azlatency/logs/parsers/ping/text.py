@@ -160,7 +160,7 @@ class PingText(LineLog):
     @data(STAMP + rf"(?P<what>{NO_ANSWER})", hint="=")
     @data(STAMP + r"(?P<what>Request timeout for icmp_seq \d{1,10})", hint="Request timeout")
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
-        """Read a probe without an answer so far; its sequence number is the only number behind the stamp."""
+        """Read a probe without an answer so far; its sequence number is the only number after the stamp."""
         if (number := re.search(r"\d+", match["what"])) is not None:
             self.samples.add(self.samples.numbers.unwrap(int(number[0])), None, "lost")
 
