@@ -211,8 +211,8 @@ def full_log(folder: Path) -> None:
 
 def parse(logs: list[bytes]) -> None:
     """Parse small logs."""
-    from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.decode import source_from_bytes
 
     for raw in logs:
         parse_source(source_from_bytes(raw, "x"))

@@ -80,8 +80,8 @@ def _with_digits(raw: bytes, places: list[int], digits: list[int] | tuple[int, .
 
 def _parsed(raw: bytes) -> tuple[list[object], str]:
     """Return the codes of the events of a log, and its values."""
-    from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.decode import source_from_bytes
 
     logs = parse_source(source_from_bytes(raw, "x"))
     values = [row for table in ("metrics", "quantiles", "intervals") for row in logs.rows[table]]

@@ -16,18 +16,24 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.claims import Claim, Claims, find_claims
-from azlatency.logs.decode import Source, SourceError, has_control
-from azlatency.logs.documents import find_document
-from azlatency.logs.expand import expand
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
-from azlatency.logs.large import LARGEST_WHOLE, FileText, TooLargeError
-from azlatency.logs.lines import unique_pieces
+from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.parsers import Log, load_parsers, parser_version
+from azlatency.logs.recognise.claims import Claim, Claims, find_claims
+from azlatency.logs.recognise.documents import find_document
+from azlatency.logs.recognise.segment import (
+    Segments,
+    classify_remaining_lines,
+    find_lost_lines,
+    may_begin_line,
+    segment,
+)
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
+from azlatency.logs.source.decode import Source, SourceError, has_control
+from azlatency.logs.source.expand import expand
+from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
+from azlatency.logs.source.lines import unique_pieces
+from azlatency.logs.source.unwrap import Unwrapped, propose_unwrapped, take_head
 from azlatency.logs.tables import Logs
-from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.grammar import LineAccounting
-from azlatency.logs.large import TooLargeError
-from azlatency.logs.units import Quantity
+from azlatency.logs.grammar.rules import LineAccounting
+from azlatency.logs.grammar.units import Quantity
+from azlatency.logs.source.large import TooLargeError
 
 if TYPE_CHECKING:
-    from azlatency.logs.decode import Source
+    from azlatency.logs.source.decode import Source
 
 Row = dict[str, Any]
 _TABLES = ("runs", "metrics", "quantiles", "intervals", "histograms", "events")

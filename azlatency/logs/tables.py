@@ -16,8 +16,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
-from azlatency.logs.large import NULL, Repeated
 from azlatency.logs.record import Row, SampleBlock
+from azlatency.logs.source.large import NULL, Repeated
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
 from azlatency.logs.cache import parse_cached
-from azlatency.logs.decode import SourceError
-from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.record import run_id_of
+from azlatency.logs.source.decode import SourceError
+from azlatency.logs.source.expand import expand, path_of
 from azlatency.logs.tables import Logs, rows_to_arrow
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-import azlatency.logs.expand as expand_module
-from azlatency.logs import large, lines, tables
+import azlatency.logs.source.expand as expand_module
+from azlatency.logs import tables
 from azlatency.logs.parsers.ping import samples
+from azlatency.logs.source import large, lines
 from azlatency.logs.tables import Logs
 
 

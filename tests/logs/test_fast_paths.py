@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from helpers.places import FIXTURES, ROOT
 
-from azlatency.logs import decode, documents, expand, large, samples
-from azlatency.logs.grammar import LineLog
+from azlatency.logs.grammar import samples
+from azlatency.logs.grammar.rules import LineLog
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import load_parsers
 from azlatency.logs.parsers.iperf3 import json_intervals
+from azlatency.logs.recognise import documents
+from azlatency.logs.source import decode, expand, large
 from azlatency.logs.tables import Logs
 
 ECHO = ROOT / "data" / "raw" / "emulated-zones" / "echo_long" / "az1a-az2a" / "echo_r1.csv"

@@ -14,7 +14,8 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
-from azlatency.logs import expand, schema
+from azlatency.logs import schema
+from azlatency.logs.source import expand
 from azlatency.studies import importer, writer
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError

@@ -9,10 +9,10 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar import UNKNOWN
+from azlatency.logs.grammar.rules import UNKNOWN
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
-from azlatency.logs.units import Quantity
 
 _MICROSECOND_NS = 1000.0
 
@@ -54,16 +54,9 @@ def utc(epoch_ns: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
 
 
-def unfinished_line(log: Log) -> int:
-    """Return the number of the last line if no line feed ends it (a number at its end may be truncated), else 0."""
-    source = log.source
-    at_end = log.last_line >= source.line_count and not source.text.endswith("\n")
-    return log.last_line if at_end else 0
-
-
 def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:
     """Return whether the last line has neither a line feed nor a known form: the log was cut within it."""
-    number = unfinished_line(log)
+    number = log.unfinished_line
     return bool(number) and recorder.accounting.kind_of(number) == UNKNOWN
 
 

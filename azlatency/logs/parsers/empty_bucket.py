@@ -17,12 +17,12 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data
-from azlatency.logs.lines import UniformBlock, have_decimals
+from azlatency.logs.grammar.rules import Line, LineLog, bulk, data
+from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import quantity
+from azlatency.logs.source.lines import UniformBlock, have_decimals
 
 _RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
 _SECOND, _THOUSANDTH = 10**9, 10**6
@@ -40,7 +40,7 @@ _SEARCHED = 4096
 class _Rates(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.rates, self.lines = array("d"), array("q")
 
     @data(_RATE, hint="crnt bw =")

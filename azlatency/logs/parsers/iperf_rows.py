@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.logs.units import Quantity, quantity
+from azlatency.logs.grammar.units import Quantity, quantity
 
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.

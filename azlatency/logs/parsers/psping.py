@@ -45,12 +45,12 @@ from __future__ import annotations
 import math
 import re
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 
 _MS = r"(\d{1,9}\.\d{2})ms"
 # People replace addresses by "<IP Address>" or "[redacted]", and ports by words.
@@ -243,7 +243,7 @@ class _PsPing(LineLog):
 
     @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == unfinished_line(self.log):
+        if line.number == self.log.unfinished_line:
             text = "the log ends within this line; its count is left out"
             self.run.add_event("unfinished_line", "warning", text, line.number)
         elif self.histogram:

@@ -20,10 +20,10 @@ from helpers.cut_logs import (
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parsers.fio.latency_log import bucket_at
 from azlatency.logs.parsers.fio.numbers import bucket_of
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "fio"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

@@ -19,8 +19,8 @@ from helpers.cut_logs import (
 from helpers.places import FIXTURES
 
 import azlatency as az
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "iostat"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

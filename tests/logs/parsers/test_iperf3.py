@@ -13,9 +13,9 @@ from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs import json_tokens
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.grammar import json_tokens
 from azlatency.logs.parsers.iperf3 import json_intervals
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "iperf3"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

@@ -27,13 +27,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonError, JsonObject, Kept, Scalar
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonError, JsonObject, Kept, Scalar
+from azlatency.logs.grammar.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.numbers import bucket_of, cut, percentile, share
 from azlatency.logs.parsers.fio.run import KINDS, LATENCIES, Bin, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
 
 _PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,12})?")
 #: Larger numbers do not fit the tables.

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from math import ceil
 from typing import NamedTuple
 
-from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity, scale
+from azlatency.logs.grammar.units import Quantity, UnitError, nanoseconds, quantity, scale
 
 _BUCKET_BITS = 6
 _RATE_TOLERANCE = 0.02

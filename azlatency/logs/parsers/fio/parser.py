@@ -6,9 +6,8 @@ import re
 from functools import partial
 from typing import ClassVar
 
-from azlatency.logs.grammar import DATA, UNKNOWN
-from azlatency.logs.json_lines import begins_document
-from azlatency.logs.large import LARGEST_WHOLE, TooLargeError
+from azlatency.logs.grammar.json_lines import begins_document
+from azlatency.logs.grammar.rules import DATA, UNKNOWN
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
@@ -17,6 +16,7 @@ from azlatency.logs.parsers.fio.terse import LINE, read_terse_line
 from azlatency.logs.parsers.fio.text import FioText
 from azlatency.logs.parsers.fio.units import FIO_UNITS
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.large import LARGEST_WHOLE, TooLargeError
 
 # A job name may begin with a digit too.
 _ROW_START = re.compile(r"\d{1,20},")

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
 from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_ranks, rate_conflicts, version_of
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity
 
 #: At most this many other reports of the same job are compared with one, the latest ones.
 _MOST_COMPARED = 16

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import least, linear
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.large import least, linear
 
 if TYPE_CHECKING:
     import numpy as np

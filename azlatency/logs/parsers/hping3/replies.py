@@ -7,8 +7,8 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import NULL, extremes, pieces_of
-from azlatency.logs.samples import STATUSES, SampleColumns
+from azlatency.logs.grammar.samples import STATUSES, SampleColumns
+from azlatency.logs.source.large import NULL, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np

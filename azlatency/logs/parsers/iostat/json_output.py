@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
 from azlatency.logs.parsers.iostat.reports import Report as OpenReport

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from itertools import pairwise, repeat
 from typing import Any
 
+from azlatency.logs.grammar.units import Quantity, UnitError, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity
 
 #: Column, token and line of a number.
 Cell = tuple[str, str, int]

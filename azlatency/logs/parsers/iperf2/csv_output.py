@@ -26,13 +26,13 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from azlatency.logs.grammar import Line, LineLog, data
+from azlatency.logs.grammar.rules import Line, LineLog, data
+from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, unfinished_line
+from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.iperf2.run import Row, Test
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
 
 ROW = (
     r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d-\d{1,9}\.\d,\d{1,18},\d{1,18}"
@@ -54,7 +54,7 @@ class CsvRows(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.test: Test | None = None
         self.fields = 0
         self.names: list[str] = []

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers import iperf_rows as rows
 from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Run
-from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 _SECOND_NS = nanoseconds("1", "s")
 _DEFAULT_NS = 10 * 10**9

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from azlatency.logs import json_tokens
-from azlatency.logs.grammar import DATA
-from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.grammar import json_tokens
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers.iperf3.json_rows import NUMBERS, Interval, JsonRow, decode_intervals, number_in, to_row
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM

@@ -28,9 +28,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from azlatency.logs import json_tokens
-from azlatency.logs.grammar import KNOWN
-from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.grammar import json_tokens
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import KNOWN
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
@@ -38,7 +39,6 @@ from azlatency.logs.parsers.iperf3.json_rows import number_in
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
 _FORWARD, _REVERSE = 0, 1

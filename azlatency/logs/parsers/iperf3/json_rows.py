@@ -1,7 +1,7 @@
 """The intervals of a JSON document, decoded in one pass into rows.
 
-The generic reader (`azlatency.logs.json_tokens`) reads what this one does not: damaged documents, members of another
-type, and keys that occur twice.
+The generic reader (`azlatency.logs.grammar.json_tokens`) reads what this one does not: damaged documents, members of
+another type, and keys that occur twice.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.units import Quantity, scale
 from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, RowArithmetic
 from azlatency.logs.record import Run
-from azlatency.logs.units import Quantity, scale
 
 _LONGEST_TEST = 1e9
 _SECOND, _MICROSECOND, _MILLISECOND = scale("sec"), scale("us"), scale("ms")

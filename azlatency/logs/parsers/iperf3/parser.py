@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from azlatency.logs.json_lines import begins_document
+from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf3.json_output import Documents

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow
@@ -32,7 +33,6 @@ from azlatency.logs.parsers.iperf_rows import (
     percent_agrees,
 )
 from azlatency.logs.record import Run
-from azlatency.logs.units import Quantity, quantity
 
 IntervalRow = Row | JsonRow
 #: Side and role: a direction of a test.

@@ -8,16 +8,16 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from azlatency.logs.grammar import BLANK, DATA, Line, LineLog, bulk, data
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.large import linear
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import BLANK, DATA, Line, LineLog, bulk, data
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.lagscope.text import MICROSECOND, RUN
 from azlatency.logs.record import Recorder
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity
+from azlatency.logs.source.large import linear
+from azlatency.logs.source.lines import UniformBlock
 
 CSV_HEADER = "Index, Latency(us)"
 _PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
@@ -28,7 +28,7 @@ class Samples(LineLog):
     """Reads the samples of ``-R``, truncated to whole microseconds."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.unfinished = log, unfinished_line(log)
+        self.log, self.unfinished = log, log.unfinished_line
         self.run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", **RUN)
         self.samples = SampleColumns()
         self.in_order = True

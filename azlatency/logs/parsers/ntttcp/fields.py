@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
-from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
 
 _NUMBER = re.compile(r"-?[\d.]{1,30}")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from azlatency.logs import json_tokens
-from azlatency.logs.grammar import DATA, KNOWN
-from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.grammar import json_tokens
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import DATA, KNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun

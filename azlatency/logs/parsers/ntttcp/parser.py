@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
 from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import prefixed
 
 
 class NtttcpParser(Parser):

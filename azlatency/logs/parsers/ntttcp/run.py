@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity
 
 _OVERRUN = 1.05
 _ADDRESS = re.compile(r"[\w.:-]{2,253}")

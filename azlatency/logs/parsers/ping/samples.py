@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
+from azlatency.logs.source.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np

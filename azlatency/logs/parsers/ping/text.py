@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data, known
-from azlatency.logs.large import extended
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.grammar.rules import Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.languages import (
@@ -32,7 +31,8 @@ from azlatency.logs.parsers.ping.summary import (
     to_point,
 )
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import nanoseconds, quantity
+from azlatency.logs.source.large import extended
+from azlatency.logs.source.lines import UniformBlock
 
 _TITLE = re.compile(r"(\S+) ping6? statistics")
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Row, Run
-from azlatency.logs.units import nanoseconds
 
 _TESTS = {
     "ping-pong": ("ping-pong", "pp"),

@@ -7,11 +7,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, prefixed, quantity
 
 _START = (
     r"Starting (\d{1,9}) (?:threads|processes)(?:, (\d{1,9}) processes)? running profile:(.{1,200}?) \.\.\."
@@ -47,7 +47,7 @@ class _Moved(NamedTuple):
 class _Uperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.run = recorder.start_run("uperf", log.first_line)
-        self.unfinished, self.log, self.recorder = unfinished_line(log), log, recorder
+        self.unfinished, self.log, self.recorder = log.unfinished_line, log, recorder
         self.section = ""
         self.total: _Moved | None = None
         self.moved: dict[str, list[_Moved]] = {}

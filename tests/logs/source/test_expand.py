@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import azlatency.logs.expand as expand_module
-from azlatency.logs.decode import Source, SourceError
-from azlatency.logs.expand import MOST_NESTED, expand, expand_bytes, expand_stream
-from azlatency.logs.large import FileText
+import azlatency.logs.source.expand as expand_module
+from azlatency.logs.source.decode import Source, SourceError
+from azlatency.logs.source.expand import MOST_NESTED, expand, expand_bytes, expand_stream
+from azlatency.logs.source.large import FileText
 
 TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
 
@@ -115,7 +115,7 @@ def test_one_endless_line_is_refused(
     compress: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     longest = 1024**2
-    monkeypatch.setattr("azlatency.logs.expand.LONGEST_LINE", longest)
+    monkeypatch.setattr("azlatency.logs.source.expand.LONGEST_LINE", longest)
     path = tmp_path / "a.gz"
     path.write_bytes(compress(b"PING\n" + b"x" * (longest + 3 * 1024**2) + b"\n"))
     [error] = expand(path)
@@ -124,7 +124,7 @@ def test_one_endless_line_is_refused(
 
 
 def test_file_that_expands_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("azlatency.logs.expand._EXPANDED_FREELY", 1024**2)
+    monkeypatch.setattr("azlatency.logs.source.expand._EXPANDED_FREELY", 1024**2)
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"64 bytes from 10.0.0.1\n" * 200_000))
     [error] = expand(path)

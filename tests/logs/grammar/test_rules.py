@@ -8,8 +8,7 @@ from helpers.places import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import segment
-from azlatency.logs.grammar import (
+from azlatency.logs.grammar.rules import (
     BLANK,
     DATA,
     KNOWN,
@@ -22,7 +21,8 @@ from azlatency.logs.grammar import (
     data,
     known,
 )
-from azlatency.logs.lines import shape_of
+from azlatency.logs.recognise import segment
+from azlatency.logs.source.lines import shape_of
 
 
 class Toy(LineLog):

@@ -8,9 +8,9 @@ import pytest
 from helpers.places import FIXTURES
 
 from azlatency.logs import parse
-from azlatency.logs.decode import Source, source_from_bytes
-from azlatency.logs.documents import SourceLines, find_document
 from azlatency.logs.parsers.iperf3 import json_intervals
+from azlatency.logs.recognise.documents import SourceLines, find_document
+from azlatency.logs.source.decode import Source, source_from_bytes
 from azlatency.logs.tables import Logs
 
 DOCUMENTS = sorted(path for path in FIXTURES.glob("*/*.json") if not path.name.endswith(".expected.json"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.logs.json_tokens import JsonError, JsonObject, iter_elements, read_object, read_value, to_plain
+from azlatency.logs.grammar.json_tokens import JsonError, JsonObject, iter_elements, read_object, read_value, to_plain
 
 
 def test_a_number_keeps_its_token_and_position() -> None:

@@ -8,13 +8,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from operator import sub
+from typing import TYPE_CHECKING
 
-from azlatency.logs import json_tokens
-from azlatency.logs.documents import SourceLines
-from azlatency.logs.grammar import DATA, KNOWN
-from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
-from azlatency.logs.record import Recorder
+from azlatency.logs.grammar import json_tokens
+from azlatency.logs.grammar.rules import DATA, KNOWN
+from azlatency.logs.source.decode import SourceLines
+
+if TYPE_CHECKING:
+    from azlatency.logs.parsers import Log
+    from azlatency.logs.record import Recorder
 
 
 def begins_document(text: str) -> bool:
@@ -38,7 +40,7 @@ class JsonLineMap:
     @cached_property
     def text(self) -> str:
         """The text of the log, built on first use because many logs contain no document."""
-        end = "\n" if self._whole or not unfinished_line(self.log) else ""
+        end = "\n" if self._whole or not self.log.unfinished_line else ""
         if isinstance(self.log.lines, SourceLines):
             text = self.log.lines.text
             return text if text.endswith("\n") or self.log.document is not None else text + end

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.foreign import FOREIGN_TOOLS
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import load_parsers
+from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
+from azlatency.logs.source.decode import source_from_bytes
 from azlatency.logs.tables import Logs
 from tests.helpers.places import SHARED
 

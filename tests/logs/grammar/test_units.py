@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import units
+from azlatency.logs.grammar import units
+from azlatency.logs.grammar.units import UnitError, count, nanoseconds, quantity, register_units
 from azlatency.logs.parsers import load_parsers
-from azlatency.logs.units import UnitError, count, nanoseconds, quantity, register_units
 
 load_parsers()  # registers the units of the tools
 

@@ -15,10 +15,10 @@ from helpers.logs import metric_values, read_text
 from helpers.places import FIXTURES
 
 import azlatency as az
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
+from azlatency.logs.source.unwrap import propose_unwrapped
 from azlatency.logs.tables import Logs
-from azlatency.logs.unwrap import propose_unwrapped
 
 LARGEST = 60_000
 TWO_LOGS = """\

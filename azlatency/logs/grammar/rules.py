@@ -26,7 +26,7 @@ from functools import cached_property, partial
 from itertools import compress, count, islice
 from typing import Any, ClassVar
 
-from azlatency.logs.lines import ByShape, Line, ShapedLines, UniformBlock, iter_blocks, shape_of, shaped
+from azlatency.logs.source.lines import ByShape, Line, ShapedLines, UniformBlock, iter_blocks, shape_of, shaped
 
 __all__ = [
     "BLANK",
@@ -47,7 +47,7 @@ __all__ = [
 
 LONGEST_LINE = 4096
 #: Where the parsers of this library are.
-_PARSERS = f"{__package__}.parsers"
+_PARSERS = "azlatency.logs.parsers"
 #: The rules for at most this many lines are selected at once.
 _BATCH = 2**10
 

@@ -6,7 +6,17 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, Labels, Repeated, extended, extremes, nullable
+from azlatency.logs.source.large import (
+    MOST_IN_MEMORY,
+    NULL,
+    Column,
+    Integers,
+    Labels,
+    Repeated,
+    extended,
+    extremes,
+    nullable,
+)
 
 if TYPE_CHECKING:
     import numpy as np

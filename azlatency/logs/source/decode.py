@@ -14,10 +14,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import overload
 
-from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line, Piece, ShapedLines, find_texts, group_lines, shape_of, shaped, unique_pieces
-from azlatency.logs.parsers import code_page_phrases
+from azlatency.logs.source.large import FileText
+from azlatency.logs.source.lines import (
+    Line,
+    Piece,
+    ShapedLines,
+    find_texts,
+    group_lines,
+    shape_of,
+    shaped,
+    unique_pieces,
+)
 
 #: Replaces a line end that a program spelled out as two characters; the pieces of such a line keep its number.
 SPELLED_END = "\x1e"
@@ -36,6 +45,14 @@ BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), 
 _FIRST_OF_MARKS = (b"\xef", b"\xff", b"\xfe")
 #: This many bytes show whether a text has two bytes per character.
 HEAD = 4096
+
+
+def _no_phrases() -> list[tuple[str, bytes]]:
+    return []
+
+
+#: Returns phrases that show the code page of a text, as (code page, encoded phrase); the parsers replace it.
+find_phrases: Callable[[], list[tuple[str, bytes]]] = _no_phrases
 
 
 class SourceError(ValueError):
@@ -96,7 +113,7 @@ class Source:
         return shaped(_clean_lines(1, text))
 
     def find_texts(self, find: Callable[[int], int]) -> Iterator[tuple[int, str]]:
-        """Yield what `azlatency.logs.lines.find_texts` does, and build no lines if none is wanted."""
+        """Yield what `azlatency.logs.source.lines.find_texts` does, and build no lines if none is wanted."""
         return find_texts(self.lines, find) if find(0) else iter(())
 
     @property
@@ -107,6 +124,34 @@ class Source:
             return [Piece(range(len(lines)), lines.texts, lines.shapes)]
         pieces = unique_pieces(lines)
         return (Piece(positions, text.split("\n"), shape_of(text).split(b"\n")) for text, positions in pieces)
+
+
+class SourceLines(Sequence[Line]):
+    """The lines of a text without characters that `decode` removes; all but the first and the last are built on use."""
+
+    def __init__(self, source: Source) -> None:
+        self.text = source.whole_text
+        self._count = source.line_count
+        self._source = source
+
+    @cached_property
+    def _lines(self) -> Sequence[Line]:
+        return self._source.lines
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if index == 0:
+            return Line(1, self.text.partition("\n")[0])
+        if index in (-1, self._count - 1):
+            end = len(self.text) - self.text.endswith("\n")
+            return Line(self._count, self.text[self.text.rfind("\n", 0, end) + 1 : end])
+        return self._lines[index]
 
 
 # `Line._make`, five times as fast.
@@ -138,7 +183,7 @@ def _clean_lines(first: int, text: str) -> list[Line]:
 def _split_pieces(raw: str) -> list[str]:
     """Return what a physical line shows between its carriage returns; a blank piece only if all pieces are blank.
 
-    Between line ends that a program spelled out (`azlatency.logs.unwrap`), blank pieces are kept.
+    Between line ends that a program spelled out (`azlatency.logs.source.unwrap`), blank pieces are kept.
     """
     if SPELLED_END in raw:
         return [text for piece in raw.split(SPELLED_END) for text in _split_pieces(piece)]
@@ -212,9 +257,9 @@ def begin_decoding(head: bytes, path: str) -> tuple[bytes, str]:
 
 def find_code_page(pieces: Iterable[bytes]) -> str:
     """Return the encoding of a text that is not UTF-8: that of a known phrase, else cp1252 if its bytes are of it."""
-    phrases, end, otherwise = code_page_phrases(), b"", "cp1252"
+    phrases, end, otherwise = find_phrases(), b"", "cp1252"
     found: set[int] = set()
-    longest = max(len(phrase) for _, phrase in phrases)
+    longest = max((len(phrase) for _, phrase in phrases), default=1)
     for piece in pieces:
         found.update(place for place, (_, phrase) in enumerate(phrases) if phrase in end + piece)
         end = (end + piece)[-longest:]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import number_columns
-from azlatency.logs.number_columns import Rows
+from azlatency.logs.source import number_columns
+from azlatency.logs.source.number_columns import Rows
 
 NUMBERS = st.from_regex(r"[0-9]{1,9}(\.[0-9]{1,9})?", fullmatch=True)
 PATTERN = re.compile(r"v1\.2 <(?P<first>-?[0-9.]+)>, (?P<other>[0-9.]+) é(?P<last>\d+)", re.ASCII)

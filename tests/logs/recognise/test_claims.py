@@ -6,11 +6,11 @@ import re
 
 from helpers.places import FIXTURES, ROOT
 
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import Source, source_from_bytes
-from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import shape_of
 from azlatency.logs.parsers import load_parsers
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
+from azlatency.logs.source.decode import Source, source_from_bytes
+from azlatency.logs.source.lines import shape_of
 
 LATTE = ROOT / "data" / "raw" / "canadacentral-proximity-placement" / "sender.log"
 PING = FIXTURES / "ping" / "iputils-20221126-loss.log"

@@ -9,8 +9,8 @@ import pytest
 from helpers.places import TESTS
 
 import azlatency as az
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 from azlatency.logs.tables import Logs
 
 TRANSCRIPTS = TESTS / "transcripts"

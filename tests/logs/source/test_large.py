@@ -20,14 +20,15 @@ from helpers.places import FIXTURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import azlatency.logs.expand as expand_module
-from azlatency.logs import large, lines, parse
-from azlatency.logs.decode import Source, SourceError, source_from_bytes
-from azlatency.logs.expand import expand, expand_stream
-from azlatency.logs.large import NULL, FileText, Integers, Labels, Repeated, extended, extremes, frequencies
+import azlatency.logs.source.expand as expand_module
+from azlatency.logs import parse
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers.fio import parser as fio
 from azlatency.logs.parsers.ping import samples
+from azlatency.logs.source import large, lines
+from azlatency.logs.source.decode import Source, SourceError, source_from_bytes
+from azlatency.logs.source.expand import expand, expand_stream
+from azlatency.logs.source.large import NULL, FileText, Integers, Labels, Repeated, extended, extremes, frequencies
 
 LOGS = sorted(
     (path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))),

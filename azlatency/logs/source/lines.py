@@ -2,8 +2,8 @@
 
 A ping log of a million replies has about a dozen distinct lines and a million that differ only in their digits.
 `group_lines` finds such blocks by comparing the text without its digits; the lines of a block are built only on access.
-`UniformBlock.columns` reads the numbers of a block in bulk (`azlatency.logs.number_columns`). It returns None if a row
-differs in anything else; the lines are then read one by one.
+`UniformBlock.columns` reads the numbers of a block in bulk (`azlatency.logs.source.number_columns`). It returns None if
+a row differs in anything else; the lines are then read one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
-from azlatency.logs.large import LARGEST_WHOLE, FileText, TooLargeError
+from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ _compiled = cache(re.compile)
 
 
 class Line(NamedTuple):
-    """One line of text as cleaned by `azlatency.logs.decode`; ``number`` is 1-based in the raw file."""
+    """One line of text as cleaned by `azlatency.logs.source.decode`; ``number`` is 1-based in the raw file."""
 
     number: int
     text: str
@@ -153,7 +153,7 @@ class UniformBlock(Sequence[Line]):
         """
         import numpy as np
 
-        from azlatency.logs.number_columns import Rows  # needs numpy
+        from azlatency.logs.source.number_columns import Rows  # needs numpy
 
         varying = {name: power for name, power in decimals.items() if match[name] is not None}
         names = [*(name for name, power in varying.items() if power is not None), *(f"{name} width" for name in widths)]

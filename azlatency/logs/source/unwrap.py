@@ -22,8 +22,8 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import NamedTuple
 
-from azlatency.logs.decode import SPELLED_END, Source
-from azlatency.logs.large import FileText
+from azlatency.logs.source.decode import SPELLED_END, Source
+from azlatency.logs.source.large import FileText
 
 _QUOTE = re.compile(r"(?:[ \t]?>)+ ?")
 # How a line starts that a runner, a container or a system log has labelled. Only such texts are searched for a prefix.

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.source.decode import source_from_bytes
 
 TEXT = "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\nzweite Zeile äöü\n"
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import large, samples
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.grammar import samples
+from azlatency.logs.grammar.samples import STATUSES, SampleColumns
 from azlatency.logs.parse import parse_source
-from azlatency.logs.samples import STATUSES, SampleColumns
+from azlatency.logs.source import large
+from azlatency.logs.source.decode import source_from_bytes
 
 ROWS = st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 2**40), st.sampled_from(STATUSES)), max_size=30)
 
@@ -80,6 +81,6 @@ def test_rows_that_are_read_at_once_are_those_read_one_by_one(
     middle = text.index("\n", len(text) // 2) + 1
     for whole in [text[:middle] + damage + text[middle:]] if damage else [text, text[:-1], text[:-3]]:
         with monkeypatch.context() as patch:
-            patch.setattr("azlatency.logs.decode._GROUPED_FROM", 0)
+            patch.setattr("azlatency.logs.source.decode._GROUPED_FROM", 0)
             at_once = tables(whole, name)
         assert at_once == tables(whole, name)

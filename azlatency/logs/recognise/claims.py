@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import NamedTuple
 
-from azlatency.logs.decode import Source
-from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.lines import ByShape
 from azlatency.logs.parsers import Signature, load_parsers
+from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.lines import ByShape
 
 _BLANKS_BETWEEN = 4
 # Half the cost of the constructor.
@@ -22,7 +22,7 @@ _Entry = tuple[str, tuple[str, str], bool, Signature, Callable[[str], object]]
 class Claim(NamedTuple):
     """A tool's claim that one of its logs starts at ``lines[position]``, which is the evidence.
 
-    The tool may be one of `azlatency.logs.foreign`, which no parser reads.
+    The tool may be one of `azlatency.logs.recognise.foreign`, which no parser reads.
     """
 
     position: int

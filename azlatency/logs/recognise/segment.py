@@ -1,8 +1,8 @@
 """Splits notes files, terminal sessions and plain logs into single logs with the headings and the prompt above them.
 
-A claim (see `azlatency.logs.claims`) marks where a log starts. The log ends before the next claim, Markdown fence,
-``<pre>``, heading or prompt line, or at the end of the text. Text around the logs is prose in a notes file and unknown
-in a plain log file.
+A claim (`azlatency.logs.recognise.claims`) marks where a log starts. The log ends before the next claim, Markdown
+fence, ``<pre>``, heading or prompt line, or at the end of the text. Text around the logs is prose in a notes file and
+unknown in a plain log file.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from itertools import compress, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.logs.claims import Claim, Claims
-from azlatency.logs.decode import Source
-from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.grammar import (
+from azlatency.logs.grammar.rules import (
     BLANK,
     DATA,
     KNOWN,
@@ -33,9 +30,12 @@ from azlatency.logs.grammar import (
     LineLog,
     Rule,
 )
-from azlatency.logs.lines import ByShape, ShapedLines
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.parsers import __name__ as PARSERS
+from azlatency.logs.recognise.claims import Claim, Claims
+from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.lines import ByShape, ShapedLines
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
 _PREFORMATTED = re.compile(r"<(/?)pre(?: [^<>]{0,200})?>")

@@ -7,8 +7,8 @@ Input is not trusted: no source may exceed `LARGEST_SOURCE` after decompression,
 written to disk under the name of a member. Archives inside an archive are opened to a depth of `MOST_NESTED`; together
 they may not have more than `MOST_MEMBERS` members, nor unpack to more than `_Room` allows.
 
-The text of a large log stays in its file (`azlatency.logs.large`); what was compressed, in an archive or in a stream is
-kept in a temporary file without a name. JSON is read as a whole, and refused beyond `LARGEST_WHOLE`.
+The text of a large log stays in its file (`azlatency.logs.source.large`); what was compressed, in an archive or in a
+stream is kept in a temporary file without a name. JSON is read as a whole, and refused beyond `LARGEST_WHOLE`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import IO, Any
 
-from azlatency.logs.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
-from azlatency.logs.large import LARGEST_WHOLE, FileText, count_line_feeds
+from azlatency.logs.source.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
+from azlatency.logs.source.large import LARGEST_WHOLE, FileText, count_line_feeds
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000

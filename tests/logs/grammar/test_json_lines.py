@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from azlatency.logs.decode import source_from_bytes
-from azlatency.logs.grammar import DATA, KNOWN
-from azlatency.logs.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import DATA, KNOWN
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.decode import source_from_bytes
 
 DOCUMENT = 'start\n{\n  "mean": 1.5,\n  "n": 12\n}\nend\n'
 

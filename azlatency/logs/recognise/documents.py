@@ -7,49 +7,19 @@ is built that nobody asks for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache, cached_property
-from typing import Any, overload
+from functools import cache
+from typing import Any
 
 import msgspec
 
-from azlatency.logs.decode import Source
-from azlatency.logs.foreign import FOREIGN_TOOLS
-from azlatency.logs.large import FileText
-from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, load_parsers
+from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
+from azlatency.logs.source.decode import Source, SourceLines
+from azlatency.logs.source.large import FileText
 
 _FIRST_KEY = re.compile(r'\s{0,100}\{\s{0,200}"([^"\\]{1,40})"\s{0,20}:\s{0,20}')
 #: Checks the syntax of a document without building its values.
 _SYNTAX = msgspec.json.Decoder(msgspec.Raw)
-
-
-class SourceLines(Sequence[Line]):
-    """The lines of a text without characters that `decode` removes; all but the first and the last are built on use."""
-
-    def __init__(self, source: Source) -> None:
-        self.text = source.whole_text
-        self._count = source.line_count
-        self._source = source
-
-    @cached_property
-    def _lines(self) -> Sequence[Line]:
-        return self._source.lines
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
-        if index == 0:
-            return Line(1, self.text.partition("\n")[0])
-        if index in (-1, self._count - 1):
-            end = len(self.text) - self.text.endswith("\n")
-            return Line(self._count, self.text[self.text.rfind("\n", 0, end) + 1 : end])
-        return self._lines[index]
 
 
 def find_document(source: Source) -> Log | None:

@@ -12,11 +12,11 @@ from helpers.places import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlatency.logs import decode, lines
-from azlatency.logs.decode import Source, source_from_bytes
-from azlatency.logs.expand import expand
-from azlatency.logs.lines import Line, Lines, UniformBlock, find_texts, iter_blocks, unique_pieces
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source import decode, lines
+from azlatency.logs.source.decode import Source, source_from_bytes
+from azlatency.logs.source.expand import expand
+from azlatency.logs.source.lines import Line, Lines, UniformBlock, find_texts, iter_blocks, unique_pieces
 from azlatency.logs.tables import Logs
 
 LOGS = sorted(
