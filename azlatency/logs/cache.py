@@ -18,11 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.decode import Source
-from azlatency.logs.large import Repeated
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.record import SampleBlock
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.large import Repeated
 from azlatency.logs.tables import Logs, sample_tables
 
 #: Largest size of all entries in bytes; the entries that were not used for the longest time are removed beyond it.

@@ -7,14 +7,11 @@ that are copies of others. Where nothing of this changed, the stored files stay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.format import count_of
-from azlatency.logs.rows import Rows
 from azlatency.logs.tables import Logs
-from azlatency.studies import many_runs
 from azlatency.studies.copies import (
     COMPARED,
     COPIED_RUN,
@@ -52,8 +49,15 @@ if TYPE_CHECKING:
 _PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
 #: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
 _WHOLE = ("sources", "events")
+#: The columns of ``runs`` from which an import is summarized.
+_KINDS = (
+    "source_id", "tool", "scenario", "client", "region", "zone", "physical_zone", "server", "peer_region", "peer_zone",
+    "peer_physical_zone", "vm_size", "accelerated_networking", "placement",
+)  # fmt: skip
+#: Events in the summary, besides errors. Codes of events that depend on the manifest start with the prefix.
+_IN_SUMMARY, _FROM_MANIFEST = ("not_recognised", "manifest_missing"), "manifest_"
 #: The columns of ``runs`` by which runs are counted and compared.
-_OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *many_runs.KINDS)))
+_OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *_KINDS)))
 _CONFLICT = "manifest_conflict"
 _MOST_NAMED = 3
 _CONSEQUENCE = {
@@ -70,9 +74,9 @@ class Assembled(NamedTuple):
     files : dict of str to list of pyarrow.Table or None
         The parts of each table by its stem, with None for those whose stored file is still right.
     kinds_of_runs : pyarrow.Table
-        The columns `KINDS` of the runs, and the ``count`` of runs that have these values.
-    told, untold : pyarrow.Table, dict of str to int
-        The events that a summary tells, and how many more of them each log has, by path.
+        The columns `_KINDS` of the runs, and the ``count`` of runs that have these values.
+    told : pyarrow.Table
+        The events in the summary.
     notes : list of str
         A line for each file with copies of other runs.
     """
@@ -80,7 +84,6 @@ class Assembled(NamedTuple):
     files: dict[str, Sequence[pa.Table | None]]
     kinds_of_runs: pa.Table
     told: pa.Table
-    untold: dict[str, int]
     notes: list[str]
 
 
@@ -100,9 +103,6 @@ def assemble(
     and ``events`` are added, ``paths`` the path of each log by its id, in the order of the files; ``same_manifest``:
     whether the stored rows of ``runs`` are of this manifest.
     """
-    import pyarrow as pa
-
-    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
     stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
     before = {
         source_id: path
@@ -114,32 +114,43 @@ def assemble(
     files |= _samples(folder, added["samples"], change)
     files["sources"] = _changed(stored, [_sources(stored, added["sources"], paths, kept)])
     joined = {source_id for source_id in kept if before[source_id] == paths[source_id]} if same_manifest else set()
-    if _have_conflict(
-        [*stored_events, *(part for tables in many.values() for part in tables.pieces("events", ["code"]))]
-    ):
+    if _have_conflict(stored_events):
         joined.clear()  # a message counts all runs with a contradiction
-    undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined - many.keys())
+    undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined)
     described, of_manifest = _describe(undescribed, paths, manifest)
     files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
     runs = rows_of(folder, "runs", files["runs"], stored_schema("runs"), columns=_OF_RUNS)
     runs = in_order(runs, change.order)
-    describe = partial(_describe, paths=paths, manifest=manifest)
-    of_manifest_many = {
-        source_id: many_runs.describe(tables, describe) for source_id, tables in many.items() if source_id not in joined
-    }
-    of_copies, of_copies_many, notes = _copies(folder, files, large, runs, paths)
+    of_copies, notes = _copies(folder, files, large, runs, paths)
     events = _events(stored_events, added["events"], of_manifest, of_copies, change, joined)
     files["events"] = _changed(stored_events, split(events, count_parts(events.num_rows, len(paths))))
-    kinds, told, untold = [many_runs.kinds(runs)], [many_runs.told(events)], {}
-    for source_id, tables in many.items():
-        many_runs.add_events(tables, of_manifest_many.get(source_id), of_copies_many[source_id])
-        kinds += map(many_runs.kinds, tables.pieces("runs", many_runs.KINDS))
-        first, more = many_runs.first_told(tables)
-        told.append(first)
-        if more:
-            untold[paths[source_id]] = more
-    of_runs, of_events = (in_order(pa.concat_tables(parts), change.order) for parts in (kinds, told))
-    return Assembled(files, of_runs, of_events, untold, notes)
+    return Assembled(files, in_order(_count_kinds(runs), change.order), in_order(_told(events), change.order), notes)
+
+
+def _count_kinds(runs: pa.Table) -> pa.Table:
+    """Return the different values of the columns `_KINDS` and the number of runs with each, in order."""
+    groups = runs.select(_KINDS).group_by(_KINDS, use_threads=False).aggregate([([], "count_all")])
+    return groups.select([*_KINDS, "count_all"]).rename_columns([*_KINDS, "count"])
+
+
+def _told(events: pa.Table) -> pa.Table:
+    """Return the events in the summary."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen = pc.or_(pc.is_in(events["code"], pa.array(_IN_SUMMARY)), pc.equal(events["severity"], "error"))
+    return events.filter(pc.and_(chosen, pc.not_equal(events["code"], _CONFLICT)))
+
+
+def _origins(events: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """Return which events are of copies, of the manifest and of the parsers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
+    of_manifest = pc.starts_with(events["code"], _FROM_MANIFEST)
+    of_parsers = pc.invert(pc.or_(of_copies, of_manifest))
+    return {"of copies": of_copies, "of manifest": of_manifest, "of parsers": of_parsers}
 
 
 def _have_conflict(events: Iterable[pa.Table]) -> bool:
@@ -240,7 +251,7 @@ def _events(
     import pyarrow as pa
 
     before = pa.concat_tables([added.slice(0, 0), *stored])
-    origin = many_runs.origins(before)
+    origin = _origins(before)
     parts = [
         of_sources(before.filter(origin["of parsers"]), change.kept_ids), added,
         of_sources(before.filter(origin["of manifest"]), joined), of_manifest, of_copies,
@@ -254,14 +265,9 @@ def _copies(
     large: Mapping[str, LargeTables],
     runs: pa.Table,
     paths: Mapping[str, str],
-) -> tuple[pa.Table, dict[str, Rows], list[str]]:
-    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs.
-
-    The events of large logs with many runs are apart, by source.
-    """
+) -> tuple[pa.Table, list[str]]:
+    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
     import pyarrow.compute as pc
-
-    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
 
     def tables(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
         ids = {run_id[:16] for run_id in run_ids}
@@ -276,11 +282,11 @@ def _copies(
 
     marked = _Marked(in_order(rows_of(
         folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=["run_id", *VALUE_MARKS]
-    ), list(paths)), runs, many)  # fmt: skip
+    ), list(paths)), runs)  # fmt: skip
     sizes = {source_id: marked.sizes[source_id] for source_id in paths if source_id in marked.sizes}
     sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
     reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
-    logs, of_many = Logs(), {source_id: Rows() for source_id in many}
+    logs = Logs()
     noted: dict[tuple[str, str], _Noted] = {}
     fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
     for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, fewest):
@@ -290,19 +296,18 @@ def _copies(
         code = COPIED_RUN if copy.values >= ENOUGH else POSSIBLE_COPY
         text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
-        rows = of_many.get(copy.source_id, logs.rows["events"])
-        rows.append({**event, "code": code, "severity": "warning", "text": text})
+        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
         noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
     notes = [
         f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
         f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
         for (file, code), note in noted.items()
     ]
-    return logs.to_arrow("events"), {source_id: rows.sorted_by("line") for source_id, rows in of_many.items()}, notes
+    return logs.to_arrow("events"), notes
 
 
 class _Marked:
-    """Which runs print values like another one: those in one table, and those of each large log.
+    """Which runs print values like another one.
 
     Attributes
     ----------
@@ -312,33 +317,18 @@ class _Marked:
         Number of runs of each log.
     """
 
-    def __init__(self, parsed: pa.Table, runs: pa.Table, many: Mapping[str, LargeTables]) -> None:
-        import numpy as np
-
-        self._runs, self._many = runs, many
+    def __init__(self, parsed: pa.Table, runs: pa.Table) -> None:
+        self._runs = runs
         assert parsed["run_id"].equals(runs["run_id"])
-        marks, enough, self.sizes = [], [], dict(counts_of(source_ids(parsed)))
-        for log in (None, *many.values()):
-            for part in [parsed] if log is None else log.pieces(PARSED_RUNS, ["run_id", *VALUE_MARKS]):
-                marks.append(part[VALUE_MARKS[0]].to_numpy())
-                enough.append(part[VALUE_MARKS[1]].to_numpy() >= SUSPICIOUS_IN_REPORT)
-                if log is not None:
-                    source_id = part["run_id"][0].as_py()[:16]
-                    self.sizes[source_id] = self.sizes.get(source_id, 0) + part.num_rows
-        self.marks = np.concatenate(marks)
-        marks.clear()
-        self.alike = are_alike(self.marks, np.concatenate(enough))
+        self.sizes = dict(counts_of(source_ids(parsed)))
+        self.marks = parsed[VALUE_MARKS[0]].to_numpy()
+        self.alike = are_alike(self.marks, parsed[VALUE_MARKS[1]].to_numpy() >= SUSPICIOUS_IN_REPORT)
 
     def alike_runs(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Yield columns of the runs that are alike."""
         import pyarrow as pa
 
-        yield self._runs.select(names).filter(pa.array(self.alike[: self._runs.num_rows]))
-        at = self._runs.num_rows
-        for log in self._many.values():
-            for part in log.pieces("runs", names):
-                yield part.filter(pa.array(self.alike[at : at + part.num_rows]))
-                at += part.num_rows
+        yield self._runs.select(names).filter(pa.array(self.alike))
 
 
 class _Noted:

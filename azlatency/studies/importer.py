@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
 from azlatency.logs.cache import parse_cached, uncached
-from azlatency.logs.decode import SourceError
-from azlatency.logs.expand import expand, path_of
 from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.record import Row, run_id_of
-from azlatency.logs.rows import Rows, rows_to_arrow
-from azlatency.logs.spool import BLOCK
-from azlatency.logs.tables import Logs
+from azlatency.logs.record import run_id_of
+from azlatency.logs.source.decode import SourceError
+from azlatency.logs.source.expand import expand, path_of
+from azlatency.logs.tables import Logs, rows_to_arrow
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
 from azlatency.studies.copies import COLUMNS, mark_values, value_marks
@@ -61,7 +59,7 @@ from azlatency.studies.store import (
     read_stamp,
     recover,
 )
-from azlatency.studies.writer import MANY_RUNS, LargeTables, stored_large, write_study
+from azlatency.studies.writer import LargeTables, stored_large, write_study
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -490,9 +488,8 @@ def _parse_files(batch: Sequence[_Task], refused: Mapping[str, str]) -> ParsedBa
 def _take_large(logs: Logs) -> LargeTables | None:
     """Take the samples of a log, and its other long tables, if they have files of their own; None if it has none."""
     rows = logs.rows
-    many = max(len(rows["runs"]), len(rows["events"])) > MANY_RUNS
-    own = [name for name in _LONG if rows[name] and (many or len(rows[name]) > _MOST_ROWS)]
-    if many or sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES:
+    own = [name for name in _LONG if len(rows[name]) > _MOST_ROWS]
+    if sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES:
         own.append("samples")
     if not own:
         return None
@@ -503,21 +500,10 @@ def _take_large(logs: Logs) -> LargeTables | None:
                 marks.add(name, part)
             logs.sample_blocks.clear()
         else:
-            large.write_table(name, marks.of_tables(name, _tables(rows[name], name)))
+            large.write_table(name, marks.of_tables(name, [rows_to_arrow(rows[name], schema.arrow_schema(name))]))
             rows[name] = []
-    if many:
-        large.write_table(PARSED_RUNS, marks.appended(_tables(rows["runs"], "runs")))
-        large.write_table("events", _tables(rows["events"], "events"))
-        rows["runs"], rows["events"] = [], []
-    else:
-        large.marks = marks.rows()
+    large.marks = marks.rows()
     return large
-
-
-def _tables(rows: MutableSequence[Row], name: str) -> Iterator[pa.Table]:
-    """Yield the rows of a table in parts."""
-    table_schema = schema.arrow_schema(name)
-    return rows.tables(table_schema, BLOCK) if isinstance(rows, Rows) else iter([rows_to_arrow(rows, table_schema)])
 
 
 class _Marks:
@@ -548,17 +534,6 @@ class _Marks:
         for table in tables:
             self.add(name, table)
             yield table
-
-    def appended(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """Yield the table ``runs`` in parts with the marks."""
-        import pyarrow as pa
-
-        start = 0
-        for table in tables:
-            stop = start + table.num_rows
-            marked = table.append_column(VALUE_MARKS[0], pa.array(self._marks[start:stop]))
-            yield marked.append_column(VALUE_MARKS[1], pa.array(self._counts[start:stop]))
-            start = stop
 
     def rows(self) -> list[tuple[str, int, int]]:
         """Return the id, the mark and the number of values of each run with rows."""
@@ -641,8 +616,6 @@ def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, sum
     for event in tables.told.to_pylist():
         message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
         (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
-    for path, more in tables.untold.items():
-        summary.problems.append(f"{path}: {count_of(more, 'more error')}; see the table events")
     for conflict, (first, number) in manifest.conflicts.items():
         count = f" ({count_of(number, 'run')})" if number > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.logs.command_line import settings_of
 from azlatency.logs.format import format_value
+from azlatency.logs.grammar.command_line import settings_of
 
 if TYPE_CHECKING:
     import pandas as pd

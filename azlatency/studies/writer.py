@@ -139,9 +139,6 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
-#: The runs and events of a log with more of either, and its other tables, have files of their own: so many rows as
-#: Python objects, and a spreadsheet of them, are enough.
-MANY_RUNS = CSV_ROWS
 #: Rows of a row group of these files, except samples.
 ROW_GROUP = 2**14
 

@@ -12,8 +12,8 @@ from helpers.places import ROOT
 
 from azlatency.logs import cache, schema
 from azlatency.logs.cache import cached, parse_cached
-from azlatency.logs.decode import Source, SourceError
-from azlatency.logs.expand import expand
+from azlatency.logs.source.decode import Source, SourceError
+from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from helpers.places import FIXTURES
 
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 LINES = 100
 LONGEST = 6_000

@@ -14,8 +14,9 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
-from azlatency.logs import expand, schema
-from azlatency.studies import importer, many_runs, writer
+from azlatency.logs import schema
+from azlatency.logs.source import expand
+from azlatency.studies import importer, writer
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
 from azlatency.studies.store import _read_whole, large_files, load, stored_schema
@@ -92,17 +93,13 @@ def test_samples_of_large_logs_have_files_of_their_own(
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 1
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["long tables", "many runs"])
 def test_long_tables_of_large_logs_have_files_of_their_own(
-    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_study("cni", [study], out=tmp_path / "together")
     monkeypatch.setattr(expand, "_LARGE", 0)
     monkeypatch.setattr(importer, "_MOST_ROWS", 3)
     monkeypatch.setattr(writer, "ROW_GROUP", 4)
-    monkeypatch.setattr(many_runs, "_TOGETHER", 1)
-    if many:
-        monkeypatch.setattr(importer, "MANY_RUNS", 0)
     parse_batch = importer._parse_batch  # its answer travels between processes
     monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
     summary = import_study("cni", [study], out=out)

@@ -43,14 +43,14 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
-from azlatency.logs.large import linear
-from azlatency.logs.lines import UniformBlock, iter_blocks
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data, unfinished_line
+from azlatency.logs.parsers.common import end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.logs.source.large import linear
+from azlatency.logs.source.lines import UniformBlock, iter_blocks
 
 _PROTOCOL = r"(?P<protocol>TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
 _METHOD = r"(?:Blocking|NonBlocking|Ov_Event|Ov_CP|Ov_POLL|Select|RIO)"
@@ -87,7 +87,7 @@ class _Latte(LineLog):
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     def read(self, line: Line) -> int:
         """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
@@ -269,7 +269,7 @@ class _Dump(LineLog):
     """Reads the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.cut = log, unfinished_line(log)
+        self.log, self.cut = log, log.unfinished_line
         self.run = recorder.start_run("latte", log.first_line, dialect="latte-dump", closed_loop=True)
         self.samples = SampleColumns()
 
@@ -324,6 +324,7 @@ class LatteParser(Parser):
     """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
+    reads_any_size = True
     commands = ("latte",)
     options: ClassVar = {"requested_count": ("-i",)}
     signatures = (

@@ -373,7 +373,7 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
     """
     import re
 
-    from azlatency.logs.units import UnitError, nanoseconds
+    from azlatency.logs.grammar.units import UnitError, nanoseconds
 
     relative, absolute = 0.0, 0.0
     if not isinstance(margin, str):

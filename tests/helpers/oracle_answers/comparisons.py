@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 import azlatency as az
-from azlatency.logs.units import quantity
+from azlatency.logs.grammar.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor

@@ -13,6 +13,7 @@ class FpingParser(Parser):
     """Reads fping; see `azlatency.logs.parsers.fping`."""
 
     tool = "fping"
+    reads_any_size = True
     commands = ("fping", "fping6")
     options: ClassVar = {"requested_count": ("-c", "-C", "--count", "--vcount"), "period": ("-p", "--period")}
     signatures = (

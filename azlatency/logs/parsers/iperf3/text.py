@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import Connection, Row
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, nanoseconds, quantity
 
 _SEPARATOR = "- - - - "
 _ANCHORS = (
@@ -49,7 +48,7 @@ class Iperf3Text(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
         self.log, self.recorder, self.documents = log, recorder, documents
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.test: Test | None = None
         self.begun = 0
         self.last: Test | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.mtr import csv_output
 from azlatency.logs.parsers.mtr.json_output import read_json
 from azlatency.logs.parsers.mtr.text import HEADER, START, MtrText, is_continued
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import Line
 
 
 class MtrParser(Parser):

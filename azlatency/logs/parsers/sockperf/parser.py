@@ -13,6 +13,7 @@ class SockperfParser(Parser):
     """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
 
     tool = "sockperf"
+    reads_any_size = True
     commands = ("sockperf",)
     options: ClassVar = {
         "requested_count": ("-n", "--number-of-packets"),
