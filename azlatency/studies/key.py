@@ -109,9 +109,8 @@ def key(runs: pd.DataFrame) -> pd.DataFrame:
 def describe(runs: pd.DataFrame, metric: Callable[[str], pd.Series]) -> pd.DataFrame:
     """Add the columns of the key to the table ``runs``; ``metric`` returns the values of a metric by ``run_id``."""
     values = {name: runs["run_id"].map(metric(name)).astype(float) for name in ("request_bytes", "response_bytes")}
-    target = runs["run_id"].map(metric("target_rate")).astype(float)
-    iperf = runs["tool"] == "iperf3"
-    values["target_rate_bit_s"] = target.where(target.notna() | ~iperf, 0.0)  # iperf3 states a rate if there is one
+    # A tool that can be told a rate prints it.
+    values["target_rate_bit_s"] = runs["run_id"].map(metric("target_rate")).astype(float).fillna(0.0)
     transferred = runs["run_id"].map(metric("transferred")).astype(float)
     is_stream = runs["run_id"].map(metric("throughput")).notna() & runs["printed_as"].isna()
     measured = runs["duration_ns"].astype(float)
