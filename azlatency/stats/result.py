@@ -103,10 +103,6 @@ _CODES = {
     "extrapolated": ("extrapolated", "beyond the data; follows from the fitted tail"),
     "extrapolation_too_far": ("too far", "more than a hundred times beyond the data; not extrapolated"),
     "gpd_misfit": ("poor tail fit", "the fitted tail does not describe the exceedances"),
-    "mean_tail_dominated": (
-        "tail-dominated mean",
-        "a few observations dominate the mean; report the median and the spike rate",
-    ),
     "long_memory": (
         "long-range dependent",
         "packets stay correlated over a large part of the run, so no within-run interval is valid; measure longer or "
@@ -136,7 +132,6 @@ _CODES = {
         "losses are treated as right-censored (infinite), and the lost share reaches this statistic",
     ),
     "clock_step": ("clock step", "the clock was set during the run"),
-    "clock_bound": ("clock error", "the difference is within the error of the two clocks"),
     "short_series": ("short series", "fewer than 30 intervals; the autocorrelation cannot be estimated"),
     "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
@@ -152,7 +147,6 @@ _CODES = {
         "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
     "no_mean": ("no finite mean", "the fitted tail has no finite mean; the data mix several kinds of delay"),
-    "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
