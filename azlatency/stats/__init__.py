@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
     from azlatency.stats.within_run.lifetimes import lifetimes
-    from azlatency.stats.within_run.log_histograms import log_histograms
     from azlatency.stats.within_run.printed_quantiles import printed_quantiles
     from azlatency.stats.within_run.remaining_wait import remaining_wait
     from azlatency.stats.within_run.return_levels import return_level
@@ -55,7 +54,6 @@ _HOMES = {
     "within_run.fan_out": "fan_out",
     "within_run.histograms": "histogram_quantiles",
     "within_run.lifetimes": "lifetimes",
-    "within_run.log_histograms": "log_histograms",
     "within_run.printed_quantiles": "printed_quantiles",
     "within_run.remaining_wait": "remaining_wait",
     "within_run.return_levels": "return_level",
@@ -77,7 +75,7 @@ __all__ = [
     "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
     "compare_rounds_of", "confirm", "confirm_by_path", "distribution_shape", "emulated_differences", "event_test",
     "exceedance", "fan_out", "fit_tail", "histogram_quantiles", "histories", "history", "interval_mean",
-    "lifetimes", "log_histograms", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
+    "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
     "remaining_wait", "return_level", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",
     "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
     "vms_by_share", "zone_pairs",

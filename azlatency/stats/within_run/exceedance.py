@@ -19,7 +19,7 @@ from azlatency.logs.format import format_interval, format_value
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.dependence import autocorrelation_time
-from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, SortedRun, sort_run
+from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
 
@@ -118,7 +118,7 @@ def exceedance(
     )  # fmt: skip
 
 
-def _bound(run: SortedRun, confidence: float, side: int = 1) -> float:
+def _bound(run: Run, confidence: float, side: int = 1) -> float:
     """Return the upper bound of the narrowest tail that has ten effective probes; 1 if there is none.
 
     ``side`` is 1 for the slowest probes and -1 for the fastest.
