@@ -153,6 +153,7 @@ def _of_large_study(
     from azlatency.studies.runs import client_side_runs, run_table
 
     labels = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
+    study.verify("samples")
     results = Results[Estimate]()
     with large_runs.connect(study.folder / "samples") as connection:
         sizes = dict(connection.execute("SELECT run_id, count(*) FROM samples GROUP BY run_id").fetchall())
