@@ -1,22 +1,16 @@
-"""Join the rows of logs that were parsed with those that are stored, and with the manifest.
-
-The rows of a log in ``runs`` and ``events`` depend on its path and on the manifest, too, and ``events`` names the runs
-that are copies of others. Where nothing of this changed, the stored files stay.
-"""
+"""Join the rows of logs that were parsed with those that are stored, and with the manifest."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
+from azlatency.logs import schema
 from azlatency.logs.format import count_of
-from azlatency.logs.rows import Rows
 from azlatency.logs.tables import Logs
-from azlatency.studies import many_runs
 from azlatency.studies.copies import (
-    COMPARED,
     COPIED_RUN,
     ENOUGH,
     POSSIBLE_COPY,
@@ -28,33 +22,27 @@ from azlatency.studies.copies import (
     counts_of,
 )
 from azlatency.studies.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
-from azlatency.studies.parts import (
-    Change,
-    count_parts,
+from azlatency.studies.stored_tables import (
+    PARSED_RUNS,
+    VALUE_MARKS,
     in_order,
     of_sources,
-    part_files,
-    read_part,
-    rows_of,
-    sample_stem,
-    sample_stems,
-    source_ids,
-    split,
-    updated,
+    read_stored,
+    row_groups,
+    stored_schema,
 )
-from azlatency.studies.store import PARSED_RUNS, VALUE_MARKS, stored_schema
-from azlatency.studies.writer import LargeTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Tables that depend on the bytes of the logs alone, in one row of files each.
-_PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
-#: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
-_WHOLE = ("sources", "events")
-#: The columns of ``runs`` by which runs are counted and compared.
-_OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *many_runs.KINDS)))
-_CONFLICT = "manifest_conflict"
+#: Tables that depend on the bytes of the logs alone, apart from some events.
+PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples", "events", PARSED_RUNS)
+#: Codes of events that depend on the manifest start with this.
+_FROM_MANIFEST = "manifest_"
+#: Events that a summary lists, besides errors, and one that it lists once for all logs.
+_LISTED, _LISTED_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
+#: At most this many events of a log are listed.
+_MOST_LISTED = 1000
 _MOST_NAMED = 3
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
@@ -63,142 +51,73 @@ _CONSEQUENCE = {
 
 
 class Assembled(NamedTuple):
-    """The tables of a study.
+    """The tables of a study by name; the events that a summary lists, how many more each log has, and its notes."""
 
-    Attributes
-    ----------
-    files : dict of str to list of pyarrow.Table or None
-        The parts of each table by its stem, with None for those whose stored file is still right.
-    kinds_of_runs : pyarrow.Table
-        The columns `KINDS` of the runs, and the ``count`` of runs that have these values.
-    told, untold : pyarrow.Table, dict of str to int
-        The events that a summary tells, and how many more of them each log has, by path.
-    notes : list of str
-        A line for each file with copies of other runs.
-    """
-
-    files: dict[str, Sequence[pa.Table | None]]
-    kinds_of_runs: pa.Table
-    told: pa.Table
-    untold: dict[str, int]
+    tables: dict[str, pa.Table]
+    listed: list[dict[str, str]]
+    more: dict[str, int]
     notes: list[str]
 
 
 def assemble(
     folder: Path,
-    added: Mapping[str, pa.Table],
-    large: Mapping[str, LargeTables],
-    paths: Mapping[str, str],
     kept: Set[str],
+    added: Iterable[Mapping[str, pa.Table]],
+    large: Mapping[str, Sequence[Path | IO[bytes]]],
+    paths: Mapping[str, str],
     manifest: Manifest,
-    *,
-    same_manifest: bool,
 ) -> Assembled:
-    """Return the tables of a study from the stored rows in ``folder`` that are ``kept`` and those that are ``added``.
+    """Return the tables of a study from the stored rows in ``folder`` of the logs that are ``kept``, and the others.
 
-    ``added`` has the rows by name of the table, ``large`` the long tables of large logs, to which the tables ``runs``
-    and ``events`` are added, ``paths`` the path of each log by its id, in the order of the files; ``same_manifest``:
-    whether the stored rows of ``runs`` are of this manifest.
+    ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
+    the path of each log by its id, in the order of the files.
     """
     import pyarrow as pa
 
-    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
-    stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
-    before = {
-        source_id: path
-        for part in stored
-        for source_id, path in zip(part["source_id"].to_pylist(), part["path"].to_pylist(), strict=True)
-    }
-    change = Change(list(paths), list(before), kept)
-    files: dict[str, Sequence[pa.Table | None]] = {name: updated(folder, name, added[name], change) for name in _PARSED}
-    files |= _samples(folder, added["samples"], change)
-    files["sources"] = _changed(stored, [_sources(stored, added["sources"], paths, kept)])
-    joined = {source_id for source_id in kept if before[source_id] == paths[source_id]} if same_manifest else set()
-    if _have_conflict(
-        [*stored_events, *(part for tables in many.values() for part in tables.pieces("events", ["code"]))]
-    ):
-        joined.clear()  # a message counts all runs with a contradiction
-    undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined - many.keys())
-    described, of_manifest = _describe(undescribed, paths, manifest)
-    files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
-    runs = rows_of(folder, "runs", files["runs"], stored_schema("runs"), columns=_OF_RUNS)
-    runs = in_order(runs, change.order)
-    describe = partial(_describe, paths=paths, manifest=manifest)
-    of_manifest_many = {
-        source_id: many_runs.describe(tables, describe) for source_id, tables in many.items() if source_id not in joined
-    }
-    of_copies, of_copies_many, notes = _copies(folder, files, large, runs, paths)
-    events = _events(stored_events, added["events"], of_manifest, of_copies, change, joined)
-    files["events"] = _changed(stored_events, split(events, count_parts(events.num_rows, len(paths))))
-    kinds, told, untold = [many_runs.kinds(runs)], [many_runs.told(events)], {}
-    for source_id, tables in many.items():
-        many_runs.add_events(tables, of_manifest_many.get(source_id), of_copies_many[source_id])
-        kinds += map(many_runs.kinds, tables.pieces("runs", many_runs.KINDS))
-        first, more = many_runs.first_told(tables)
-        told.append(first)
-        if more:
-            untold[paths[source_id]] = more
-    of_runs, of_events = (in_order(pa.concat_tables(parts), change.order) for parts in (kinds, told))
-    return Assembled(files, of_runs, of_events, untold, notes)
-
-
-def _have_conflict(events: Iterable[pa.Table]) -> bool:
-    import pyarrow.compute as pc
-
-    return any(pc.any(pc.equal(part["code"], _CONFLICT)).as_py() for part in events)
-
-
-def _stored(folder: Path, name: str) -> list[pa.Table]:
-    return [read_part(file, stored_schema(name)) for file in part_files(folder, name)]
-
-
-def _changed(stored: Sequence[pa.Table], parts: Sequence[pa.Table]) -> Sequence[pa.Table | None]:
-    """Return the parts of a table, with None for those that are stored."""
-    if len(stored) != len(parts):
-        return parts
-    return [None if part.equals(before) else part for part, before in zip(parts, stored, strict=True)]
-
-
-def _samples(folder: Path, added: pa.Table, change: Change) -> dict[str, Sequence[pa.Table | None]]:
-    """Return the parts of the samples of each tool."""
-    import pyarrow.compute as pc
-
-    stored = sample_stems(folder) if change.kept else []
-    new = {sample_stem(tool): tool for tool in pc.unique(added["tool"]).to_pylist()}
-    parts: dict[str, Sequence[pa.Table | None]] = {}
-    for stem in sorted({*stored, *new}):
-        rows = added.filter(pc.equal(added["tool"], new.get(stem))) if stem in new else added.slice(0, 0)
-        of_tool = updated(folder, stem, rows.drop_columns(["tool"]), change if stem in stored else Change(change.order))
-        if any(part is None or part.num_rows for part in of_tool):
-            parts[stem] = of_tool
-    return parts
-
-
-def _sources(stored: Sequence[pa.Table], added: pa.Table, paths: Mapping[str, str], kept: Set[str]) -> pa.Table:
-    """Return the table ``sources``, which has the order of the logs, and therefore one part only."""
-    import pyarrow as pa
-
-    table = in_order(pa.concat_tables([*(of_sources(part, kept) for part in stored), added]), list(paths))
+    parts = {name: [stored_schema(name).empty_table()] for name in PARSED if name != "samples"}
+    parts["samples"] = [schema.arrow_schema("samples").empty_table()]
+    seen = set(paths) - kept
+    for batch in added:
+        ids = set(batch["sources"]["source_id"].to_pylist())
+        for name in PARSED:
+            parts[name].append(of_sources(batch[name], ids & seen))
+        seen -= ids
+    if kept:
+        for name in PARSED:
+            stored = read_stored(folder, name)
+            parts[name].insert(0, of_sources(_of_parsers(stored) if name == "events" else stored, kept))
+    tables = {name: in_order(pa.concat_tables(parts.pop(name)), list(paths)) for name in PARSED}
     # The path of a log is that of the first file with these bytes.
-    position = table.schema.get_field_index("path")
-    return table.set_column(position, table.field("path"), pa.array(list(paths.values()), pa.string()))
+    position = tables["sources"].schema.get_field_index("path")
+    tables["sources"] = tables["sources"].set_column(position, "path", pa.array(list(paths.values()), pa.string()))
+    runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
+    tables["runs"] = runs
+    of_copies, notes = _copies(tables, large, paths)
+    tables["events"] = in_order(pa.concat_tables([tables["events"], of_manifest, of_copies]), list(paths))
+    return Assembled(tables, *_listed(tables["events"]), notes)
 
 
-# --- the manifest
+def _of_parsers(events: pa.Table) -> pa.Table:
+    """Return the events that depend neither on the manifest nor on other logs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
+    return events.filter(pc.invert(pc.or_(of_copies, pc.starts_with(events["code"], _FROM_MANIFEST))))
 
 
-def _undescribed(
-    folder: Path,
-    files: Mapping[str, Sequence[pa.Table | None]],
-    added: Mapping[str, pa.Table],
-    order: Sequence[str],
-    ids: Set[str],
-) -> pa.Table:
-    """Return the parsed runs of some logs, in order: those whose stored rows are not of this manifest and path."""
-    runs = added[PARSED_RUNS]
-    if not ids <= set(runs["source_id"].to_pylist()):
-        runs = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), ids=ids)
-    return in_order(runs.drop_columns(list(VALUE_MARKS)), order)
+def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:
+    """Return the events that a summary lists, and the number of the others by log."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen = pc.or_(pc.is_in(events["code"], pa.array(_LISTED)), pc.equal(events["severity"], "error"))
+    listed, counts = [], Counter[str]()
+    for event in events.filter(pc.and_(chosen, pc.not_equal(events["code"], _LISTED_ONCE))).to_pylist():
+        counts[event["source_id"]] += 1
+        if counts[event["source_id"]] <= _MOST_LISTED:
+            listed.append(event)
+    return listed, {source_id: n - _MOST_LISTED for source_id, n in counts.items() if n > _MOST_LISTED}
 
 
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
@@ -229,116 +148,45 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     return runs, logs.to_arrow("events")
 
 
-# --- events
-
-
-def _events(
-    stored: Sequence[pa.Table], added: pa.Table, of_manifest: pa.Table, of_copies: pa.Table, change: Change,
-    joined: Set[str],
-) -> pa.Table:  # fmt: skip
-    """Return all events in the order of the logs: of each, first those of the parsers."""
-    import pyarrow as pa
-
-    before = pa.concat_tables([added.slice(0, 0), *stored])
-    origin = many_runs.origins(before)
-    parts = [
-        of_sources(before.filter(origin["of parsers"]), change.kept_ids), added,
-        of_sources(before.filter(origin["of manifest"]), joined), of_manifest, of_copies,
-    ]  # fmt: skip
-    return in_order(pa.concat_tables(parts), change.order)
-
-
 def _copies(
-    folder: Path,
-    files: Mapping[str, Sequence[pa.Table | None]],
-    large: Mapping[str, LargeTables],
-    runs: pa.Table,
-    paths: Mapping[str, str],
-) -> tuple[pa.Table, dict[str, Rows], list[str]]:
-    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs.
-
-    The events of large logs with many runs are apart, by source.
-    """
+    tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
+) -> tuple[pa.Table, list[str]]:
+    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    many = {source_id: tables for source_id, tables in large.items() if PARSED_RUNS in tables}
-
-    def tables(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
-        ids = {run_id[:16] for run_id in run_ids}
-        stems = [stem for stem in files if "/" in stem] if name == "samples" else [name]
+    def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
         columns = ["run_id", PRINTED[name]]
-        yield stored_schema(name).empty_table().select(columns)
-        for stem in stems:
-            yield rows_of(folder, stem, files[stem], stored_schema(name), columns=columns, ids=ids)
-        for source_id in sorted(ids & large.keys()):
-            for place in large[source_id].places(name):
-                yield from large[source_id].pieces(place, columns)
+        ids = {run_id[:16] for run_id in run_ids}
+        yield of_sources(tables[name].select(columns), ids)
+        for source_id in sorted(ids & large.keys()) if name == "samples" else ():
+            for file in large[source_id]:
+                yield from row_groups(file, columns)
 
-    marked = _Marked(in_order(rows_of(
-        folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=["run_id", *VALUE_MARKS]
-    ), list(paths)), runs, many)  # fmt: skip
-    sizes = {source_id: marked.sizes[source_id] for source_id in paths if source_id in marked.sizes}
-    sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
-    reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
-    logs, of_many = Logs(), {source_id: Rows() for source_id in many}
+    marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
+    alike = are_alike(marks, counts >= SUSPICIOUS_IN_REPORT)
+    runs = tables["runs"].filter(pa.array(alike))
+    sizes = dict(counts_of(tables["runs"]["source_id"]))
+    sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
+    reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
+    logs = Logs()
     noted: dict[tuple[str, str], _Noted] = {}
     fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
-    for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, fewest):
+    for copy in copies_among(lambda names: [runs.select(names)], marks[alike], sizes, printed, fewest):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"
         code = COPIED_RUN if copy.values >= ENOUGH else POSSIBLE_COPY
         text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
-        rows = of_many.get(copy.source_id, logs.rows["events"])
-        rows.append({**event, "code": code, "severity": "warning", "text": text})
+        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
         noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
     notes = [
         f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
         f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
         for (file, code), note in noted.items()
     ]
-    return logs.to_arrow("events"), {source_id: rows.sorted_by("line") for source_id, rows in of_many.items()}, notes
-
-
-class _Marked:
-    """Which runs print values like another one: those in one table, and those of each large log.
-
-    Attributes
-    ----------
-    marks, alike : ndarray
-        The mark of each run, and whether another one has it and enough values.
-    sizes : dict of str to int
-        Number of runs of each log.
-    """
-
-    def __init__(self, parsed: pa.Table, runs: pa.Table, many: Mapping[str, LargeTables]) -> None:
-        import numpy as np
-
-        self._runs, self._many = runs, many
-        assert parsed["run_id"].equals(runs["run_id"])
-        marks, enough, self.sizes = [], [], dict(counts_of(source_ids(parsed)))
-        for log in (None, *many.values()):
-            for part in [parsed] if log is None else log.pieces(PARSED_RUNS, ["run_id", *VALUE_MARKS]):
-                marks.append(part[VALUE_MARKS[0]].to_numpy())
-                enough.append(part[VALUE_MARKS[1]].to_numpy() >= SUSPICIOUS_IN_REPORT)
-                if log is not None:
-                    source_id = part["run_id"][0].as_py()[:16]
-                    self.sizes[source_id] = self.sizes.get(source_id, 0) + part.num_rows
-        self.marks = np.concatenate(marks)
-        marks.clear()
-        self.alike = are_alike(self.marks, np.concatenate(enough))
-
-    def alike_runs(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of the runs that are alike."""
-        import pyarrow as pa
-
-        yield self._runs.select(names).filter(pa.array(self.alike[: self._runs.num_rows]))
-        at = self._runs.num_rows
-        for log in self._many.values():
-            for part in log.pieces("runs", names):
-                yield part.filter(pa.array(self.alike[at : at + part.num_rows]))
-                at += part.num_rows
+    return logs.to_arrow("events"), notes
 
 
 class _Noted:
