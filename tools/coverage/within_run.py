@@ -83,7 +83,7 @@ UNIT = 1e5
 
 
 def large_run_rows(section: str, scale: float) -> Iterator[Row]:
-    """Estimate the coverage of quantiles whose dependence is measured by batches, as in runs of over ten million.
+    """Estimate the coverage of quantiles whose dependence is measured by batches, as in runs of over five million.
 
     Batches of four probes give as many batches as a run of 1.6 million.
     """

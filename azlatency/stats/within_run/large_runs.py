@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
 
 #: A study with more samples is not loaded as a whole, and DuckDB counts the packets of a run with more.
-LARGE = 10_000_000
+LARGE = 5_000_000
 #: At most this many batches, which fit into memory, of at least this many packets.
 _BATCHES, _SMALLEST_BATCH = 65_536, 64
 #: The packets of a run that count, with the bounds of their round-trip times; see `azlatency.studies.samples.bounds`.

@@ -78,14 +78,14 @@ def quantiles(
     ValueError
         If a level lies outside (0, 1), the data have two dimensions, or a frame has no ``run_id`` and ``rtt_ns``.
     LogError
-        If a study has more than 10 million samples and DuckDB is not installed.
+        If a study has more than 5 million samples and DuckDB is not installed.
 
     Notes
     -----
     The ranks come from Wilson's interval at the effective sample size of 1{x <= q} (Woodruff, JASA 47:635, 1952;
     Heidelberger & Lewis, Operations Research 32:185, 1984), with the autocorrelation time of Geyer (1992).
 
-    A run of a study with more than 10 million samples is not loaded: DuckDB (the extra ``scale``) counts its values.
+    A run of a study with more than 5 million samples is not loaded: DuckDB (the extra ``scale``) counts its values.
     The estimates are the same order statistics; the autocorrelation time is measured with the means of batches of
     consecutive packets.
 
