@@ -97,6 +97,7 @@ def large_study(folder: Path, n: int) -> Path:
     """Write a study with one run of ``n`` samples; return the file of its samples."""
     import azlatency as az
     from azlatency.studies.importer import import_study
+    from azlatency.studies.store import digest, read_stamp, write_stamp
 
     log = folder / "source" / "a.log"
     log.parent.mkdir(exist_ok=True)
@@ -112,6 +113,9 @@ def large_study(folder: Path, n: int) -> Path:
         for start in range(0, n, GROUP):
             size = min(GROUP, n - start)
             writer.write_table(packets_table(size, run_id, start, start).select(schema.names).cast(schema))
+    stamp = read_stamp(study.folder)
+    stamp["tables"][file.relative_to(study.folder).as_posix()] = digest([file])
+    write_stamp(study.folder, stamp)
     return file
 
 
