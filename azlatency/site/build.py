@@ -56,10 +56,7 @@ def build(
     ``progress`` is called as ``progress(done, total, what)`` after each page; ``force`` runs everything again. Warns of
     data sets that changed since their import; their pages say so, too.
 
-    Raises
-    ------
-    LogError
-        If there are no notebooks, no imported study, or an unknown study.
+    Raises `LogError` if there are no notebooks, no imported study, or an unknown study.
     """
     notebooks = notebooks_folder()
     chapters = chapters_of(notebooks)

@@ -435,28 +435,7 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict on a ratio from two of its intervals.
 
-    Parameters
-    ----------
-    low, high : float or None
-        Interval at the requested confidence; ``None`` is an open end.
-    inner_low, inner_high : float or None
-        Interval at twice the error, 90 % for 95 %, as two one-sided tests need.
-    margin : float
-        Relative margin d; the ratio is practically equivalent between 1/(1 + d) and 1 + d.
-
-    Returns
-    -------
-    Verdict
-        ``different`` if the outer interval excludes 1, ``equivalent`` if the inner one lies within the margin.
-
-    Notes
-    -----
     Two one-sided tests: Schuirmann 1987.
-
-    Examples
-    --------
-    >>> verdict_of(1.2, 1.4, 1.22, 1.38, 0.05)
-    'different'
     """
     differs = (low is not None and low > 1) or (high is not None and high < 1)
     within = (

@@ -127,10 +127,7 @@ def bland_altman(
     Pairs with a missing value are left out. Values must be positive. ``resolution``: steps of the printed values of
     both tools; the interval of the ratio, the one of a single pair and the verdict allow for them.
 
-    Raises
-    ------
-    ValueError
-        If the lengths differ, or the margin is not relative.
+    Raises `ValueError` if the lengths differ, or the margin is not relative.
     """
     import numpy as np
     from scipy.stats import norm

@@ -134,10 +134,7 @@ class Conformance(Result):
 def limits_of(expectation: Expectation) -> tuple[float | None, float | None]:
     """Return (low, high) of an expectation; ``None`` is an open end.
 
-    Raises
-    ------
-    ValueError
-        If the relation is unknown, or if limits are missing or in the wrong order.
+    Raises `ValueError` if the relation is unknown, or if limits are missing or in the wrong order.
     """
     relation = expectation.get("relation")
     low, high = expectation.get("low"), expectation.get("high")

@@ -45,10 +45,7 @@ WHERE run_id = {run_id} AND coalesce(status, 'ok') NOT IN {uncounted}
 def connect(folder: Path) -> DuckDBPyConnection:
     """Return a connection whose view ``samples`` has the rows of the Parquet files in a folder, in their order.
 
-    Raises
-    ------
-    LogError
-        If DuckDB is not installed.
+    Raises `LogError` if DuckDB is not installed.
     """
     try:
         import duckdb
