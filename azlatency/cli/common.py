@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from azlatency.logs.format import count_of, printable
+from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

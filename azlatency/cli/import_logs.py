@@ -12,7 +12,7 @@ import typer
 
 from azlatency.cli.common import command, folder_name, print_error, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
-from azlatency.logs.format import count_of
+from azlatency.studies.format import count_of
 
 #: More files with the same message than this are counted, not listed.
 _ALIKE = 4

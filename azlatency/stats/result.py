@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
 
-from azlatency.logs.format import count_of, decimals_for, format_estimate, format_interval, format_number, format_value
+from azlatency.studies.format import (
+    count_of,
+    decimals_for,
+    format_estimate,
+    format_interval,
+    format_number,
+    format_value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

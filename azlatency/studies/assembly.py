@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from azlatency.logs import schema
-from azlatency.logs.format import count_of
 from azlatency.logs.tables import Logs
 from azlatency.studies.copies import (
     COPIED_RUN,
@@ -21,6 +20,7 @@ from azlatency.studies.copies import (
     copies_among,
     counts_of,
 )
+from azlatency.studies.format import count_of
 from azlatency.studies.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
 from azlatency.studies.stored_tables import (
     PARSED_RUNS,

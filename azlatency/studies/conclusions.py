@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from azlatency.logs.format import format_interval, format_value
 from azlatency.logs.parse import LogError
+from azlatency.studies.format import format_interval, format_value
 from azlatency.studies.runs import of_whole_runs
 from azlatency.studies.store import Study
 

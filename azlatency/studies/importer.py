@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from azlatency.logs.expand import path_of
-from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
+from azlatency.studies.format import count_of
 from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.parsing import CHANGED, ParsedBatch, parse_batch, split

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value, natural_key
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
+from azlatency.studies.format import format_value, natural_key
 from azlatency.studies.machine_names import Maps, mapped, parse_maps
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.store import Study, StudyInfo

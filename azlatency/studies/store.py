@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 import msgspec
 
 from azlatency.logs import schema
-from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
+from azlatency.studies.format import count_of
 from azlatency.studies.remote import checked_out, is_url
 from azlatency.studies.stored_tables import read_samples, read_stored
 

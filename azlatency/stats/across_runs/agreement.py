@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
+from azlatency.studies.format import count_of, format_estimate, format_interval, join_words
 
 if TYPE_CHECKING:
     import pandas as pd

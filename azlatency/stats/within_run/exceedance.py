@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from azlatency.logs.format import format_interval, format_value
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.dependence import autocorrelation_time
 from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
+from azlatency.studies.format import format_interval, format_value
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
