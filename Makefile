@@ -7,7 +7,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 VENV ?= .venv
-EXTRAS ?= test
+EXTRAS ?= test,scale
 UV_VERSION := 0.13.8
 NOX_VERSION := 2026.10.20
 ATHERIS_VERSION := 3.0.0
@@ -79,7 +79,7 @@ notebooks: data ## execute the notebooks and store their outputs in notebooks/
 
 .PHONY: lab
 lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
-	@$(MAKE) setup VENV=.venv-lab EXTRAS=test,lab
+	@$(MAKE) setup VENV=.venv-lab EXTRAS=test,scale,lab
 	@.venv-lab/bin/python -m jupyterlab notebooks
 
 # ----------------------------------------------------------------------------------------------------------- tests
@@ -96,12 +96,12 @@ test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14
 
 .PHONY: test-slow
 test-slow: data ## run the tests that take long (installs more: a Dask cluster and an object store of this machine)
-	@$(MAKE) setup EXTRAS=test,dask,aws,azure,google,slow
+	@$(MAKE) setup EXTRAS=test,scale,dask,aws,azure,google,slow
 	@$(PY) -m pytest -q -n $(JOBS) -m slow tests
 
 .PHONY: bench
 bench: data ## compare the cost of parsing and statistics with other libraries (takes minutes)
-	@$(MAKE) setup EXTRAS=test,dask,bench
+	@$(MAKE) setup EXTRAS=test,scale,dask,bench
 	@$(PY) -m benchmarks $(PARTS)
 
 .PHONY: bench-store

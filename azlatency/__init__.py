@@ -64,27 +64,6 @@ _HOMES = {
     "findings": "azlatency.report.findings",
     "schema": "azlatency.logs.schema",
 }
-# Former public names that are neither in `stats` nor in `studies` under the same name.
-_RENAMED = {
-    "Tables": "Logs",
-    "latency_runs": "latency",
-    "throughput_runs": "throughput",
-    "by_path": "summarize",
-    "plans_by_path": "plan",
-    "check_baseline": "baseline",
-    "described_runs": "studies.run_table",
-    "measuring": "studies.client_side_runs",
-    "programmed_links": "studies.configured_links",
-    "across_runs": "stats.typical_run",
-    "median_of_runs": "stats.typical_run",
-    "known_steps": "stats.emulated_differences",
-    "answers": "tables",
-    "answers_tail": "tables",
-    "evidence": "stats.unit_checks",
-    "intime": "stats.time_series",
-    "runtails": "stats.tail_by_run",
-    "shapes": "stats.distribution_shape",
-}
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
 
@@ -92,18 +71,14 @@ if not TYPE_CHECKING:  # the type checker would take this function for any attri
 
     def __getattr__(name: str) -> object:
         import importlib
+        from difflib import SequenceMatcher
 
         if name in _HOMES:
             module = importlib.import_module(_HOMES[name])
             # A function named like its module wins over the module.
             return getattr(module, name, module)
-        moved = _RENAMED.get(name)
-        if moved is None and not name.startswith("_"):
-            spaces = ("stats", "studies")
-            moved = next((f"{space}.{name}" for space in spaces if name in __getattr__(space).__all__), None)
-        if moved is not None:
-            raise AttributeError(f"azlatency.{name} is now azlatency.{moved}")
-        raise AttributeError(f"module 'azlatency' has no attribute {name!r}; names: {', '.join(_HOMES)}")
+        nearest = sorted(_HOMES, key=lambda known: SequenceMatcher(None, name, known).ratio(), reverse=True)
+        raise AttributeError(f"module 'azlatency' has no attribute {name!r}; names: {', '.join(nearest)}")
 
 
 def __dir__() -> list[str]:

@@ -301,14 +301,10 @@ def check(folder: Path) -> None:
         source.mkdir()
         for index, raw in enumerate(logs[:count]):
             (source / f"{index:05}.log").write_bytes(raw)
-        command = f"from azlatency.cli import app; app(['--no-cache', 'check', {str(source)!r}], standalone_mode=False)"
+        command = f"from azlatency.cli import app; app(['check', {str(source)!r}], standalone_mode=False)"
         seconds[count] = child(command)
-    os.environ["AZLATENCY_CACHE"] = str(folder / "cache")
-    filling, again = (child(command.replace("'--no-cache', ", "")) for _ in range(2))
     parse = child(f"import azlatency as az; az.parse({str(folder / 'check-2000')!r})")
     keep("azlatency check of 2,000 logs", [seconds[2_000]], "az.parse of the same", [parse], 1.5)
-    keep("azlatency check of 2,000 logs, filling the cache", [filling], "without the cache", [seconds[2_000]], 1.25)
-    keep("azlatency check of 2,000 logs, again", [again], "without the cache", [seconds[2_000]], 0.5)
     value("azlatency check, 2,000 over 1,000 logs", seconds[2_000] / seconds[1_000], "times the CPU", 2.2)
 
 

@@ -1,4 +1,4 @@
-"""Measure what a Dask cluster of two workers costs: logs that are imported, and samples whose quantiles are estimated.
+"""Measure what a Dask cluster of two workers costs: logs that are imported.
 
 Scheduler and workers are processes of their own, so that the CPU time of each is known. The tables of ``docs/scale.md``
 multiply these numbers.
@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.logs import many_logs
 from benchmarks.results import value
-from benchmarks.statistics import LEVELS, cpu, large_study, peak_megabytes
+from benchmarks.statistics import cpu, peak_megabytes
 
-LOGS, FEWER, EMPTY, SAMPLES = 10_000, 1_000, 2_000, 100_000_000
+LOGS, FEWER, EMPTY = 10_000, 1_000, 2_000
 
 
 @contextmanager
@@ -101,38 +101,6 @@ def logs(folder: Path, executor: Executor, cluster: list[Any]) -> None:
     value("an empty task on a cluster: time", (time.perf_counter() - begin) / EMPTY * 1e3, "ms")
 
 
-def samples(folder: Path, executor: Executor, cluster: list[Any]) -> None:
-    """Estimate quantiles of many samples in Parquet, in this process and on the cluster."""
-    import pyarrow.parquet as pq
-
-    import azlatency as az
-
-    file = large_study(folder, SAMPLES)
-    metadata = pq.read_metadata(file)
-    columns = [
-        metadata.schema.to_arrow_schema().get_field_index(name) for name in ("rtt_ns", "low_ns", "high_ns", "status")
-    ]
-    size = sum(metadata.row_group(group).column(column).total_compressed_size
-               for group in range(metadata.num_row_groups) for column in columns)  # fmt: skip
-    value("a sample in Parquet: round-trip time and its columns", size / SAMPLES, "bytes")
-    study = az.load("large", processed=folder)
-    weighing = Weighing()
-    (here,) = az.stats.log_histograms(study, executor=weighing).values()
-    value("a histogram that a task returns", max(weighing.sizes) / 1e3, "kB")
-    value("tasks of 1e8 samples", len(weighing.sizes), "tasks")
-    for what, work in {
-        "histogram": lambda **options: az.stats.log_histograms(study, **options),
-        "five quantiles with intervals": lambda **options: az.quantiles(study, LEVELS, **options),
-    }.items():
-        value(f"{what} of 1e8 samples, one process: CPU", min(cpu(work) for _ in range(2)), "s")
-        before = spent(cluster[1:])
-        there = work(executor=executor)
-        value(f"{what} of 1e8 samples, two workers: CPU of the workers", spent(cluster[1:]) - before, "s")
-        if what == "histogram":
-            (merged,) = there.values()
-            assert (merged.counts == here.counts).all()
-
-
 def cluster(folder: Path) -> None:
     """Run both on a cluster of two workers."""
     from distributed import Client
@@ -141,4 +109,3 @@ def cluster(folder: Path) -> None:
         client.wait_for_workers(2)
         executor = client.get_executor(pure=False)
         logs(folder, executor, running)
-        samples(folder, executor, running)

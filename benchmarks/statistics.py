@@ -17,8 +17,8 @@ from benchmarks.results import COSTS, ROWS, pair, value
 #: Packets of a long run; resamples of the bootstrap used for comparison, and how many of them are timed.
 N, RESAMPLES, TIMED = 1_000_000, 9_999, 20
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
-#: Samples in files, and of a row group; values that hdrhistogram counts.
-LARGE, GROUP, HDR = 10_000_000, 2**18, 1_000_000
+#: Samples in files, and of a row group.
+LARGE, GROUP = 100_000_000, 2**18
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -43,11 +43,10 @@ def packets(n: int, seed: int = 1, rho: float = 0.9) -> np.ndarray:
 
 
 def whole_report(x: np.ndarray) -> None:
-    """Compute everything that the report shows of one run: five quantiles, the mean, the tail, level shifts."""
+    """Compute everything that the report shows of one run: five quantiles, the tail, level shifts."""
     import azlatency as az
 
     az.quantiles(x, LEVELS)
-    az.stats.mean(x)
     az.stats.fit_tail(x)
     az.stats.stability(x)
 
@@ -74,19 +73,6 @@ def matrix() -> None:
     az.asymmetry(pd.DataFrame(rows))
 
 
-def histogram(x: np.ndarray) -> tuple[float, float]:
-    """Return the CPU seconds of five quantiles of a histogram, and the largest relative error of an interval end."""
-    import azlatency as az
-    from azlatency.stats.within_run.log_histograms import log_histogram
-
-    counted = log_histogram(x)
-    exact = az.quantiles(x, LEVELS, independent=True)
-    pairs = zip(counted.quantiles(LEVELS), exact, strict=True)
-    ends = [(a, b) for bound, due in pairs for a, b in ((bound.low, due.low), (bound.high, due.high))
-            if a is not None and b is not None]  # fmt: skip
-    return least(lambda: counted.quantiles(LEVELS)), max(abs(a / b - 1) for a, b in ends)
-
-
 def peak_megabytes(code: str) -> float:
     """Return the peak memory in MB of a new interpreter that runs ``code``, including imports and data."""
     tail = "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
@@ -111,6 +97,7 @@ def large_study(folder: Path, n: int) -> Path:
     """Write a study with one run of ``n`` samples; return the file of its samples."""
     import azlatency as az
     from azlatency.studies.importer import import_study
+    from azlatency.studies.store import digest, read_stamp, write_stamp
 
     log = folder / "source" / "a.log"
     log.parent.mkdir(exist_ok=True)
@@ -126,61 +113,34 @@ def large_study(folder: Path, n: int) -> Path:
         for start in range(0, n, GROUP):
             size = min(GROUP, n - start)
             writer.write_table(packets_table(size, run_id, start, start).select(schema.names).cast(schema))
+    stamp = read_stamp(study.folder)
+    stamp["tables"][file.relative_to(study.folder).as_posix()] = digest([file])
+    write_stamp(study.folder, stamp)
     return file
 
 
 def in_files(folder: Path) -> None:
-    """Estimate the quantiles of a run in Parquet files, exactly and by a histogram."""
+    """Estimate the quantiles of a run in Parquet files, exactly."""
     import duckdb
 
     import azlatency as az
 
     file = large_study(folder, LARGE)
     study = az.load("large", processed=folder)
-    values = pq.read_table(file, columns=["rtt_ns"], partitioning=None)["rtt_ns"].to_numpy()
-    ranks = [int(np.ceil(LARGE * q)) - 1 for q in LEVELS]
-
-    def read() -> None:
-        parquet = pq.ParquetFile(file)
-        for group in range(parquet.num_row_groups):
-            parquet.read_row_group(group, columns=["rtt_ns"])
 
     def exact_duckdb() -> None:
         duckdb.sql(f"SELECT quantile_disc(rtt_ns, {list(LEVELS)}) FROM '{file}'").fetchall()
 
     pair(
-        "five quantiles with intervals of 1e7 samples in Parquet",
+        "five quantiles with intervals of 1e8 samples in Parquet",
         lambda: cpu(lambda: az.quantiles(study, LEVELS)),
-        {
-            "DuckDB, exact quantiles alone": lambda: cpu(exact_duckdb),
-            "np.partition in memory, alone": lambda: cpu(lambda: np.partition(values, ranks)),
-        },
+        {"DuckDB, exact quantiles alone": lambda: cpu(exact_duckdb)},
         turns=3,
     )
-    pair(
-        "log-linear histogram of 1e7 samples in Parquet", lambda: cpu(lambda: az.stats.log_histograms(study)),
-        {"reading the column": lambda: cpu(read)}, turns=3,
-    )  # fmt: skip
-    from hdrh.histogram import HdrHistogram
-
-    from azlatency.stats.within_run.log_histograms import log_histogram
-
-    some = values[:HDR].astype("float64")
-
-    def hdr() -> None:
-        histogram = HdrHistogram(1, 10**12, 3)
-        for number in some.astype("int64").tolist():
-            histogram.record_value(number)
-
-    pair(f"log-linear histogram of {HDR:.0e} values", lambda: cpu(lambda: log_histogram(some)),
-         {"hdrhistogram": lambda: cpu(hdr)}, turns=3)  # fmt: skip
-    file = large_study(folder, 10 * LARGE)
     code = f"import azlatency as az; from pathlib import Path; s = az.load('large', processed=Path({str(folder)!r}))\n"
     value("five quantiles of 1e8 samples in Parquet: peak memory", peak_megabytes(code + "az.quantiles(s)"), "MB", 500)
-    value("histogram of 1e8 samples in Parquet: peak memory", peak_megabytes(code + "az.stats.log_histograms(s)"),
-          "MB", 500)  # fmt: skip
     COSTS["quantiles of samples in Parquet"] = {}
-    for size in (10 * LARGE, LARGE, LARGE // 10, LARGE // 100):
+    for size in (LARGE, LARGE // 10, LARGE // 100, LARGE // 1000):
         large_study(folder, size)
         study = az.load("large", processed=folder)
         COSTS["quantiles of samples in Parquet"][size] = cpu(lambda study=study: az.quantiles(study, LEVELS))
@@ -213,10 +173,6 @@ def statistics(folder: Path) -> None:
         value(f"{row['what']}: CPU", min(row["own_s"]), "s", most)
     peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")
     value("statistics of a run of 1e6: peak memory, imports included", peak, "MB", 300)
-    seconds, off = histogram(x)
-    value("five quantiles of a histogram: CPU", 1000 * seconds, "ms", 5)
-    # An interval ends at a bound of a class, so that it contains the exact one: up to a whole class of 1/1,024 away.
-    value("five quantiles of a histogram: largest error of an end", 1e4 * off, "e-4", 10)
     COSTS["statistics of a run in memory"] = {}
     for size in (10**3, 10**4, 10**5, 10**6, 10**7):
         x = packets(size)

@@ -48,12 +48,6 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 10, 10)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Commands that the tests start must not use or change the cache of the person who runs them."""
-    os.environ["AZLATENCY_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-
-
 @pytest.fixture(scope="session")
 def raw() -> Path:
     """The studies of the project."""

@@ -1,4 +1,4 @@
-"""The public names of `azlatency`: few, typed, imported on first use; former names name their successor."""
+"""The public names of `azlatency`: few, typed, imported on first use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from helpers.places import ROOT
 import azlatency as az
 
 INIT = ROOT / "azlatency" / "__init__.py"
-#: Names that were public and are not any more.
-FORMER = [*az._RENAMED, "mean", "select", "run_table", "other_study", "dependence", "fit_tail"]
 
 
 def typed_names() -> dict[str, str]:
@@ -46,18 +44,9 @@ def test_the_public_names_fit_a_screen() -> None:
     assert len(dir(az)) <= 24
 
 
-@pytest.mark.parametrize("name", FORMER)
-def test_a_former_name_names_its_successor(name: str) -> None:
-    with pytest.raises(AttributeError, match=rf"^azlatency\.{name} is now azlatency\.\w+") as caught:
-        getattr(az, name)
-    value: object = az
-    for part in str(caught.value).rpartition("azlatency.")[2].split("."):
-        value = getattr(value, part)
-
-
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="module 'azlatency' has no attribute 'doesnotexist'; names: parse, load"):
-        _ = az.doesnotexist
+def test_an_unknown_name_is_an_error_that_lists_the_nearest_first() -> None:
+    with pytest.raises(AttributeError, match="module 'azlatency' has no attribute 'sumarise'; names: summarize, "):
+        _ = az.sumarise
     assert not hasattr(az, "__wrapped__")
 
 

@@ -76,7 +76,7 @@ def pinned_version(pin: Requirement) -> Version:
 def test_environment_and_pyproject_name_the_same_packages_and_bounds() -> None:
     conda = conda_requirements()
     assert conda.pop("python") == SpecifierSet(project()["requires-python"])
-    wanted = pyproject_requirements("test", "lab")
+    wanted = pyproject_requirements("test", "scale", "lab")
     assert set(conda) - CONDA_ONLY == set(wanted)
     assert {name: conda[name] for name in wanted} == wanted
 
@@ -130,7 +130,7 @@ def test_report_and_test_environment_is_without_jupyterlab() -> None:
     assert [Requirement(r).name for r in extras["lab"]] == ["jupyterlab"]
     assert "jupyterlab" not in {Requirement(r).name for r in project()["dependencies"] + extras["test"]}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^EXTRAS \?= test$", makefile, re.MULTILINE)
+    assert re.search(r"^EXTRAS \?= test,scale$", makefile, re.MULTILINE)
 
 
 def test_the_command_is_installed_and_the_entry_points_of_parsers_are_left_to_plug_ins() -> None:

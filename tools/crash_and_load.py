@@ -46,7 +46,7 @@ def write_logs(folder: Path, count: int) -> None:
 def start(data: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a command of azlatency on a folder of data."""
     environment = {**os.environ, "AZLATENCY_DATA": str(data)}
-    command = [sys.executable, "-m", "azlatency", "--no-cache", *arguments]
+    command = [sys.executable, "-m", "azlatency", *arguments]
     return subprocess.Popen(command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -20,10 +20,6 @@ from azlatency.cli.common import app, print_error
 __all__ = ["app", "check", "compare", "import_logs", "init", "main", "manifest", "parse", "plan", "report"]
 
 
-#: Commands that parse logs and share a cache of the tables.
-_PARSING = ("check", "compare", "import", "parse")
-
-
 def main() -> None:
     """Run the command line. Expected errors are printed as one line on standard error."""
     import warnings
@@ -58,15 +54,8 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def _options(
-    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Parse every log, also those that were parsed before.")
-    ] = False,
 ) -> None:
-    if not no_cache and context.invoked_subcommand in _PARSING:
-        from azlatency.logs.cache import cached
-
-        context.with_resource(cached())
+    """Read the options of all commands."""

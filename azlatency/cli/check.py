@@ -10,7 +10,7 @@ import typer
 
 from azlatency.cli.common import command, progress, read_each
 from azlatency.cli.completion import complete_path
-from azlatency.logs.format import count_of, printable
+from azlatency.studies.format import count_of, printable
 
 
 @command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")

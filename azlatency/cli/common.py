@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from azlatency.logs.format import count_of, printable
+from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,7 +134,6 @@ _COPIES_NAMED = 4
 
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
-    from azlatency.logs.cache import parse_cached
     from azlatency.logs.parse import parse_source
     from azlatency.logs.source.decode import SourceError
     from azlatency.logs.source.expand import expand, expand_stream
@@ -150,10 +149,8 @@ def read_each(files: list[str], explain: bool = False, tool: str | None = None) 
                 copies += 1
                 if copies <= _COPIES_NAMED:
                     print_error(f"{source.path}: identical to {first}; skipped")
-            elif explain:
-                yield parse_source(source, explain=print_error, tool=tool)
             else:
-                yield parse_cached(source, tool)
+                yield parse_source(source, explain=print_error if explain else None, tool=tool)
     if copies > _COPIES_NAMED:
         print_error(f"{count_of(copies - _COPIES_NAMED, 'more file')} identical to another one; skipped")
 

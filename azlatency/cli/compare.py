@@ -12,7 +12,7 @@ import typer
 
 from azlatency.cli.common import command, console, print_error
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.logs.format import printable
+from azlatency.studies.format import printable
 
 if TYPE_CHECKING:
     from azlatency.gate.verdict import Judgement

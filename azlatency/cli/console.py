@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import printable
+from azlatency.studies.format import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -12,7 +12,7 @@ import typer
 
 from azlatency.cli.common import command, folder_name, print_error, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
-from azlatency.logs.format import count_of
+from azlatency.studies.format import count_of
 
 #: More files with the same message than this are counted, not listed.
 _ALIKE = 4
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     "azlatency import --all",
 )
 def import_(
-    context: typer.Context,
     sources: Annotated[
         list[str] | None,
         typer.Argument(
@@ -52,9 +51,7 @@ def import_(
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Parse on the workers of the Dask cluster at this address.")
     ] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Parse every log and write every table again, as --no-cache does.")
-    ] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Parse every log and write every table again.")] = False,
     pseudonymise: Annotated[
         Path | None,
         typer.Option(
@@ -82,9 +79,7 @@ def import_(
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
     with _executor(dask) as executor:
-        importing = partial(
-            import_study, out=out, executor=executor, rebuild=rebuild or context.find_root().params["no_cache"]
-        )
+        importing = partial(import_study, out=out, executor=executor, rebuild=rebuild)
         if study is not None:
             usable = _import_study(importing, names[0], sources or [], out, pseudonymise)
         else:

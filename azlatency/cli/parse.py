@@ -13,7 +13,7 @@ import typer
 from azlatency.cli.common import command, console, print_error, read
 from azlatency.cli.completion import complete_path
 from azlatency.logs import schema
-from azlatency.logs.format import escape_json, printable
+from azlatency.studies.format import escape_json, printable
 
 if TYPE_CHECKING:
     from azlatency.logs.tables import Logs

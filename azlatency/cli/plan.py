@@ -10,7 +10,7 @@ import typer
 
 from azlatency.cli.common import command, folder_name, print_error
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.logs.format import count_of, printable
+from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
     from azlatency.planning.design import Host, Plan, Rounds

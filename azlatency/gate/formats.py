@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 
 from azlatency import __version__
 from azlatency.gate.verdict import NO_EXACT_TEST, VERDICTS, Cell, Judgement, Row, RowVerdict
-from azlatency.logs.format import format_value, printable
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import SHORT, explain
+from azlatency.studies.format import format_value, printable
 
 if TYPE_CHECKING:
     from rich.table import Table

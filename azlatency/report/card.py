@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from azlatency.logs.format import format_interval, format_value
 from azlatency.report.objects import escape_markdown
 from azlatency.report.table import Ref, ref_record
+from azlatency.studies.format import format_interval, format_value
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
 Badge = Literal["indicative", "replicated", "not_measured", "emulated"]

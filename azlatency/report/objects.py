@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
-from azlatency.logs.format import visible
+from azlatency.studies.format import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure

@@ -407,25 +407,7 @@ def table_html(
     record: Mapping[str, Any], links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
     most_rows: int | None = None, others: str = "all are in the notebook behind this page",
 ) -> str:  # fmt: skip
-    """Write a table as one ``<table>`` element, all text escaped.
-
-    Parameters
-    ----------
-    record : mapping
-        As `Table.record` returns it.
-    links : callable, optional
-        Takes a row of the record and its name; returns the ids of a page that the row and its cells lead to.
-    most_rows : int, optional
-        Rows that are written; the caption mentions the others.
-    others : str
-        Where the other rows are.
-
-    Returns
-    -------
-    str
-        HTML. With ``links``, rows have a link, cells the id of their line (``data-at``), and cells whose CSV values
-        differ from their text have these, too (``data-csv``).
-    """
+    """Write a table as one ``<table>`` element, all text escaped."""
     columns, rows = record["columns"], record["rows"]
     caption = escape(str(record["caption"]))
     if most_rows is not None and len(rows) > most_rows:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
-from azlatency.logs.format import visible
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
@@ -43,6 +42,7 @@ from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, st
 from azlatency.site.provenance import Logs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
+from azlatency.studies.format import visible
 from azlatency.studies.store import data_folder, load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -56,10 +56,7 @@ def build(
     ``progress`` is called as ``progress(done, total, what)`` after each page; ``force`` runs everything again. Warns of
     data sets that changed since their import; their pages say so, too.
 
-    Raises
-    ------
-    LogError
-        If there are no notebooks, no imported study, or an unknown study.
+    Raises `LogError` if there are no notebooks, no imported study, or an unknown study.
     """
     notebooks = notebooks_folder()
     chapters = chapters_of(notebooks)

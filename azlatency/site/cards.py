@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from azlatency.logs.format import format_value
 from azlatency.site.markdown import markdown_line
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
     from azlatency.report.table import RowLinks

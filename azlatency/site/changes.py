@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from azlatency.logs.format import count_of, format_value, natural_key, one_prefix
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text
+from azlatency.studies.format import count_of, format_value, natural_key, one_prefix
 
 #: Most lines of one kind that a study lists.
 _MOST = 5

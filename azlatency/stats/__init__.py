@@ -11,40 +11,23 @@ if TYPE_CHECKING:
     from azlatency.stats import unit_checks
     from azlatency.stats.across_runs import placement
     from azlatency.stats.across_runs.agreement import against, agreement
-    from azlatency.stats.across_runs.asymmetry import asymmetry
     from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
-    from azlatency.stats.across_runs.baseline import baseline, check_expectation, vms_by_share
+    from azlatency.stats.across_runs.baseline import check_expectation, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
-    from azlatency.stats.across_runs.comparison import compare
     from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
     from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.history import histories, history
-    from azlatency.stats.across_runs.one_way import one_way_difference
-    from azlatency.stats.across_runs.planning import (
-        plan,
-        precision_curves,
-        runs_for_spread,
-        runs_needed,
-        runs_to_decide,
-    )
+    from azlatency.stats.across_runs.planning import precision_curves, runs_needed
     from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
-    from azlatency.stats.across_runs.ranking import rank_sets
-    from azlatency.stats.across_runs.samples_per_run import samples_per_run
-    from azlatency.stats.across_runs.stopping import may_stop
-    from azlatency.stats.across_runs.typical_run import summarize, typical_run
+    from azlatency.stats.across_runs.typical_run import typical_run
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
-    from azlatency.stats.within_run.clock_steps import clock_steps
-    from azlatency.stats.within_run.dependence import dependence
     from azlatency.stats.within_run.events import event_test
-    from azlatency.stats.within_run.exceedance import check_percentile, exceedance, table_exceedance
+    from azlatency.stats.within_run.exceedance import check_percentile, exceedance
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
     from azlatency.stats.within_run.lifetimes import lifetimes
-    from azlatency.stats.within_run.log_histograms import log_histograms
-    from azlatency.stats.within_run.means import mean, mean_from_summary
     from azlatency.stats.within_run.printed_quantiles import printed_quantiles
-    from azlatency.stats.within_run.quantiles import quantiles
     from azlatency.stats.within_run.remaining_wait import remaining_wait
     from azlatency.stats.within_run.return_levels import return_level
     from azlatency.stats.within_run.stability import stability
@@ -52,38 +35,26 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.throttling import throttling
     from azlatency.stats.within_run.throughput_intervals import interval_mean
     from azlatency.stats.within_run.trend import trend
-    from azlatency.stats.within_run.warm_up import warm_up
 
 # Functions are imported on first use: SciPy alone takes longer to load than most commands to run.
 _HOMES = {
     "across_runs.agreement": "against agreement",
-    "across_runs.asymmetry": "asymmetry",
     "across_runs.attainable": "percentile_sizes rounds_by_zones rounds_needed smallest_n",
-    "across_runs.baseline": "baseline check_expectation vms_by_share",
+    "across_runs.baseline": "check_expectation vms_by_share",
     "across_runs.before_after": "compare_imports compare_rounds_of",
-    "across_runs.comparison": "compare",
     "across_runs.confirm": "confirm confirm_by_path",
     "across_runs.emulation_check": "emulated_differences",
     "across_runs.history": "histories history",
-    "across_runs.one_way": "one_way_difference",
-    "across_runs.planning": "plan precision_curves runs_for_spread runs_needed runs_to_decide",
+    "across_runs.planning": "precision_curves runs_needed",
     "across_runs.quantile_comparison": "compare_quantiles shift_function",
-    "across_runs.ranking": "rank_sets",
-    "across_runs.samples_per_run": "samples_per_run",
-    "across_runs.stopping": "may_stop",
-    "across_runs.typical_run": "summarize typical_run",
+    "across_runs.typical_run": "typical_run",
     "across_runs.zone_pairs": "zone_pairs",
-    "within_run.clock_steps": "clock_steps",
-    "within_run.dependence": "dependence",
     "within_run.events": "event_test",
-    "within_run.exceedance": "check_percentile exceedance table_exceedance",
+    "within_run.exceedance": "check_percentile exceedance",
     "within_run.fan_out": "fan_out",
     "within_run.histograms": "histogram_quantiles",
     "within_run.lifetimes": "lifetimes",
-    "within_run.log_histograms": "log_histograms",
-    "within_run.means": "mean mean_from_summary",
     "within_run.printed_quantiles": "printed_quantiles",
-    "within_run.quantiles": "quantiles",
     "within_run.remaining_wait": "remaining_wait",
     "within_run.return_levels": "return_level",
     "within_run.stability": "stability",
@@ -91,7 +62,6 @@ _HOMES = {
     "within_run.throttling": "throttling",
     "within_run.throughput_intervals": "interval_mean",
     "within_run.trend": "trend",
-    "within_run.warm_up": "warm_up",
 }
 # Modules that are public as a whole.
 _MODULES = {
@@ -102,15 +72,13 @@ _MODULES = {
     "unit_checks": "unit_checks",
 }
 __all__ = [
-    "against", "agreement", "asymmetry", "baseline", "check_expectation", "check_percentile", "clock_steps",
-    "compare", "compare_imports", "compare_quantiles", "compare_rounds_of", "confirm", "confirm_by_path",
-    "dependence", "distribution_shape", "emulated_differences", "event_test", "exceedance", "fan_out", "fit_tail",
-    "histogram_quantiles", "histories", "history", "interval_mean", "lifetimes", "log_histograms", "may_stop",
-    "mean", "mean_from_summary", "one_way_difference", "percentile_sizes", "placement", "plan", "precision_curves",
-    "printed_quantiles", "quantiles", "rank_sets", "remaining_wait", "return_level", "rounds_by_zones",
-    "rounds_needed", "runs_for_spread", "runs_needed", "runs_to_decide", "samples_per_run", "shift_function",
-    "smallest_n", "stability", "summarize", "table_exceedance", "tail_by_run", "throttling", "time_series", "trend",
-    "typical_run", "unit_checks", "vms_by_share", "warm_up", "zone_pairs",
+    "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
+    "compare_rounds_of", "confirm", "confirm_by_path", "distribution_shape", "emulated_differences", "event_test",
+    "exceedance", "fan_out", "fit_tail", "histogram_quantiles", "histories", "history", "interval_mean",
+    "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
+    "remaining_wait", "return_level", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",
+    "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
+    "vms_by_share", "zone_pairs",
 ]  # fmt: skip
 
 

@@ -19,23 +19,8 @@ if TYPE_CHECKING:
 def to_array(data: Values) -> tuple[FloatArray, int]:
     """Convert one run's values to float64, without the missing ones.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame
-        One-dimensional numbers. NaN, None and pandas' NA are missing. ``inf`` is a lost probe and is kept. A frame of
-        samples of *one* run stands for its round-trip times in ns, without warm-up and duplicates.
-
-    Returns
-    -------
-    values : ndarray of float64, shape (n,)
-        The values that are present, in their order.
-    missing : int
-        How many values were missing.
-
-    Raises
-    ------
-    ValueError
-        If the data are not one-dimensional, come from several runs, or contain interval-censored round-trip times.
+    Raises `ValueError` if the data are not one-dimensional, come from several runs, or contain interval-censored
+    round-trip times.
     """
     import numpy as np
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
 
-from azlatency.logs.format import count_of, decimals_for, format_estimate, format_interval, format_number, format_value
+from azlatency.studies.format import (
+    count_of,
+    decimals_for,
+    format_estimate,
+    format_interval,
+    format_number,
+    format_value,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,10 +110,6 @@ _CODES = {
     "extrapolated": ("extrapolated", "beyond the data; follows from the fitted tail"),
     "extrapolation_too_far": ("too far", "more than a hundred times beyond the data; not extrapolated"),
     "gpd_misfit": ("poor tail fit", "the fitted tail does not describe the exceedances"),
-    "mean_tail_dominated": (
-        "tail-dominated mean",
-        "a few observations dominate the mean; report the median and the spike rate",
-    ),
     "long_memory": (
         "long-range dependent",
         "packets stay correlated over a large part of the run, so no within-run interval is valid; measure longer or "
@@ -136,7 +139,6 @@ _CODES = {
         "losses are treated as right-censored (infinite), and the lost share reaches this statistic",
     ),
     "clock_step": ("clock step", "the clock was set during the run"),
-    "clock_bound": ("clock error", "the difference is within the error of the two clocks"),
     "short_series": ("short series", "fewer than 30 intervals; the autocorrelation cannot be estimated"),
     "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
@@ -178,7 +180,6 @@ _CODES = {
         "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
     "no_mean": ("no finite mean", "the fitted tail has no finite mean; the data mix several kinds of delay"),
-    "wide": ("wide", "the interval is wider than the estimate"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
@@ -467,28 +468,7 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict on a ratio from two of its intervals.
 
-    Parameters
-    ----------
-    low, high : float or None
-        Interval at the requested confidence; ``None`` is an open end.
-    inner_low, inner_high : float or None
-        Interval at twice the error, 90 % for 95 %, as two one-sided tests need.
-    margin : float
-        Relative margin d; the ratio is practically equivalent between 1/(1 + d) and 1 + d.
-
-    Returns
-    -------
-    Verdict
-        ``different`` if the outer interval excludes 1, ``equivalent`` if the inner one lies within the margin.
-
-    Notes
-    -----
     Two one-sided tests: Schuirmann 1987.
-
-    Examples
-    --------
-    >>> verdict_of(1.2, 1.4, 1.22, 1.38, 0.05)
-    'different'
     """
     differs = (low is not None and low > 1) or (high is not None and high < 1)
     within = (

@@ -1,19 +1,15 @@
-"""Join the rows of logs that were parsed with those that are stored, and with the manifest.
-
-The rows of a log in ``runs`` and ``events`` depend on its path and on the manifest, too, and ``events`` names the runs
-that are copies of others. Where nothing of this changed, the stored files stay.
-"""
+"""Join the rows of logs that were parsed with those that are stored, and with the manifest."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.format import count_of
+from azlatency.logs import schema
 from azlatency.logs.tables import Logs
 from azlatency.studies.copies import (
-    COMPARED,
     COPIED_RUN,
     ENOUGH,
     POSSIBLE_COPY,
@@ -24,41 +20,29 @@ from azlatency.studies.copies import (
     copies_among,
     counts_of,
 )
+from azlatency.studies.format import count_of
 from azlatency.studies.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
-from azlatency.studies.parts import (
-    Change,
-    count_parts,
+from azlatency.studies.stored_tables import (
+    PARSED_RUNS,
+    VALUE_MARKS,
     in_order,
     of_sources,
-    part_files,
-    read_part,
-    rows_of,
-    sample_stem,
-    sample_stems,
-    source_ids,
-    split,
-    updated,
+    read_stored,
+    row_groups,
+    stored_schema,
 )
-from azlatency.studies.store import PARSED_RUNS, VALUE_MARKS, stored_schema
-from azlatency.studies.writer import LargeTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Tables that depend on the bytes of the logs alone, in one row of files each.
-_PARSED = ("metrics", "quantiles", "intervals", "histograms", PARSED_RUNS)
-#: Tables that are read as a whole: the first has the order of the logs, the other depends on all runs.
-_WHOLE = ("sources", "events")
-#: The columns of ``runs`` from which an import is summarized.
-_KINDS = (
-    "source_id", "tool", "scenario", "client", "region", "zone", "physical_zone", "server", "peer_region", "peer_zone",
-    "peer_physical_zone", "vm_size", "accelerated_networking", "placement",
-)  # fmt: skip
-#: Events in the summary, besides errors. Codes of events that depend on the manifest start with the prefix.
-_IN_SUMMARY, _FROM_MANIFEST = ("not_recognised", "manifest_missing"), "manifest_"
-#: The columns of ``runs`` by which runs are counted and compared.
-_OF_RUNS = tuple(dict.fromkeys(("run_id", "source_id", "first_line", *COMPARED, *_KINDS)))
-_CONFLICT = "manifest_conflict"
+#: Tables that depend on the bytes of the logs alone, apart from some events.
+PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples", "events", PARSED_RUNS)
+#: Codes of events that depend on the manifest start with this.
+_FROM_MANIFEST = "manifest_"
+#: Events that a summary lists, besides errors, and one that it lists once for all logs.
+_LISTED, _LISTED_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
+#: At most this many events of a log are listed.
+_MOST_LISTED = 1000
 _MOST_NAMED = 3
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
@@ -67,149 +51,73 @@ _CONSEQUENCE = {
 
 
 class Assembled(NamedTuple):
-    """The tables of a study.
+    """The tables of a study by name; the events that a summary lists, how many more each log has, and its notes."""
 
-    Attributes
-    ----------
-    files : dict of str to list of pyarrow.Table or None
-        The parts of each table by its stem, with None for those whose stored file is still right.
-    kinds_of_runs : pyarrow.Table
-        The columns `_KINDS` of the runs, and the ``count`` of runs that have these values.
-    told : pyarrow.Table
-        The events in the summary.
-    notes : list of str
-        A line for each file with copies of other runs.
-    """
-
-    files: dict[str, Sequence[pa.Table | None]]
-    kinds_of_runs: pa.Table
-    told: pa.Table
+    tables: dict[str, pa.Table]
+    listed: list[dict[str, str]]
+    more: dict[str, int]
     notes: list[str]
 
 
 def assemble(
     folder: Path,
-    added: Mapping[str, pa.Table],
-    large: Mapping[str, LargeTables],
-    paths: Mapping[str, str],
     kept: Set[str],
+    added: Iterable[Mapping[str, pa.Table]],
+    large: Mapping[str, Sequence[Path | IO[bytes]]],
+    paths: Mapping[str, str],
     manifest: Manifest,
-    *,
-    same_manifest: bool,
 ) -> Assembled:
-    """Return the tables of a study from the stored rows in ``folder`` that are ``kept`` and those that are ``added``.
+    """Return the tables of a study from the stored rows in ``folder`` of the logs that are ``kept``, and the others.
 
-    ``added`` has the rows by name of the table, ``large`` the long tables of large logs, to which the tables ``runs``
-    and ``events`` are added, ``paths`` the path of each log by its id, in the order of the files; ``same_manifest``:
-    whether the stored rows of ``runs`` are of this manifest.
+    ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
+    the path of each log by its id, in the order of the files.
     """
-    stored, stored_events = (_stored(folder, name) if kept else [] for name in _WHOLE)
-    before = {
-        source_id: path
-        for part in stored
-        for source_id, path in zip(part["source_id"].to_pylist(), part["path"].to_pylist(), strict=True)
-    }
-    change = Change(list(paths), list(before), kept)
-    files: dict[str, Sequence[pa.Table | None]] = {name: updated(folder, name, added[name], change) for name in _PARSED}
-    files |= _samples(folder, added["samples"], change)
-    files["sources"] = _changed(stored, [_sources(stored, added["sources"], paths, kept)])
-    joined = {source_id for source_id in kept if before[source_id] == paths[source_id]} if same_manifest else set()
-    if _have_conflict(stored_events):
-        joined.clear()  # a message counts all runs with a contradiction
-    undescribed = _undescribed(folder, files, added, list(paths), paths.keys() - joined)
-    described, of_manifest = _describe(undescribed, paths, manifest)
-    files["runs"] = updated(folder, "runs", described, Change(change.order, change.before, joined))
-    runs = rows_of(folder, "runs", files["runs"], stored_schema("runs"), columns=_OF_RUNS)
-    runs = in_order(runs, change.order)
-    of_copies, notes = _copies(folder, files, large, runs, paths)
-    events = _events(stored_events, added["events"], of_manifest, of_copies, change, joined)
-    files["events"] = _changed(stored_events, split(events, count_parts(events.num_rows, len(paths))))
-    return Assembled(files, in_order(_count_kinds(runs), change.order), in_order(_told(events), change.order), notes)
-
-
-def _count_kinds(runs: pa.Table) -> pa.Table:
-    """Return the different values of the columns `_KINDS` and the number of runs with each, in order."""
-    groups = runs.select(_KINDS).group_by(_KINDS, use_threads=False).aggregate([([], "count_all")])
-    return groups.select([*_KINDS, "count_all"]).rename_columns([*_KINDS, "count"])
-
-
-def _told(events: pa.Table) -> pa.Table:
-    """Return the events in the summary."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    chosen = pc.or_(pc.is_in(events["code"], pa.array(_IN_SUMMARY)), pc.equal(events["severity"], "error"))
-    return events.filter(pc.and_(chosen, pc.not_equal(events["code"], _CONFLICT)))
+    parts = {name: [stored_schema(name).empty_table()] for name in PARSED if name != "samples"}
+    parts["samples"] = [schema.arrow_schema("samples").empty_table()]
+    seen = set(paths) - kept
+    for batch in added:
+        ids = set(batch["sources"]["source_id"].to_pylist())
+        for name in PARSED:
+            parts[name].append(of_sources(batch[name], ids & seen))
+        seen -= ids
+    if kept:
+        for name in PARSED:
+            stored = read_stored(folder, name)
+            parts[name].insert(0, of_sources(_of_parsers(stored) if name == "events" else stored, kept))
+    tables = {name: in_order(pa.concat_tables(parts.pop(name)), list(paths)) for name in PARSED}
+    # The path of a log is that of the first file with these bytes.
+    position = tables["sources"].schema.get_field_index("path")
+    tables["sources"] = tables["sources"].set_column(position, "path", pa.array(list(paths.values()), pa.string()))
+    runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
+    tables["runs"] = runs
+    of_copies, notes = _copies(tables, large, paths)
+    tables["events"] = in_order(pa.concat_tables([tables["events"], of_manifest, of_copies]), list(paths))
+    return Assembled(tables, *_listed(tables["events"]), notes)
 
 
-def _origins(events: pa.Table) -> dict[str, pa.ChunkedArray]:
-    """Return which events are of copies, of the manifest and of the parsers."""
+def _of_parsers(events: pa.Table) -> pa.Table:
+    """Return the events that depend neither on the manifest nor on other logs."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
-    of_manifest = pc.starts_with(events["code"], _FROM_MANIFEST)
-    of_parsers = pc.invert(pc.or_(of_copies, of_manifest))
-    return {"of copies": of_copies, "of manifest": of_manifest, "of parsers": of_parsers}
+    return events.filter(pc.invert(pc.or_(of_copies, pc.starts_with(events["code"], _FROM_MANIFEST))))
 
 
-def _have_conflict(events: Iterable[pa.Table]) -> bool:
-    import pyarrow.compute as pc
-
-    return any(pc.any(pc.equal(part["code"], _CONFLICT)).as_py() for part in events)
-
-
-def _stored(folder: Path, name: str) -> list[pa.Table]:
-    return [read_part(file, stored_schema(name)) for file in part_files(folder, name)]
-
-
-def _changed(stored: Sequence[pa.Table], parts: Sequence[pa.Table]) -> Sequence[pa.Table | None]:
-    """Return the parts of a table, with None for those that are stored."""
-    if len(stored) != len(parts):
-        return parts
-    return [None if part.equals(before) else part for part, before in zip(parts, stored, strict=True)]
-
-
-def _samples(folder: Path, added: pa.Table, change: Change) -> dict[str, Sequence[pa.Table | None]]:
-    """Return the parts of the samples of each tool."""
-    import pyarrow.compute as pc
-
-    stored = sample_stems(folder) if change.kept else []
-    new = {sample_stem(tool): tool for tool in pc.unique(added["tool"]).to_pylist()}
-    parts: dict[str, Sequence[pa.Table | None]] = {}
-    for stem in sorted({*stored, *new}):
-        rows = added.filter(pc.equal(added["tool"], new.get(stem))) if stem in new else added.slice(0, 0)
-        of_tool = updated(folder, stem, rows.drop_columns(["tool"]), change if stem in stored else Change(change.order))
-        if any(part is None or part.num_rows for part in of_tool):
-            parts[stem] = of_tool
-    return parts
-
-
-def _sources(stored: Sequence[pa.Table], added: pa.Table, paths: Mapping[str, str], kept: Set[str]) -> pa.Table:
-    """Return the table ``sources``, which has the order of the logs, and therefore one part only."""
+def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:
+    """Return the events that a summary lists, and the number of the others by log."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    table = in_order(pa.concat_tables([*(of_sources(part, kept) for part in stored), added]), list(paths))
-    # The path of a log is that of the first file with these bytes.
-    position = table.schema.get_field_index("path")
-    return table.set_column(position, table.field("path"), pa.array(list(paths.values()), pa.string()))
-
-
-# --- the manifest
-
-
-def _undescribed(
-    folder: Path,
-    files: Mapping[str, Sequence[pa.Table | None]],
-    added: Mapping[str, pa.Table],
-    order: Sequence[str],
-    ids: Set[str],
-) -> pa.Table:
-    """Return the parsed runs of some logs, in order: those whose stored rows are not of this manifest and path."""
-    runs = added[PARSED_RUNS]
-    if not ids <= set(runs["source_id"].to_pylist()):
-        runs = rows_of(folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), ids=ids)
-    return in_order(runs.drop_columns(list(VALUE_MARKS)), order)
+    chosen = pc.or_(pc.is_in(events["code"], pa.array(_LISTED)), pc.equal(events["severity"], "error"))
+    listed, counts = [], Counter[str]()
+    for event in events.filter(pc.and_(chosen, pc.not_equal(events["code"], _LISTED_ONCE))).to_pylist():
+        counts[event["source_id"]] += 1
+        if counts[event["source_id"]] <= _MOST_LISTED:
+            listed.append(event)
+    return listed, {source_id: n - _MOST_LISTED for source_id, n in counts.items() if n > _MOST_LISTED}
 
 
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
@@ -240,56 +148,31 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     return runs, logs.to_arrow("events")
 
 
-# --- events
-
-
-def _events(
-    stored: Sequence[pa.Table], added: pa.Table, of_manifest: pa.Table, of_copies: pa.Table, change: Change,
-    joined: Set[str],
-) -> pa.Table:  # fmt: skip
-    """Return all events in the order of the logs: of each, first those of the parsers."""
-    import pyarrow as pa
-
-    before = pa.concat_tables([added.slice(0, 0), *stored])
-    origin = _origins(before)
-    parts = [
-        of_sources(before.filter(origin["of parsers"]), change.kept_ids), added,
-        of_sources(before.filter(origin["of manifest"]), joined), of_manifest, of_copies,
-    ]  # fmt: skip
-    return in_order(pa.concat_tables(parts), change.order)
-
-
 def _copies(
-    folder: Path,
-    files: Mapping[str, Sequence[pa.Table | None]],
-    large: Mapping[str, LargeTables],
-    runs: pa.Table,
-    paths: Mapping[str, str],
+    tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
 ) -> tuple[pa.Table, list[str]]:
     """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    def tables(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
-        ids = {run_id[:16] for run_id in run_ids}
-        stems = [stem for stem in files if "/" in stem] if name == "samples" else [name]
+    def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
         columns = ["run_id", PRINTED[name]]
-        yield stored_schema(name).empty_table().select(columns)
-        for stem in stems:
-            yield rows_of(folder, stem, files[stem], stored_schema(name), columns=columns, ids=ids)
-        for source_id in sorted(ids & large.keys()):
-            for place in large[source_id].places(name):
-                yield from large[source_id].pieces(place, columns)
+        ids = {run_id[:16] for run_id in run_ids}
+        yield of_sources(tables[name].select(columns), ids)
+        for source_id in sorted(ids & large.keys()) if name == "samples" else ():
+            for file in large[source_id]:
+                yield from row_groups(file, columns)
 
-    marked = _Marked(in_order(rows_of(
-        folder, PARSED_RUNS, files[PARSED_RUNS], stored_schema(PARSED_RUNS), columns=["run_id", *VALUE_MARKS]
-    ), list(paths)), runs)  # fmt: skip
-    sizes = {source_id: marked.sizes[source_id] for source_id in paths if source_id in marked.sizes}
-    sources = rows_of(folder, "sources", files["sources"], stored_schema("sources"))
-    reports = set(sources.filter(pc.greater(sources["lines_prose"], 0))["source_id"].to_pylist())
+    marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
+    alike = are_alike(marks, counts >= SUSPICIOUS_IN_REPORT)
+    runs = tables["runs"].filter(pa.array(alike))
+    sizes = dict(counts_of(tables["runs"]["source_id"]))
+    sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
+    reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
     noted: dict[tuple[str, str], _Noted] = {}
     fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
-    for copy in copies_among(marked.alike_runs, marked.marks[marked.alike], sizes, tables, fewest):
+    for copy in copies_among(lambda names: [runs.select(names)], marks[alike], sizes, printed, fewest):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"
@@ -304,31 +187,6 @@ def _copies(
         for (file, code), note in noted.items()
     ]
     return logs.to_arrow("events"), notes
-
-
-class _Marked:
-    """Which runs print values like another one.
-
-    Attributes
-    ----------
-    marks, alike : ndarray
-        The mark of each run, and whether another one has it and enough values.
-    sizes : dict of str to int
-        Number of runs of each log.
-    """
-
-    def __init__(self, parsed: pa.Table, runs: pa.Table) -> None:
-        self._runs = runs
-        assert parsed["run_id"].equals(runs["run_id"])
-        self.sizes = dict(counts_of(source_ids(parsed)))
-        self.marks = parsed[VALUE_MARKS[0]].to_numpy()
-        self.alike = are_alike(self.marks, parsed[VALUE_MARKS[1]].to_numpy() >= SUSPICIOUS_IN_REPORT)
-
-    def alike_runs(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        """Yield columns of the runs that are alike."""
-        import pyarrow as pa
-
-        yield self._runs.select(names).filter(pa.array(self.alike))
 
 
 class _Noted:

@@ -20,10 +20,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
     A task whose worker dies is given to another worker; its result counts once.
 
-    Raises
-    ------
-    LogError
-        If ``distributed`` is not installed, no scheduler answers, there is no worker, or workers keep dying.
+    Raises `LogError` if ``distributed`` is not installed, no scheduler answers, there is no worker, or workers keep
+    dying.
     """
     try:
         from distributed import Client

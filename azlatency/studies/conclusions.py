@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from azlatency.logs.format import format_interval, format_value
 from azlatency.logs.parse import LogError
+from azlatency.studies.format import format_interval, format_value
 from azlatency.studies.runs import of_whole_runs
 from azlatency.studies.store import Study
 
@@ -66,10 +66,7 @@ class Conclusion:
 def conclusions(study: Study) -> list[Conclusion]:
     """Return the conclusions of a study with the numbers filled in, in the order of the manifest.
 
-    Raises
-    ------
-    LogError
-        If a text refers to a number that the study does not have.
+    Raises `LogError` if a text refers to a number that the study does not have.
     """
     return [_filled(study, stated) for stated in study.info.get("conclusions", [])]
 

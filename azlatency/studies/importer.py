@@ -9,46 +9,29 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any
 
-from azlatency.logs import schema
-from azlatency.logs.cache import parse_cached, uncached
-from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.record import run_id_of
-from azlatency.logs.source.decode import SourceError
-from azlatency.logs.source.expand import expand, path_of
-from azlatency.logs.tables import Logs, rows_to_arrow
+from azlatency.logs.source.expand import path_of
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.copies import COLUMNS, mark_values, value_marks
+from azlatency.studies.format import count_of
 from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
-from azlatency.studies.parts import of_sources
-from azlatency.studies.remote import (
-    DISK_ERRORS,
-    ChangedError,
-    RemoteFile,
-    checked_out,
-    fetched_manifest,
-    is_url,
-    publish,
-)
+from azlatency.studies.parsing import CHANGED, ParsedBatch, parse_batch, split
+from azlatency.studies.remote import RemoteFile, checked_out, fetched_manifest, is_url, publish
 from azlatency.studies.runs import paths_by_scenario
 from azlatency.studies.store import (
     EMPTY_STAMP,
     LAYOUT,
-    PARSED_RUNS,
     STAMP_FILE,
-    VALUE_MARKS,
     Stamp,
     altered_files,
     check_study_name,
@@ -59,7 +42,8 @@ from azlatency.studies.store import (
     read_stamp,
     recover,
 )
-from azlatency.studies.writer import LargeTables, stored_large, write_study
+from azlatency.studies.stored_tables import large_files
+from azlatency.studies.writer import write_study
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,17 +55,8 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
-#: The samples of a log with more of them have a file of their own and never are in memory together.
-_MOST_SAMPLES = 2**18
-#: So do these tables of a log with more rows.
-_LONG, _MOST_ROWS = ("metrics", "quantiles", "intervals", "histograms"), 2**17
-#: A worker parses this many files, or this many bytes, at a time: its answer costs some milliseconds to send. An import
-#: has enough batches for several workers.
-_MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
-_BATCHES = 32
 #: Scenarios of several paths that are named.
 _SCENARIOS = 3
-_CHANGED = "changed while it was read; import it again"
 
 
 @dataclass
@@ -183,8 +158,6 @@ def import_study(
     """
     check_study_name(name)
     with ExitStack() as stack:
-        if rebuild:
-            stack.enter_context(uncached())
         if out is None or not is_url(out):
             folder = Path(out or data_folder("processed")) / name
             return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
@@ -233,19 +206,21 @@ def _import(
     }
     parsed = _parse(changed, marks, summary, executor, progress)
     paths = _list_sources(marks, manifest, summary)
-    stored_ids = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
-    large = {source_id: tables for source_id, tables in stored_large(folder).items() if source_id in stored_ids}
-    for batch in parsed:
-        large |= {source_id: tables for source_id, tables in batch.large.items() if source_id in paths}
-    large = {source_id: large[source_id] for source_id in paths if source_id in large}
-    tables = assemble(folder, _added(parsed, paths, stored_ids), large, paths, stored_ids, manifest,
-                      same_manifest=before["manifest"] == stamp["manifest"])  # fmt: skip
-    _summarize(tables, paths, manifest, summary)
+    kept = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
+    large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
+    files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
+    linked = []
+    for source_id, file in large_files(folder):
+        if source_id in kept:
+            linked.append(file)
+            files_of_large.setdefault(source_id, []).append(file)
+    assembled = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
+    _summarize(assembled, paths, manifest, summary)
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
     if summary.usable:
-        write_study(folder, tables.files, stamp, manifest, large)
+        write_study(folder, assembled.tables, large, linked, stamp, manifest)
     return summary
 
 
@@ -310,57 +285,6 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
     }
 
 
-#: The path of a file, the file, and its tool if the manifest names it.
-_Task: TypeAlias = "tuple[str, Path | RemoteFile, str | None]"
-
-
-class ParsedFile(NamedTuple):
-    """What a worker read of one file: its hash, the id and path of its sources, and the sources that cannot be read.
-
-    If the whole file cannot be read, ``problem`` says why.
-    """
-
-    sha256: str
-    sources: list[list[str]]
-    unreadable: list[str]
-    problem: str = ""
-
-
-class ParsedBatch(NamedTuple):
-    """What a worker returns: files, and the tables of their sources, each source once.
-
-    The samples of large logs, by source, are not in the table ``samples``.
-    """
-
-    parser_version: str
-    files: list[ParsedFile]
-    tables: dict[str, pa.Table]
-    large: dict[str, LargeTables]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Between processes, the streams of Arrow cost a tenth of pickling each of a hundred columns.
-        packed = {name: _to_stream(table) for name, table in self.tables.items()}
-        return _unpack_batch, (self.parser_version, self.files, packed, self.large)
-
-
-def _to_stream(table: pa.Table) -> bytes:
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def _unpack_batch(
-    version: str, files: list[ParsedFile], packed: dict[str, bytes], large: dict[str, LargeTables]
-) -> ParsedBatch:
-    import pyarrow as pa
-
-    tables = {name: pa.ipc.open_stream(stream).read_all() for name, stream in packed.items()}
-    return ParsedBatch(version, files, tables, large)
-
-
 def _parse(
     files: dict[str, Path | RemoteFile],
     marks: dict[str, Any],
@@ -372,12 +296,12 @@ def _parse(
 
     The mark of a file that cannot be read, or that changed while it was read, is removed: it is tried again.
     """
-    batches = list(_split(files, marks))
+    batches = list(split(files, marks))
     mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
     parsed: list[ParsedBatch] = []
     done = 0
     try:
-        for batch, result in zip(batches, mapper(_parse_batch, batches), strict=True):
+        for batch, result in zip(batches, mapper(parse_batch, batches), strict=True):
             if result.parser_version != parser_version():
                 raise LogError(
                     f"a worker has another version of the parsers ({result.parser_version} instead of "
@@ -387,7 +311,7 @@ def _parse(
             for (path, file, _), read in zip(batch, result.files, strict=True):
                 problem = read.problem
                 if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
-                    problem = _CHANGED
+                    problem = CHANGED
                 if problem:
                     summary.unreadable.append(f"{path}: {problem}")
                     del marks[path]
@@ -399,160 +323,6 @@ def _parse(
     except BrokenExecutor as error:
         raise LogError(f"a worker process died ({error}); check its memory and import again") from None
     return parsed
-
-
-def _split(files: dict[str, Path | RemoteFile], marks: dict[str, Any]) -> Iterator[list[tuple[str, Any, str | None]]]:
-    """Yield path, file and tool of consecutive files that are parsed together."""
-    batch: list[tuple[str, Any, str | None]] = []
-    size, most = 0, min(max(len(files) // _BATCHES, _FEWEST_FILES), _MOST_FILES)
-    for path, file in files.items():
-        size += marks[path]["size"]
-        if batch and (len(batch) == most or size > _BATCH_BYTES):
-            yield batch
-            batch, size = [], marks[path]["size"]
-        batch.append((path, file, marks[path]["tool"]))
-    if batch:
-        yield batch
-
-
-def _parse_batch(batch: Sequence[_Task]) -> ParsedBatch:
-    """Parse files, here or in a worker."""
-    import pyarrow as pa
-
-    refused: dict[str, str] = {}
-    try:
-        return _parse_files(batch, refused)
-    except (pa.lib.ArrowException, OverflowError):
-        # A damaged document may contain any number or text in any place.
-        for task in batch:
-            try:
-                _parse_files([task], refused)
-            except (pa.lib.ArrowException, OverflowError) as error:
-                value = _find_misfit(task) or "a value"
-                refused[task[0]] = f"{value} does not fit its column ({error}); correct the log, or leave it out"
-    return _parse_files(batch, refused)
-
-
-def _find_misfit(task: _Task) -> str | None:
-    """Return line, name and value of the first number or text of a file that its column cannot store."""
-    import pyarrow as pa
-
-    tables = [table for part in _parse_file(*task)[1] if not isinstance(part, str) for table in part.rows.items()]
-    for name, rows in tables:
-        for row, column in product(rows, schema.arrow_schema(name)):
-            try:
-                pa.scalar(row.get(column.name), column.type)
-            except (pa.lib.ArrowException, OverflowError):
-                return f"line {row.get('line') or row.get('first_line')}: {column.name} {row[column.name]!r:.40}"
-    return None
-
-
-def _parse_files(batch: Sequence[_Task], refused: Mapping[str, str]) -> ParsedBatch:
-    """Parse files but those that are refused."""
-    logs, files, seen = Logs(), [], set()
-    large = {}
-    for path, file, tool in batch:
-        if path in refused:
-            files.append(ParsedFile("", [], [], refused[path]))
-            continue
-        try:
-            sha256, parts = _parse_file(path, file, tool)
-        except ChangedError:
-            files.append(ParsedFile("", [], [], _CHANGED))
-            continue
-        except OSError as error:
-            if error.errno in DISK_ERRORS:
-                raise
-            files.append(ParsedFile("", [], [], f"{error.strerror or error}; check the file"))
-            continue
-        except LogError as error:
-            files.append(ParsedFile("", [], [], str(error)))
-            continue
-        sources = []
-        for part in parts:
-            if isinstance(part, str):
-                continue
-            row = part.rows["sources"][0]
-            sources.append([row["source_id"], row["path"]])
-            if row["source_id"] not in seen:
-                seen.add(row["source_id"])
-                if (of_log := _take_large(part)) is not None:
-                    large[row["source_id"]] = of_log
-                logs.extend(part)
-        files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
-    # One chunk, and not one per run.
-    tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
-    return ParsedBatch(parser_version(), files, tables, large)
-
-
-def _take_large(logs: Logs) -> LargeTables | None:
-    """Take the samples of a log, and its other long tables, if they have files of their own; None if it has none."""
-    rows = logs.rows
-    own = [name for name in _LONG if len(rows[name]) > _MOST_ROWS]
-    if sum(len(block.seq) for block in logs.sample_blocks) > _MOST_SAMPLES:
-        own.append("samples")
-    if not own:
-        return None
-    large, marks = LargeTables(), _Marks(rows["sources"][0]["source_id"], len(rows["runs"]))
-    for name in own:
-        if name == "samples":
-            for part in large.write_samples(logs.sample_blocks):
-                marks.add(name, part)
-            logs.sample_blocks.clear()
-        else:
-            large.write_table(name, marks.of_tables(name, [rows_to_arrow(rows[name], schema.arrow_schema(name))]))
-            rows[name] = []
-    large.marks = marks.rows()
-    return large
-
-
-class _Marks:
-    """The marks of the runs of one log, counted from 1, and their numbers of values; see `copies.value_marks`."""
-
-    def __init__(self, source_id: str, count: int) -> None:
-        import numpy as np
-
-        self._source_id = source_id
-        self._marks, self._counts = np.zeros(count, np.uint64), np.zeros(count, np.int64)
-
-    def add(self, name: str, content: pa.Table) -> None:
-        """Add rows of a table."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if name not in COLUMNS or not content.num_rows:
-            return
-        # A part has rows of few runs that follow each other.
-        numbers = pc.utf8_slice_codeunits(pc.unique(content["run_id"]), 17).cast(pa.int64()).to_numpy()
-        part = range(int(numbers.min()), int(numbers.max()) + 1)
-        run_ids = pa.array([run_id_of(self._source_id, number) for number in part], pa.string())
-        rows = slice(part.start - 1, part.stop - 1)
-        mark_values(name, content, run_ids, self._marks[rows], self._counts[rows])
-
-    def of_tables(self, name: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """Yield parts of a table after adding them."""
-        for table in tables:
-            self.add(name, table)
-            yield table
-
-    def rows(self) -> list[tuple[str, int, int]]:
-        """Return the id, the mark and the number of values of each run with rows."""
-        rows = enumerate(zip(self._marks.tolist(), self._counts.tolist(), strict=True), start=1)
-        return [(run_id_of(self._source_id, number), mark, count) for number, (mark, count) in rows if mark or count]
-
-
-def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
-    """Return the hash of a file and all its sources; a source that cannot be read is returned as its message."""
-    if isinstance(file, RemoteFile):
-        with file.fetched() as local:
-            return _parse_file(path, local, tool)
-    parts = [
-        str(source) if isinstance(source, SourceError) else parse_cached(source, tool)
-        for source in expand(file, name=path)
-    ]
-    sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
-    sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
-    return sha256 or digest([file]), parts  # that of an archive is not the hash of its members
 
 
 def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:
@@ -572,50 +342,19 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
     return paths
 
 
-def _added(parsed: Sequence[ParsedBatch], paths: dict[str, str], stored_ids: set[str]) -> dict[str, pa.Table]:
-    """Return the rows of the logs that were parsed and are not stored, each log once, as they are stored.
-
-    But the samples have the column ``tool``.
-    """
-    import pyarrow as pa
-
-    seen = set(stored_ids)
-    parts: dict[str, list[pa.Table]] = {}
-    for batch in (*parsed, _parse_batch([])):
-        ids = {source_id for file in batch.files for source_id, _ in file.sources}
-        wanted = (ids & paths.keys()) - seen
-        seen |= ids
-        for name, table in batch.tables.items():
-            parts.setdefault(name, []).append(table if wanted == ids else of_sources(table, wanted))
-    tables = {name: pa.concat_tables(tables) for name, tables in parts.items()}
-    tables["sources"] = tables["sources"].drop_columns(["imported_at"])
-    runs = tables.pop("runs")
-    marks = value_marks(runs["run_id"], tables.__getitem__)
-    large = [found for batch in parsed for of_log in batch.large.values() for found in of_log.marks]
-    places = {run_id: at for at, run_id in enumerate(runs["run_id"].to_pylist())} if large else {}
-    for run_id, *found in large:
-        for values, value in zip(marks, found, strict=True):
-            if run_id in places:
-                values[places[run_id] : places[run_id] + 1] += values.dtype.type(value)
-    for name, values in zip(VALUE_MARKS, marks, strict=True):
-        runs = runs.append_column(name, pa.array(values))
-    return tables | {PARSED_RUNS: runs}
-
-
 def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    import pyarrow.compute as pc
-
-    runs = tables.kinds_of_runs
-    of_tools = runs.group_by("tool", use_threads=False).aggregate([("count", "sum")])
+    runs = tables.tables["runs"]
+    of_tools = runs["tool"].value_counts()
     summary.runs_by_tool = dict(
-        sorted(zip(*(of_tools[name].to_pylist() for name in ("tool", "count_sum")), strict=True))
+        sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
     )
-    numbers = {key: pc.sum(runs["count"].filter(runs[key].is_null())).as_py() for key in REQUIRED_METADATA}
-    summary.missing = {key: number for key, number in numbers.items() if number}
-    for event in tables.told.to_pylist():
-        message = f"{paths.get(event['source_id'], event['source_id'])}:{event['line']}: {event['text']}"
+    summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs[key].null_count}
+    for event in tables.listed:
+        message = f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
         (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
+    for source_id, more in tables.more.items():
+        summary.problems.append(f"{paths[source_id]}: {count_of(more, 'more error')}; see the table events")
     for conflict, (first, number) in manifest.conflicts.items():
         count = f" ({count_of(number, 'run')})" if number > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")

@@ -67,24 +67,9 @@ class CopiedFiles:
 def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
     """Copy sources into the folder of a study.
 
-    Parameters
-    ----------
-    sources : sequence of pathlib.Path
-        Files, folders and archives; ``-`` is standard input. The content of a single folder or packed study is copied
-        into `folder` itself; several sources keep their names. Sources inside `folder` are skipped.
-    folder : pathlib.Path
-        Folder of the study.
-
-    Returns
-    -------
-    CopiedFiles
-        The files that were created. Its ``undo`` removes them.
-
-    Raises
-    ------
-    LogError
-        If a source does not exist, if a file exists with different content, or if a file cannot be written. The folder
-        is then left unchanged. A single file that cannot be read does not prevent the copying of the others.
+    Raises `LogError` if a source does not exist, if a file exists with different content, or if a file cannot be
+    written. The folder is then left unchanged. A single file that cannot be read does not prevent the copying of the
+    others.
     """
     copied = CopiedFiles(folder)
     try:

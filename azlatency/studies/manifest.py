@@ -294,10 +294,7 @@ def _contradictions(run: Row, values: dict[str, Any], places: dict[str, str]) ->
 def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     """Read the manifest of a folder; it is empty without ``study.toml``. ``name`` replaces the name of the study in it.
 
-    Raises
-    ------
-    ManifestError
-        If a file of the manifest cannot be used. The message names file and line.
+    Raises `ManifestError` if a file of the manifest cannot be used. The message names file and line.
     """
     path = folder / FILE_NAME
     check_no_link(path, str(folder))

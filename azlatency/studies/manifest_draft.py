@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from azlatency.logs.format import count_of, printable
 from azlatency.logs.tables import Logs
+from azlatency.studies.format import count_of, printable
 from azlatency.studies.path import Path
 from azlatency.studies.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 

@@ -25,10 +25,7 @@ class ManifestError(ValueError):
 def own_file(folder: Path, name: str, place: str) -> Path:
     """Return a file that a manifest names, a regular file inside ``folder``; ``place`` names it in messages.
 
-    Raises
-    ------
-    ManifestError
-        If the file is missing, outside the folder, a link, not regular, or too large.
+    Raises `ManifestError` if the file is missing, outside the folder, a link, not regular, or too large.
     """
     parts = PurePosixPath(name).parts
     if not parts or "\0" in name or ".." in parts or "\\" in name or PurePosixPath(name).is_absolute():

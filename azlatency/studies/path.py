@@ -175,21 +175,7 @@ class Path:
 
 
 def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
-    """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        One per run.
-    methods : sequence of str
-        Method of each run. Tools name machines differently, so machines are compared only within a method.
-
-    Returns
-    -------
-    list of Path
-        A machine or zone of the same name in two places is named with its place. A scenario of several paths is
-        followed by the ends. Zones name a path if a log names one machine only.
-    """
+    """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines."""
     places: dict[str, set[tuple[str | None, str | None]]] = {}
     for end in (end for path in paths for end in (path.client, path.server)):
         if end.machine is not None or end.zone is not None:

@@ -188,13 +188,6 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
 
     Sources are files, folders and archives; ``-`` is standard input. Archives and compressed files are unpacked.
     Returns one message per file that was not copied: it is not text, or its numbers would change.
-
-    Raises
-    ------
-    LogError
-        If a source or the key file cannot be used.
-    ManifestError
-        If the ``study.toml`` of the logs cannot be used.
     """
     pseudonyms = Pseudonyms(key)
     original = folder / "original"

@@ -84,10 +84,7 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     Returns what to write before each path; and file, path below the URL and problem of each log, in the order of
     `azlatency.studies.changes.iter_entries`.
 
-    Raises
-    ------
-    LogError
-        If there is nothing at the URL, or the store refuses access.
+    Raises `LogError` if there is nothing at the URL, or the store refuses access.
     """
     with _one_line(url):
         system, root = _open(url)

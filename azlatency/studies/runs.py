@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import natural_key
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies import key
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
+from azlatency.studies.format import natural_key
 from azlatency.studies.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.store import Study, StudyInfo

@@ -28,6 +28,13 @@ def counted(samples: pd.DataFrame) -> pd.DataFrame:
     return samples[~samples["status"].fillna("ok").isin(UNCOUNTED)]
 
 
+def sample_count(study: Study) -> int:
+    """Return the number of samples of a study without reading them."""
+    import pyarrow.parquet as pq
+
+    return sum(pq.read_metadata(path).num_rows for path in (study.folder / "samples").glob("tool=*/*.parquet"))
+
+
 def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
     """Return the counted samples of a frame with a single run; raise `ValueError` for other frames."""
     if "rtt_ns" not in samples.columns:

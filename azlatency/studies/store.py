@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 import msgspec
 
 from azlatency.logs import schema
-from azlatency.logs.format import count_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
-from azlatency.studies.parts import in_order, part_files, read_part, rows_of, sample_stem, sample_stems
+from azlatency.studies.format import count_of
 from azlatency.studies.remote import checked_out, is_url
+from azlatency.studies.stored_tables import read_samples, read_stored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,11 +37,8 @@ if TYPE_CHECKING:
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
-#: The table ``runs`` without what the manifest added, with the columns that tell runs apart (`copies.value_marks`).
-PARSED_RUNS = "parsed_runs"
-VALUE_MARKS = ("value_mark", "value_count")
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 4
+LAYOUT = 5
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
@@ -289,16 +286,6 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
 
-def large_file(source_id: str) -> str:
-    """Return the name of the files with the samples, or another long table, of one large log."""
-    return f"source-{source_id}.parquet"
-
-
-def large_files(folder: Path, table: str = "*") -> list[Path]:
-    """Return the files of single large logs, those of one table or all."""
-    return sorted(file for place in (table, f"{table}/tool=*") for file in folder.glob(f"{place}/{large_file('*')}"))
-
-
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:
     """Return the files that an import wrote to a folder and that are no longer there."""
     return [name for name in stamp["tables"] if not (folder / name).is_file()]
@@ -312,29 +299,14 @@ def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
     return [name for name, hashed in chosen.items() if digest([folder / name]) != hashed]
 
 
-def stored_schema(name: str) -> pa.Schema:
-    """Return the schema of the files of a table."""
-    import pyarrow as pa
-
-    if name == PARSED_RUNS:
-        mark, count = (
-            pa.field(column, kind) for column, kind in zip(VALUE_MARKS, (pa.uint64(), pa.int64()), strict=True)
-        )
-        return schema.arrow_schema("runs").append(mark).append(count)
-    # Equal logs give equal files, whenever they are imported; the tool is in the name of the folder.
-    left_out = {"sources": "imported_at", "samples": "tool"}.get(name)
-    table_schema = schema.arrow_schema(name)
-    return table_schema.remove(table_schema.get_field_index(left_out)) if left_out else table_schema
-
-
 def read_table(folder: Path, name: str) -> pa.Table:
     """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
     import pyarrow as pa
 
     table_schema = schema.arrow_schema(name)
     if name == "samples":
-        return pa.concat_tables([table_schema.empty_table(), *_read_samples(folder)])
-    table = _read_whole(folder, name, stored_schema(name))
+        return pa.concat_tables([table_schema.empty_table(), *_samples_by_tool(folder)])
+    table = read_stored(folder, name)
     if name != "sources":
         return table
     moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
@@ -342,32 +314,11 @@ def read_table(folder: Path, name: str) -> pa.Table:
     return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
 
 
-def _read_whole(folder: Path, stem: str, file_schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
-    parts = [None] * len(part_files(folder, stem))
-    large = [read_part(file, file_schema) for file in large_files(folder, stem)]
-    table = pa.concat_tables([rows_of(folder, stem, parts, file_schema), *large])
-    if len(parts) == 1 and not large:
-        return table
-    order = rows_of(folder, "sources", [None], stored_schema("sources"), columns=["source_id"])
-    return in_order(table, order["source_id"].to_pylist())
-
-
-def _read_samples(folder: Path) -> Iterator[pa.Table]:
+def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
     """Yield the samples of each tool, then those of its large logs."""
-    import pyarrow as pa
-
-    table_schema, file_schema = schema.arrow_schema("samples"), stored_schema("samples")
     for of_tool in sorted((folder / "samples").glob("tool=*")):
-        tool = pa.scalar(of_tool.name.removeprefix("tool="))
-        large = sorted(of_tool.glob("source-*.parquet"))
-        tables = [read_part(file, file_schema) for file in large]
-        if (stem := sample_stem(tool.as_py())) in sample_stems(folder):
-            tables.insert(0, _read_whole(folder, stem, file_schema))
-        for table in tables:
-            with_tool = table.append_column("tool", pa.repeat(tool, table.num_rows))
-            yield with_tool.select(table_schema.names).cast(table_schema)
+        for file in sorted(of_tool.glob("*.parquet")):
+            yield read_samples(file)
 
 
 def read_stamp(folder: Path) -> Stamp:

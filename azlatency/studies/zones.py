@@ -69,10 +69,7 @@ def zone_maps(study: Study) -> dict[tuple[str | None, str, str], str]:
 def read_zone_maps(files: Iterable[Path]) -> ZoneMap:
     """Read one or more zone maps, outputs of the commands above.
 
-    Raises
-    ------
-    ZoneMapError
-        If a file is not a zone map, or if two files contradict each other.
+    Raises `ZoneMapError` if a file is not a zone map, or if two files contradict each other.
     """
     merged = ZoneMap()
     for file in files:

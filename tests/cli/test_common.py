@@ -100,7 +100,7 @@ def test_no_module_of_the_working_directory_is_imported(
     shutil.copy(log, tmp_path / "a.log")
     for name in ("pandas", "numpy", "scipy", "matplotlib", "pyarrow", "msgspec", "typer", "rich", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'a').write(__name__)\n")
-    environment = {**os.environ, "AZLATENCY_CACHE": str(tmp_path / "cache"), "PYTHONPATH": ""}
+    environment = {**os.environ, "PYTHONPATH": ""}
     subprocess.run(
         [sys.executable, *start, *arguments], cwd=tmp_path, env=environment, capture_output=True, check=False
     )

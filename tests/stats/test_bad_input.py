@@ -14,6 +14,11 @@ from helpers.small_frames import runs, samples
 
 import azlatency as az
 from azlatency import stats
+from azlatency.stats.across_runs.planning import runs_to_decide
+from azlatency.stats.across_runs.ranking import rank_sets
+from azlatency.stats.within_run.clock_steps import clock_steps
+from azlatency.stats.within_run.dependence import dependence
+from azlatency.stats.within_run.exceedance import table_exceedance
 
 INF, NAN = math.inf, math.nan
 VALUES: dict[str, list[float]] = {
@@ -25,18 +30,16 @@ VALUES: dict[str, list[float]] = {
 }  # fmt: skip
 GOOD = [1e5, 1.1e5, 1.2e5, 1.3e5, 1.15e5, 1.05e5]
 CALLS: dict[str, Callable[[list[float]], Any]] = {
-    "quantiles": stats.quantiles,
-    "quantiles, lost": lambda x: stats.quantiles(x, lost=5),
-    "quantiles, independent": lambda x: stats.quantiles(x, independent=True),
-    "compare_quantiles": lambda x: stats.compare_quantiles(*(stats.quantiles(y, 0.5)[0] for y in (x, GOOD))),
-    "shift_function": lambda x: stats.shift_function(stats.quantiles(x), stats.quantiles(GOOD)),
-    "mean": stats.mean,
-    "mean_from_summary": lambda x: stats.mean_from_summary(len(x), x[0] if x else NAN, x[-1] if x else NAN),
-    "dependence": stats.dependence,
+    "quantiles": az.quantiles,
+    "quantiles, lost": lambda x: az.quantiles(x, lost=5),
+    "quantiles, independent": lambda x: az.quantiles(x, independent=True),
+    "compare_quantiles": lambda x: stats.compare_quantiles(*(az.quantiles(y, 0.5)[0] for y in (x, GOOD))),
+    "shift_function": lambda x: stats.shift_function(az.quantiles(x), az.quantiles(GOOD)),
+    "dependence": dependence,
     "exceedance": lambda x: stats.exceedance(x, 1.1e5),
     "exceedance, lost": lambda x: stats.exceedance(x, 1.1e5, lost=7),
     "check_percentile": lambda x: stats.check_percentile(stats.exceedance(x, 1.1e5), 0.99),
-    "table_exceedance": lambda x: stats.table_exceedance(1.1e5, len(x), [*range(1, len(x) + 1)], sorted(x)),
+    "table_exceedance": lambda x: table_exceedance(1.1e5, len(x), [*range(1, len(x) + 1)], sorted(x)),
     "fan_out": lambda x: stats.fan_out(x, 10),
     "fit_tail": stats.fit_tail,
     "return_level": stats.return_level,
@@ -45,23 +48,20 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "throttling": stats.throttling,
     "interval_mean": stats.interval_mean,
     "trend": stats.trend,
-    "warm_up": stats.warm_up,
     "event_test": lambda x: stats.event_test(x, 5),
-    "clock_steps": lambda x: stats.clock_steps(np.arange(len(x)), x),
+    "clock_steps": lambda x: clock_steps(np.arange(len(x)), x),
     "lifetimes": lambda x: stats.lifetimes(x, [True] * len(x)),
     "lifetimes, none lost": lambda x: stats.lifetimes(x, [False] * len(x)),
     "histogram_quantiles": lambda x: stats.histogram_quantiles(x, [y + 1 for y in x], [3] * len(x)),
     "exceedance_curve": lambda x: stats.tail_by_run.exceedance_curve(np.array(x)),
     "typical_run": stats.typical_run,
-    "compare": lambda x: stats.compare(x, GOOD),
-    "compare, paired": lambda x: stats.compare(x, x, paired=True),
+    "compare": lambda x: az.compare(x, GOOD),
+    "compare, paired": lambda x: az.compare(x, x, paired=True),
     "history": lambda x: stats.history(x, permutations=19),
     "confirm": stats.confirm,
     "runs_needed": stats.runs_needed,
-    "runs_to_decide": lambda x: stats.runs_to_decide(x, GOOD),
-    "one_way_difference": lambda x: stats.one_way_difference(x, x, 10.0),
-    "may_stop": stats.may_stop,
-    "rank_sets": lambda x: stats.rank_sets({"a": x, "b": GOOD}),
+    "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
+    "rank_sets": lambda x: rank_sets({"a": x, "b": GOOD}),
     "check_expectation": lambda x: stats.check_expectation(x, {"relation": "at_least", "low": 1.0}),
 }
 FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
@@ -121,12 +121,8 @@ def test_no_samples_have_no_quantiles() -> None:
 
 def test_counts_that_disagree_are_flagged() -> None:
     for ranks, values in (([1, 2, 3], [1.0, 2.0, 3.0]), ([1, 2], [1.0])):
-        share = stats.table_exceedance(1.5, 2, ranks, values)
+        share = table_exceedance(1.5, 2, ranks, values)
         assert share.refused and share.codes == ("counts_conflict",)
-
-
-def test_a_lost_run_does_not_stop_the_measurement() -> None:
-    assert not stats.may_stop([INF, *[1e5, 1.001e5] * 20]).stop
 
 
 @pytest.mark.parametrize(

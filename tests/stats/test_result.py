@@ -11,7 +11,9 @@ from helpers.small_frames import runs, samples
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
+from azlatency.stats.within_run.dependence import dependence
 
 
 def test_arrays_series_and_frames_have_the_same_result() -> None:
@@ -20,7 +22,7 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
     one = samples()
     values = one["rtt_ns"].to_numpy(dtype="float64")
-    for function in (az.stats.mean, az.stats.fit_tail, az.stats.dependence):
+    for function in (az.stats.fit_tail, dependence):
         assert str(function(one)) == str(function(values)), function
     assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
     assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
@@ -74,7 +76,7 @@ def test_values_in_two_units_are_refused() -> None:
 
 def test_unusable_frames_are_errors_that_name_the_fix() -> None:
     with pytest.raises(ValueError, match="select one by its run_id"):
-        az.stats.mean(samples(2))
+        az.stats.stability(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
         az.stats.fit_tail(pd.DataFrame({"x": [1.0]}))
     with pytest.raises(KeyError, match="Columns"):
@@ -86,14 +88,14 @@ def everything() -> list[Any]:
     one, frame = samples(), runs()
     stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
-        stats.mean(values), stats.mean([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
+        stats.typical_run([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
         stats.runs_needed(frame), stats.history(values[:40]), stats.fit_tail(values),
         stats.stability(values), stats.event_test(values, 20), stats.trend(values),
         stats.lifetimes([5.0, 6.0], [True, False]),
         stats.throttling(values[:80]), *stats.remaining_wait(values),
         stats.check_percentile(stats.exceedance(values, 1e5), 0.999),
         stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
-        *az.asymmetry(frame), *stats.rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
+        *az.asymmetry(frame), *rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
         stats.return_level(values),
     ]  # fmt: skip
 
@@ -162,7 +164,7 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
     lazy |= {(f"azlatency.stats.{module}".rpartition(".")[0], name) for name, module in stats._MODULES.items()}
     assert typed == lazy and sorted(name for _, name in lazy) == stats.__all__ == dir(stats)
     assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__)
-    with pytest.raises(AttributeError, match="summarize"):
+    with pytest.raises(AttributeError, match="typical_run"):
         stats.by_path  # noqa: B018
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.studies import parts, writer
-
 
 @pytest.fixture
 def study(tmp_path: Path, raw: Path) -> Path:
@@ -23,11 +21,3 @@ def study(tmp_path: Path, raw: Path) -> Path:
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "processed"
-
-
-@pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a study of twenty logs have parts."""
-    monkeypatch.setattr(parts, "_ROWS", 8)
-    monkeypatch.setattr(parts, "_SOURCES", 2)
-    monkeypatch.setattr(writer, "CSV_ROWS", 10)

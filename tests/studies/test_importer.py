@@ -15,11 +15,10 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs import schema
-from azlatency.logs.source import expand
-from azlatency.studies import importer, writer
+from azlatency.studies import importer, parsing
 from azlatency.studies.importer import import_study
 from azlatency.studies.manifest import ManifestError
-from azlatency.studies.store import _read_whole, large_files, load, stored_schema
+from azlatency.studies.store import load
 
 
 def tables_of(folder: Path) -> dict[Path, bytes]:
@@ -29,7 +28,7 @@ def tables_of(folder: Path) -> dict[Path, bytes]:
 
 def test_an_unchanged_study_is_not_parsed_again(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = import_study("cni", [study], out=out)
-    monkeypatch.setattr(importer, "_parse_file", None)
+    monkeypatch.setattr(parsing, "_parse_file", None)
     again = import_study("cni", [study], out=out)
     assert again.unchanged
     assert again.runs_by_tool == first.runs_by_tool
@@ -75,13 +74,13 @@ def test_samples_of_large_logs_have_files_of_their_own(
     (study / "az1-az1" / "ping.log").write_text(log, "utf-8")
     (study / "az1-az2" / "short-ping.log").write_text(log[:200], "utf-8")
     import_study("cni", [study], out=tmp_path / "together")
-    monkeypatch.setattr(importer, "_MOST_SAMPLES", 40)
+    monkeypatch.setattr(parsing, "_MOST_SAMPLES", 40)
     import_study("cni", [study], out=out)
     (study / "az1-az3" / "ping.log").write_text(log.replace("0.3", "0.4"), "utf-8")
     import_study("cni", [study], out=out)
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 2
-    parse_batch = importer._parse_batch  # its answer travels between processes
-    monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
+    parse_batch = importer.parse_batch  # its answer travels between processes
+    monkeypatch.setattr(importer, "parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
     import_study("cni", [study], out=tmp_path / "fresh")
     assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
     apart, together = (load("cni", processed=folder).samples for folder in (out, tmp_path / "together"))
@@ -91,36 +90,6 @@ def test_samples_of_large_logs_have_files_of_their_own(
     (study / "az1-az3" / "ping.log").unlink()
     import_study("cni", [study], out=out)
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 1
-
-
-def test_long_tables_of_large_logs_have_files_of_their_own(
-    study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import_study("cni", [study], out=tmp_path / "together")
-    monkeypatch.setattr(expand, "_LARGE", 0)
-    monkeypatch.setattr(importer, "_MOST_ROWS", 3)
-    monkeypatch.setattr(writer, "ROW_GROUP", 4)
-    parse_batch = importer._parse_batch  # its answer travels between processes
-    monkeypatch.setattr(importer, "_parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
-    summary = import_study("cni", [study], out=out)
-    assert large_files(out / "cni", "intervals") and large_files(out / "cni", "metrics")
-    assert not (out / "cni" / "intervals.csv").exists()
-    apart, together = load("cni", processed=out), load("cni", processed=tmp_path / "together")
-    for name in schema.TABLES:
-        assert (
-            apart.to_arrow(name)
-            .drop_columns(["imported_at"] if name == "sources" else [])
-            .equals(together.to_arrow(name).drop_columns(["imported_at"] if name == "sources" else []))
-        ), name
-    parsed = [_read_whole(folder / "cni", "parsed_runs", stored_schema("parsed_runs"))
-              for folder in (out, tmp_path / "together")]  # fmt: skip
-    assert parsed[0].equals(parsed[1]), "the marks of runs do not depend on the files"
-    first = next(path for path in sorted(study.rglob("*.log")))
-    first.write_text(first.read_text("utf-8") + "\n", "utf-8")
-    assert import_study("cni", [study], out=out).parsed == 1
-    import_study("cni", [study], out=tmp_path / "fresh")
-    assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
-    assert summary.usable
 
 
 def test_a_changed_manifest_is_applied(study: Path, out: Path) -> None:
@@ -138,7 +107,7 @@ def test_a_changed_manifest_needs_no_parsing(study: Path, out: Path, monkeypatch
     before = plain.runs.drop(columns="scenario"), len(plain.events)
     text = (study / "study.toml").read_text("utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr(importer, "_parse_file", None)
+        patched.setattr(parsing, "_parse_file", None)
         entry = '\n[[run]]\nlog = "*qperf.log"\nclient = "pod-a"\nscenario = "x"\n'
         (study / "study.toml").write_text(text + entry, "utf-8")
         summary = import_study("cni", [study], out=out)
@@ -170,7 +139,7 @@ def test_one_bad_file_does_not_end_an_import(study: Path, out: Path, monkeypatch
     os.mkfifo(study / "pipe.log")
     good.unlink()
     vanishing, growing = study / "az1-az2" / "qperf.log", study / "az1-az3" / "qperf.log"
-    parse_file = importer._parse_file
+    parse_file = parsing._parse_file
 
     def parse_and_change(path: str, file: Path, tool: str | None) -> object:
         if file == vanishing:
@@ -180,7 +149,7 @@ def test_one_bad_file_does_not_end_an_import(study: Path, out: Path, monkeypatch
             file.write_text(growing.read_text("utf-8") + "more\n", "utf-8")
         return parts
 
-    monkeypatch.setattr(importer, "_parse_file", parse_and_change)
+    monkeypatch.setattr(parsing, "_parse_file", parse_and_change)
     summary = import_study("cni", [study], out=out)
     assert sorted(line.split(": ")[0] for line in summary.unreadable) == [
         "az1-az2/qperf.log", "az1-az3/qperf.log", "link.log", "linked", "pipe.log"]  # fmt: skip
@@ -258,7 +227,7 @@ def test_tables_do_not_depend_on_the_executor_or_its_batches(
 ) -> None:
     shutil.copy(study / "az1-az1" / "qperf.log", study / "copy.log")
     import_study("cni", [study], out=out)
-    monkeypatch.setattr(importer, "_MOST_FILES", batch_files)
+    monkeypatch.setattr(parsing, "_MOST_FILES", batch_files)
     done = []
     with ThreadPoolExecutor(2) as executor:
         summary = import_study(
@@ -278,7 +247,7 @@ def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, mo
     before = tables_of(out / "cni")
     os.unlink(study / "az1-az1" / "qperf.log")
     shutil.copy(study / "az1-az2" / "qperf.log", study / "new.log")
-    monkeypatch.setattr(importer, "_parse_batch", _exit_at_once)
+    monkeypatch.setattr(importer, "parse_batch", _exit_at_once)
     context = multiprocessing.get_context("spawn")
     message = r"a worker process died .*; check its memory and import again"
     with ProcessPoolExecutor(1, mp_context=context) as executor, pytest.raises(az.LogError, match=message):
@@ -287,8 +256,8 @@ def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, mo
 
 
 def test_workers_with_other_parsers_are_refused(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parse = importer._parse_batch
-    monkeypatch.setattr(importer, "_parse_batch", lambda batch: parse(batch)._replace(parser_version="old"))
+    parse = importer.parse_batch
+    monkeypatch.setattr(importer, "parse_batch", lambda batch: parse(batch)._replace(parser_version="old"))
     with pytest.raises(az.LogError, match=r"another version of the parsers \(old instead of .*\); install the same"):
         import_study("cni", [study], out=out)
     assert not out.exists()
@@ -305,7 +274,7 @@ def test_a_renamed_log_counts_once(study: Path, out: Path, tmp_path: Path) -> No
 def test_a_log_that_changes_while_it_is_read_is_left_out(
     study: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parse = importer._parse_file
+    parse = parsing._parse_file
 
     def parse_and_append(path: str, file: Path, tool: str | None) -> object:
         parts = parse(path, file, tool)
@@ -313,7 +282,7 @@ def test_a_log_that_changes_while_it_is_read_is_left_out(
             file.write_bytes(file.read_bytes() + b"more\n")
         return parts
 
-    monkeypatch.setattr(importer, "_parse_file", parse_and_append)
+    monkeypatch.setattr(parsing, "_parse_file", parse_and_append)
     summary = import_study("cni", [study], out=out)
     assert summary.unreadable == ["az1-az1/qperf.log: changed while it was read; import it again"]
     assert "az1-az1/qperf.log" not in set(load("cni", processed=out).sources["path"])
@@ -336,7 +305,7 @@ def test_a_value_that_fits_no_column_refuses_its_file_alone(
     text = (FIXTURES / "iperf3" / "3.12-tcp.json").read_text()
     (tmp_path / "good.json").write_text(text)
     (tmp_path / "bad.json").write_text(text + "\n")
-    parse = importer._parse_file
+    parse = parsing._parse_file
 
     def parse_badly(path: str, file: Path, tool: str | None) -> Any:
         sha256, parts = parse(path, file, tool)
@@ -344,7 +313,7 @@ def test_a_value_that_fits_no_column_refuses_its_file_alone(
             parts[0].rows["intervals"][1]["retransmits"] = value
         return sha256, parts
 
-    monkeypatch.setattr(importer, "_parse_file", parse_badly)
+    monkeypatch.setattr(parsing, "_parse_file", parse_badly)
     summary = import_study("mixed", [tmp_path / "good.json", tmp_path / "bad.json"], out=out)
     (refused,) = summary.unreadable
     assert refused.startswith(f"bad.json: line 66: retransmits {value!r} does not fit its column (")

@@ -133,8 +133,7 @@ def test_rebuild_notices_a_log_that_was_edited_with_equal_size_and_time(study: P
     assert import_study("cni", [study], out=out, rebuild=True).data_version != first.data_version
 
 
-@pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("lost", ["metrics-00001-of-*.parquet", "runs-*.parquet", "samples/tool=ping/*", "study.json"])
+@pytest.mark.parametrize("lost", ["metrics.parquet", "runs.parquet", "samples/tool=ping/*", "study.json"])
 def test_a_deleted_file_is_named_and_written_again(lost: str, study: Path, out: Path, raw: Path) -> None:
     for log in (raw / "emulated-zones" / "ping" / "az1a-az1b").iterdir():
         shutil.copy(log, study / log.name)

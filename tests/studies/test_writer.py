@@ -10,19 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.places import ROOT
+from helpers.places import FIXTURES, ROOT
 
-from azlatency.studies import parts, writer
+from azlatency.studies import parsing, writer
 from azlatency.studies.importer import import_study
 from azlatency.studies.store import load
 
 
-@pytest.mark.parametrize("most", [pytest.param(None, marks=pytest.mark.slow), 8])
-def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
+def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever call the import dies in, the old tables or the new ones are there, never half of them."""
-    if most is not None:  # tables in parts
-        monkeypatch.setattr(parts, "_ROWS", most)
-        monkeypatch.setattr(parts, "_SOURCES", 8)
+    (study / "az1-az3" / "ping.log").write_bytes((FIXTURES / "ping" / "busybox-1.35-c4.log").read_bytes())
+    monkeypatch.setattr(parsing, "_MOST_SAMPLES", 2)
     import_study("cni", [study], out=out)
     rows = len(load("cni", processed=out).runs)
     (study / "az1-az2" / "qperf.log").unlink()
@@ -40,7 +38,7 @@ def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.Monkey
     for fatal in range(1, 40):
         calls.clear()
         with monkeypatch.context() as patched:
-            for name in ("_write_table", "_write_part", "_link", "_write_json"):
+            for name in ("_write_table", "_write_samples", "_link", "_write_json"):
                 patched.setattr(writer, name, dying(name, getattr(writer, name), fatal))
             patched.setattr(os, "rename", dying("rename", os.rename, fatal))
             try:

@@ -6,17 +6,18 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from table import Answer, Row, simulate
 
-from azlatency.stats import exceedance, quantiles, remaining_wait, stability
+from azlatency import quantiles
+from azlatency.stats import exceedance, remaining_wait, stability
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options
-from azlatency.studies.segments import Segment
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -81,18 +82,8 @@ def exceedance_rows(section: str, scale: float) -> Iterator[Row]:
 UNIT = 1e5
 
 
-class Piece(NamedTuple):
-    """A segment in memory, for the estimates of runs that are read from files."""
-
-    rtt: Rtt
-
-    def bounds(self) -> tuple[Rtt, Rtt]:
-        """Return the values as both bounds."""
-        return self.rtt, self.rtt
-
-
 def large_run_rows(section: str, scale: float) -> Iterator[Row]:
-    """Estimate the coverage of quantiles whose dependence is measured by batches, as in runs of over two million.
+    """Estimate the coverage of quantiles whose dependence is measured by batches, as in runs of over five million.
 
     Batches of four probes give as many batches as a run of 1.6 million.
     """
@@ -101,10 +92,14 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
         for p in (0.5, 0.99):
 
             def answer(random: np.random.Generator, name: str = name, p: float = p) -> Answer:
-                pieces = [Piece(rtt) for rtt in np.split(UNIT * PROCESSES[name](random, 100_000), 4)]
-                _, (given,) = large_runs.estimate_large_run(
-                    cast("list[Segment]", pieces), [p], Options(confidence=0.95)
-                )
+                rtt = np.rint(UNIT * PROCESSES[name](random, 100_000)).astype("int64")
+                samples = pa.table({
+                    "run_id": pa.repeat("a-01", len(rtt)), "file_row_number": np.arange(len(rtt)), "rtt_ns": rtt,
+                    "status": pa.repeat("ok", len(rtt)), "low_ns": pa.nulls(len(rtt)), "high_ns": pa.nulls(len(rtt)),
+                })  # fmt: skip
+                with duckdb.connect() as connection:
+                    connection.register("samples", samples)
+                    _, (given,) = large_runs.estimate_large_run(connection, "a-01", [p], Options(confidence=0.95))
                 return _answered(given)
 
             yield simulate(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     import numpy as np

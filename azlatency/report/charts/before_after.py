@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks, times_axis
 from azlatency.report.charts.base import MOST_ROWS, grid, label, left_out, lines, most_of, sizes, stack, styled, tip
@@ -17,6 +16,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
 from azlatency.stats.within_run.distribution_shape import ShiftFunction
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from azlatency.logs.format import decimals_for, format_number, plain
 from azlatency.report.charts.base import tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, INK, RUN
+from azlatency.studies.format import decimals_for, format_number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

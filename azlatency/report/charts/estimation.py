@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
@@ -15,6 +14,7 @@ from azlatency.report.charts.titles import is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.format import plain
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value, plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
@@ -27,6 +26,7 @@ from azlatency.report.charts.titles import RATES, TIMES, by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
+from azlatency.studies.format import format_value, plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import nines, plain_log_ticks, spread
 from azlatency.report.charts.base import (
@@ -30,6 +29,7 @@ from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
+from azlatency.studies.format import plain
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:

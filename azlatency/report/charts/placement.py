@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import (
@@ -28,6 +27,7 @@ from azlatency.report.charts.titles import by_method, extremes, is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
+from azlatency.studies.format import plain
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.base import label
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.stats.result import Comparison
+from azlatency.studies.format import plain
 from azlatency.studies.path import route
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.run_order import LEVEL
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.format import format_value, one_prefix, plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import stretches
 from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
@@ -16,6 +15,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling
+from azlatency.studies.format import format_value, one_prefix, plain
 
 if TYPE_CHECKING:
     import pandas as pd

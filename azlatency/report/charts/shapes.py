@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
@@ -16,6 +15,7 @@ from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.distribution_shape import RunHistogram
+from azlatency.studies.format import plain
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:

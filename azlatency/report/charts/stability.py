@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_value, plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, stretches
 from azlatency.report.charts.base import MICROSECOND, SECOND, grid, new_figure, sizes, styled, tip
@@ -13,6 +12,7 @@ from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import CUT_OFF, ReportedSegments, RunTimeSeries
+from azlatency.studies.format import count_of, format_value, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value, one_prefix
 from azlatency.report.card import ALIKE, span
 from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
 from azlatency.report.charts.draw import number
@@ -16,6 +15,7 @@ from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
+from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
@@ -14,6 +13,7 @@ from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

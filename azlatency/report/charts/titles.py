@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TypeVar
 
-from azlatency.logs.format import format_value, one_prefix
 from azlatency.report.card import span
+from azlatency.studies.format import format_value, one_prefix
 from azlatency.studies.path import Path
 
 Name = TypeVar("Name", bound=Path | str)

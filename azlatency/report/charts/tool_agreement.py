@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, sizes, stack, styled
@@ -16,6 +15,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import VERDICTS
 from azlatency.stats.across_runs.agreement import Agreement, Pair
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

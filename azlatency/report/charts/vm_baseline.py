@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import column_unit, plain
 from azlatency.report.card import span
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
@@ -16,6 +15,7 @@ from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import limits, read_in
 from azlatency.stats.across_runs.baseline import Conformance
+from azlatency.studies.format import column_unit, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import plain
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
@@ -32,6 +31,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison
+from azlatency.studies.format import plain
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:

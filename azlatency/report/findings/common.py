@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_estimate, one_prefix
 from azlatency.report.card import span
 from azlatency.report.objects import Finding
+from azlatency.studies.format import count_of, format_estimate, one_prefix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value
 from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method, measured_once, values_by_path
 from azlatency.report.objects import Findings
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
+from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting
+from azlatency.studies.format import one_prefix
 
 
 def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from azlatency.logs.format import one_prefix
 from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, info, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
+from azlatency.studies.format import one_prefix
 
 #: Most runs that are listed one by one.
 _MOST_RATES = 6

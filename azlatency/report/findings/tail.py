@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.logs.format import format_interval, format_value, one_prefix
 from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
+from azlatency.studies.format import format_interval, format_value, one_prefix
 
 _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 

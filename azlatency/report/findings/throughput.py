@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of
 from azlatency.report.card import span
 from azlatency.report.findings.common import (
     act,
@@ -18,6 +17,7 @@ from azlatency.report.findings.common import (
 )
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
+from azlatency.studies.format import count_of
 from azlatency.studies.throughput_runs import REVERSE
 
 if TYPE_CHECKING:

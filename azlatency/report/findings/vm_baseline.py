@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import column_unit, count_of
 from azlatency.report.card import span
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.tables.common import in_unit, limits
+from azlatency.studies.format import column_unit, count_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from azlatency.logs.format import decimals_for, format_number, interval_decimals, natural_key
 from azlatency.report.objects import Note
 from azlatency.report.table import (
     GIGABITS,
@@ -26,6 +25,7 @@ from azlatency.report.table import (
     words,
 )  # fmt: skip
 from azlatency.stats.result import CODES, SHORT, Estimate
+from azlatency.studies.format import decimals_for, format_number, interval_decimals, natural_key
 
 if TYPE_CHECKING:
     import pandas as pd

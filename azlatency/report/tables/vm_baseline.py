@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.logs.format import plain
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, Unit, interval, number, text, words
 from azlatency.report.tables.common import (
@@ -19,6 +18,7 @@ from azlatency.report.tables.common import (
     level,
     read_in,
 )
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.format import visible
+from azlatency.studies.format import visible
 
 
 def normalise(nb: Any, known_ids: Sequence[str] = ()) -> Any:

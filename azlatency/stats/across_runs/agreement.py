@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from azlatency.logs.format import count_of, format_estimate, format_interval, join_words
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
+from azlatency.studies.format import count_of, format_estimate, format_interval, join_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,10 +127,7 @@ def bland_altman(
     Pairs with a missing value are left out. Values must be positive. ``resolution``: steps of the printed values of
     both tools; the interval of the ratio, the one of a single pair and the verdict allow for them.
 
-    Raises
-    ------
-    ValueError
-        If the lengths differ, or the margin is not relative.
+    Raises `ValueError` if the lengths differ, or the margin is not relative.
     """
     import numpy as np
     from scipy.stats import norm

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.logs.format import count_of, format_value
 from azlatency.stats.across_runs.comparison import Setting
 from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions, orders_of_rounds
 from azlatency.stats.across_runs.directions import (
@@ -48,6 +47,7 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
+from azlatency.studies.format import count_of, format_value
 from azlatency.studies.path import route
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from azlatency.logs.format import count_of, format_interval, format_value
 from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
 from azlatency.stats.across_runs.run_values import (
@@ -37,6 +36,7 @@ from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.format import count_of, format_interval, format_value
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -134,10 +134,7 @@ class Conformance(Result):
 def limits_of(expectation: Expectation) -> tuple[float | None, float | None]:
     """Return (low, high) of an expectation; ``None`` is an open end.
 
-    Raises
-    ------
-    ValueError
-        If the relation is unknown, or if limits are missing or in the wrong order.
+    Raises `ValueError` if the relation is unknown, or if limits are missing or in the wrong order.
     """
     relation = expectation.get("relation")
     low, high = expectation.get("low"), expectation.get("high")

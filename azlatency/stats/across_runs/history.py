@@ -16,12 +16,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from azlatency.logs.format import count_of, format_value, join_words
 from azlatency.stats.across_runs.run_order import FEWEST as FEWEST_RUNS
 from azlatency.stats.across_runs.run_order import run_order
 from azlatency.stats.across_runs.run_values import VALUE_COLUMNS, refusals, run_values, value_column
 from azlatency.stats.result import Result, Results, Row
 from azlatency.stats.within_run.dependence import ljung_box
+from azlatency.studies.format import count_of, format_value, join_words
 
 if TYPE_CHECKING:
     import numpy as np

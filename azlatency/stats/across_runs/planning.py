@@ -197,33 +197,9 @@ def _runs_for(spread: float, relative: float, confidence: float) -> int | None:
 def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0.95) -> int:
     """Return the number of runs for an interval within ``relative`` at a known spread.
 
-    Parameters
-    ----------
-    spread : float
-        Standard deviation of the logarithms of run values; 0.1 is about 10 %.
-    relative : float
-        Relative half-width to reach; ``0.05`` is ±5 %.
-    confidence : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    int
-        Number of runs.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Notes
-    -----
     Student's t on logarithms. Nothing is added for an uncertain spread; with a pilot, use `runs_needed`.
 
-    Examples
-    --------
-    >>> runs_for_spread(0.1)
-    19
+    Raises `ValueError` if a parameter is out of range.
     """
     if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1:
         raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
@@ -242,36 +218,11 @@ def runs_to_decide(
 ) -> Plan:
     """Return the number of runs on each side that show equivalence if nothing changed.
 
-    Parameters
-    ----------
-    a, b : array_like, Series or DataFrame
-        One positive number per run, or one row per run.
-    margin : float
-        Relative change that matters; ``0.05`` is 5 %.
-    confidence : float
-        Level of the two one-sided tests, between 0 and 1.
-    assurance : float
-        Power of the tests and level of the upper bound on the spread, from 0.5 to below 1.
-    value : str, optional
-        Column of a frame; by default its median, else its mean, else its throughput.
-    labels : mapping, optional
-        Columns that identify the result in a frame.
-
-    Returns
-    -------
-    Plan
-        Fewer than four degrees of freedom allow only a range (``few_clusters``), none nothing (``no_replication``).
-
-    Raises
-    ------
-    ValueError
-        If ``margin`` or ``assurance`` is out of range.
-
-    Notes
-    -----
     Two one-sided tests (Schuirmann 1987) at a true ratio of 1, in the usual approximation by two quantiles of t, with
     the spread pooled over both sides. From six runs it is the interquartile range / 1.349, as in rank tests slow runs
     do not count by their size.
+
+    Raises `ValueError` if ``margin`` or ``assurance`` is out of range.
     """
     import numpy as np
 

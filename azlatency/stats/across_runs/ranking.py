@@ -71,26 +71,6 @@ def rank_sets(
 ) -> Results[RankSet]:
     """Rank paths by their run values.
 
-    Parameters
-    ----------
-    groups : mapping
-        Path to its run values: a sequence in any order, or a mapping from round to value. Paths with rounds are
-        compared in common rounds.
-    unit : str
-        Canonical unit of the values.
-    confidence : float
-        Simultaneous level, between 0 and 1.
-    resolution : float
-        Step of the printed values, in ``unit``; ranks that differ by rounding only are not excluded.
-
-    Returns
-    -------
-    Results[RankSet]
-        One rank set per path, smallest typical value first. A path with fewer than two runs may have any rank
-        (``no_replication``).
-
-    Notes
-    -----
     Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; tests of `azlatency.compare`, Holm.
     """
     names = list(groups)

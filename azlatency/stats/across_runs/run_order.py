@@ -102,8 +102,6 @@ def run_order(*series: FloatArray) -> RunOrder:
 
     Series of fewer than six runs are left out; without any other, the order is `UNTESTED`.
 
-    Notes
-    -----
     The p-value of one series of up to eight runs is exact, up to 100 runs it comes from random orders with a fixed
     seed, and else from the normal distribution with the moments over all orders. Series of one length count as measured
     in the same rounds and are permuted together, because what acts on all of them in a round is no dependence in time.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from azlatency.logs.format import natural_key
+from azlatency.studies.format import natural_key
 from azlatency.studies.key import differing
 from azlatency.studies.path import Path
 

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from azlatency.logs.format import format_interval, format_value
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.dependence import autocorrelation_time
-from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, SortedRun, sort_run
+from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
+from azlatency.studies.format import format_interval, format_value
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
@@ -118,7 +118,7 @@ def exceedance(
     )  # fmt: skip
 
 
-def _bound(run: SortedRun, confidence: float, side: int = 1) -> float:
+def _bound(run: Run, confidence: float, side: int = 1) -> float:
     """Return the upper bound of the narrowest tail that has ten effective probes; 1 if there is none.
 
     ``side`` is 1 for the slowest probes and -1 for the fastest.
@@ -157,41 +157,7 @@ def table_exceedance(
 ) -> Estimate:
     """Bound the share above a limit from a printed percentile table.
 
-    Parameters
-    ----------
-    limit : float
-        Limit in ``unit``.
-    n : int
-        Number of packets.
-    ranks : sequence of int
-        1-based ranks of the printed values, ascending.
-    values : sequence of float
-        The printed values, in ``unit``.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    unit : str
-        Unit of the values and of the limit.
-    labels : mapping, optional
-        Labels of the result.
-
-    Returns
-    -------
-    Estimate
-        The share, between 0 and 1; the geometric mean of the possible shares (``interpolated``) unless the table
-        determines the count. None if ranks and values differ in number or a rank exceeds ``n``
-        (``counts_conflict``). The interval is a lower bound (``within_run_floor``): a table has lost the order of
-        sending.
-
-    Notes
-    -----
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.exceedance import table_exceedance
-    >>> share = table_exceedance(140.0, 1000, [500, 900, 990], [100.0, 120.0, 150.0], unit="µs")
-    >>> share.diagnostics["count_low"], share.diagnostics["count_high"]
-    (11, 100)
     """
     what, all_labels = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
     estimate = low = high = None

@@ -1,12 +1,8 @@
-"""The values of one run, which can say what any of its quantiles is and how sure that is.
-
-`SortedRun` holds the values in memory; `azlatency.stats.within_run.large_runs` reads them from files.
-"""
+"""The values of one run, which can say what any of its quantiles is and how sure that is."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,6 +12,9 @@ from azlatency.stats.within_run.dependence import dependence, indicator_autocorr
 from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from azlatency.stats.arrays import FloatArray
 
 #: Effective packets beyond a percentile of dependent packets with fewer of which the interval may be too short: with
@@ -38,30 +37,57 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(ABC):
-    """One run. ``n`` includes lost probes, ``rank_tau`` is the autocorrelation time of its ranks."""
+class Run:
+    """One run: its distinct values, ascending, and how many packets are at or below each.
 
+    ``n`` includes lost probes, ``rank_tau`` is the autocorrelation time of the ranks. ``taus`` are the autocorrelation
+    times of the indicators of some quantiles; others are measured with ``series``, the values in the order of sending.
+    """
+
+    levels: FloatArray
+    cumulative: NDArray[np.int64]
     n: int
-    rank_tau: float
-    codes: tuple[str, ...]
-    diagnostics: dict[str, float | int | str | bool]
     options: Options
+    rank_tau: float = 1.0
+    codes: tuple[str, ...] = ()
+    diagnostics: dict[str, float | int | str | bool]
+    taus: dict[float, float] = field(default_factory=dict)
+    series: FloatArray | None = None
 
-    @abstractmethod
     def tau(self, p: float) -> float:
         """Return the autocorrelation time of the indicator of the p-quantile; 1 if the quantile is refused."""
+        if p not in self.taus:
+            self.taus[p] = 1.0
+            if not self.options.independent and self.series is not None and (value := self.point(p)[1]) is not None:
+                self.taus[p] = indicator_autocorrelation_time(self.series, value)
+        return self.taus[p]
 
-    @abstractmethod
     def value_at(self, rank: int) -> float | None:
         """Return the order statistic of a 1-based rank; None beyond the values or if it is a lost probe."""
+        import numpy as np
 
-    @abstractmethod
+        if not len(self.levels) or not 1 <= rank <= self.cumulative[-1]:
+            return None
+        value = float(self.levels[np.searchsorted(self.cumulative, rank)])
+        return value if math.isfinite(value) else None
+
     def steps(self) -> tuple[str, ...]:
         """Return ``constant`` or ``quantised`` if the answered values are equal or take fewer than twenty levels."""
+        count, values = len(self.levels), int(self.cumulative[-1]) if len(self.levels) else 0
+        if not count or not math.isfinite(self.levels[0]):
+            return ()
+        if count == 1 and self.n == values > 1:
+            return ("constant",)
+        return ("quantised",) if count < min(20, values / 2) else ()
 
-    @abstractmethod
     def levels_between(self, low: float, high: float) -> tuple[FloatArray, int]:
         """Return the distinct values from just below to just above [low, high], and how many packets lie inside."""
+        import numpy as np
+
+        first, last = int(np.searchsorted(self.levels, low)), int(np.searchsorted(self.levels, high, "right"))
+        levels = self.levels[max(first - 1, 0) : last + 1]
+        below, within = (int(self.cumulative[end - 1]) if end else 0 for end in (first, last))
+        return levels[np.isfinite(levels)], within - below
 
     def cautious_tau(self, p: float) -> float:
         """Return the larger tau of the quantile itself and of a tail ten times as wide.
@@ -155,13 +181,12 @@ class Run(ABC):
         return step if step > (high - low) / 2 else 0.0
 
 
-def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> SortedRun:
-    """Sort the values of one run, count the lost and the missing ones, and measure the dependence."""
+def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> Run:
+    """Count the distinct values of one run, the lost and the missing ones, and measure the dependence."""
     import numpy as np
 
-    ordered = np.sort(x)
-    n = len(x) + lost
-    unanswered = lost + len(x) - int(np.searchsorted(ordered, np.inf))
+    levels, counts = np.unique(x, return_counts=True)
+    unanswered = lost + int(counts[np.searchsorted(levels, np.inf) :].sum())
     diagnostics: dict[str, float | int | str | bool] = {"missing": missing, "lost": unanswered}
     measured = None if options.independent or len(x) < 4 else dependence(x)
     codes: tuple[str, ...] = ("missing",) if missing else ()
@@ -170,51 +195,7 @@ def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0
         if measured.memory is not None:
             diagnostics["memory_d"] = measured.memory
         codes += measured.codes + measured.warnings
-    return SortedRun(
-        x=x, ordered=ordered, n=n, rank_tau=1.0 if measured is None else measured.rank_tau, codes=codes,
-        diagnostics=diagnostics, options=options,
+    return Run(
+        levels=levels, cumulative=np.cumsum(counts), n=len(x) + lost, series=x, codes=codes, diagnostics=diagnostics,
+        options=options, rank_tau=1.0 if measured is None else measured.rank_tau,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SortedRun(Run):
-    """One run's values, in the order of sending and sorted. ``n`` includes lost probes without a known position."""
-
-    x: FloatArray
-    ordered: FloatArray
-    taus: dict[float, float] = field(default_factory=dict)
-
-    def tau(self, p: float) -> float:
-        """Return the autocorrelation time; see `Run.tau`."""
-        if p not in self.taus:
-            value = None if self.options.independent else self.point(p)[1]
-            self.taus[p] = 1.0 if value is None else indicator_autocorrelation_time(self.x, value)
-        return self.taus[p]
-
-    def value_at(self, rank: int) -> float | None:
-        """Return an order statistic; see `Run.value_at`."""
-        value = float(self.ordered[rank - 1]) if 1 <= rank <= len(self.ordered) else math.inf
-        return value if math.isfinite(value) else None
-
-    def steps(self) -> tuple[str, ...]:
-        """Return ``constant`` or ``quantised``; see `Run.steps`."""
-        import numpy as np
-
-        ordered = self.ordered
-        if not len(ordered) or not math.isfinite(ordered[0]):
-            return ()
-        if self.n > 1 and self.n == len(ordered) and ordered[0] == ordered[-1]:
-            return ("constant",)
-        # A first look at a thousand evenly spaced values avoids the full count for most runs.
-        if len(np.unique(ordered[:: max(len(ordered) // 1000, 1)])) >= 20:
-            return ()
-        return ("quantised",) if len(np.unique(ordered)) < min(20, len(ordered) / 2) else ()
-
-    def levels_between(self, low: float, high: float) -> tuple[FloatArray, int]:
-        """Return the distinct values around [low, high] and how many lie inside; see `Run.levels_between`."""
-        import numpy as np
-
-        ordered = self.ordered
-        first, last = int(np.searchsorted(ordered, low)), int(np.searchsorted(ordered, high, "right"))
-        levels = np.unique(ordered[max(first - 1, 0) : min(last + 1, len(ordered))])
-        return levels[np.isfinite(levels)], last - first

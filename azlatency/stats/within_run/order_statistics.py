@@ -26,16 +26,7 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
     P(B < low) <= alpha/2 and the upper one the smallest with P(B >= high) <= alpha/2 (Le Boudec, Performance
     Evaluation, EPFL Press 2010, theorem 2.1).
 
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range.
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-    >>> order_statistic_ranks(100, 0.5)
-    (40, 61)
+    Raises `ValueError` if an argument lies outside its range.
     """
     if n < 0 or not 0 < p < 1 or not 0 < confidence < 1:
         raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")

@@ -35,36 +35,7 @@ def bracket(
 ) -> Estimate:
     """Enclose the p-quantile of one run between printed order statistics.
 
-    Parameters
-    ----------
-    p : float
-        Level of the quantile, between 0 and 1.
-    n : int
-        Number of packets.
-    ranks : sequence of int
-        1-based ranks of the printed values, ascending; 1 and ``n`` if minimum and maximum are printed.
-    values : sequence of float
-        The printed values, in ns.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    labels : mapping, optional
-        Labels of the result.
-
-    Returns
-    -------
-    Estimate
-        The printed value of rank floor(p n + 0.5), None if that rank is not printed, with the bracket as its interval.
-
-    Notes
-    -----
     Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.printed_quantiles import bracket
-    >>> p90 = bracket(0.9, 1000, [1, 500, 900, 990, 1000], [80.0, 100.0, 120.0, 150.0, 400.0])
-    >>> p90.low, p90.estimate, p90.high
-    (100.0, 120.0, 150.0)
     """
     low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
     below = bisect_right(ranks, low_rank) - 1

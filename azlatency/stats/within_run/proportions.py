@@ -13,16 +13,7 @@ def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[f
 
     Its coverage is never below ``confidence``: Clopper & Pearson, Biometrika 26:404 (1934).
 
-    Raises
-    ------
-    ValueError
-        If ``count`` lies outside 0 to ``n``, or ``n`` is not positive.
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.proportions import clopper_pearson
-    >>> clopper_pearson(0, 10)[0], round(clopper_pearson(0, 10)[1], 3)
-    (0.0, 0.308)
+    Raises `ValueError` if ``count`` lies outside 0 to ``n``, or ``n`` is not positive.
     """
     if not 0 <= count <= n or n <= 0:
         raise ValueError(f"count = {count}, n = {n}: need 0 <= count <= n and n > 0")

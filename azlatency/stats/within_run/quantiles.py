@@ -7,8 +7,7 @@ sample size of the indicator 1{x <= q} (Woodruff, JASA 47:635, 1952; Heidelberge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -16,8 +15,7 @@ from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
-from azlatency.studies.samples import bounds, counted
-from azlatency.studies.segments import read_bounds, sample_count, segments_by_run
+from azlatency.studies.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +37,6 @@ def quantiles(
     unit: str = "ns",
     resolution: float = 0.0,
     labels: pd.DataFrame | None = None,
-    executor: Executor | None = None,
 ) -> Results[Estimate]:
     """Estimate quantiles within each run, with intervals that account for the dependence of packets.
 
@@ -64,9 +61,6 @@ def quantiles(
         Step of the printed values. Half a step is added at each end if the interval is not much wider than the step.
     labels : DataFrame, optional
         Runs to use, indexed by run_id; its columns become labels of the estimates.
-    executor : concurrent.futures.Executor, optional
-        Executor that reads the files of runs with more than 2 million samples; its workers must see the study's folder.
-        The result does not depend on it. Default: this process.
 
     Returns
     -------
@@ -83,15 +77,17 @@ def quantiles(
     ------
     ValueError
         If a level lies outside (0, 1), the data have two dimensions, or a frame has no ``run_id`` and ``rtt_ns``.
+    LogError
+        If a study has more than 5 million samples and DuckDB is not installed.
 
     Notes
     -----
     The ranks come from Wilson's interval at the effective sample size of 1{x <= q} (Woodruff, JASA 47:635, 1952;
     Heidelberger & Lewis, Operations Research 32:185, 1984), with the autocorrelation time of Geyer (1992).
 
-    A run of a study with more than 2 million samples is not loaded but read in three passes over the row groups of its
-    file, in bounded memory. The estimates are the same order statistics; the autocorrelation time is measured with the
-    means of batches of consecutive packets.
+    A run of a study with more than 5 million samples is not loaded: DuckDB (the extra ``scale``) counts its values.
+    The estimates are the same order statistics; the autocorrelation time is measured with the means of batches of
+    consecutive packets.
 
     Examples
     --------
@@ -110,18 +106,13 @@ def quantiles(
 
         study = cast("Study", data)
         if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:
-            return _of_large_study(study, levels, options, labels, executor)
+            return _of_large_study(study, levels, options, labels)
         labels = latency(study)[["path", "method"]] if labels is None else labels
         data = study.samples
     if not hasattr(data, "columns"):
         x, missing = to_array(data)
         return Results(_of_run(x, levels, options, lost=lost, missing=missing))
-    results = Results[Estimate]()
-    for run_id, low, high in _bounds_by_run(data, labels):
-        run_labels = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
-        of_run = replace(options, unit="ns", labels=run_labels)
-        results += _of_bounds(low, high, levels, of_run)
-    return results
+    return _of_frame(data, levels, options, labels)
 
 
 def _bounds_by_run(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tuple[str, FloatArray, FloatArray]]:
@@ -145,25 +136,53 @@ def _of_run(
     return [estimates[level] for level in levels]
 
 
-def _of_large_study(
-    study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None, executor: Executor | None
+def _of_frame(
+    samples: pd.DataFrame, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
 ) -> Results[Estimate]:
-    """Estimate the quantiles of each run of a study from its files."""
+    """Estimate the quantiles of each run of a frame."""
+    results = Results[Estimate]()
+    for run_id, low, high in _bounds_by_run(samples, labels):
+        results += _of_bounds(low, high, levels, _labelled(options, run_id, labels))
+    return results
+
+
+def _of_large_study(
+    study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
+) -> Results[Estimate]:
+    """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
     from azlatency.studies.runs import client_side_runs, run_table
 
-    segments = segments_by_run(study)
-    chosen = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
+    labels = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
+    study.verify("samples")
     results = Results[Estimate]()
-    for run_id in map(str, chosen.index):
-        if not (of_this := segments.get(run_id)):
-            continue
-        of_run = replace(options, unit="ns", labels={"run_id": run_id, **dict(chosen.loc[run_id])})
-        if sum(segment.stop - segment.start for segment in of_this) > large_runs.LARGE:
-            lower, upper = large_runs.estimate_large_run(of_this, levels, of_run, executor)
-            results += upper if lower is upper else _joined(lower, upper)
-        else:
-            results += _of_bounds(*read_bounds(of_this), levels, of_run)
+    with large_runs.connect(study.folder / "samples") as connection:
+        sizes = dict(connection.execute("SELECT run_id, count(*) FROM samples GROUP BY run_id").fetchall())
+        for group in _groups(map(str, labels.index), sizes):
+            if sizes.get(group[0], 0) > large_runs.LARGE:
+                run_options = _labelled(options, group[0], labels)
+                lower, upper = large_runs.estimate_large_run(connection, group[0], levels, run_options)
+                results += upper if lower is upper else _joined(lower, upper)
+            else:
+                samples = connection.execute("SELECT * FROM samples WHERE run_id IN (SELECT unnest(?))", [group])
+                results += _of_frame(samples.df(), levels, options, labels.loc[group])
     return results
+
+
+def _groups(run_ids: Iterable[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Yield groups of consecutive runs whose samples fit into memory together; a long run is a group of its own."""
+    group: list[str] = []
+    for run_id in run_ids:
+        if group and sum(sizes.get(name, 0) for name in [*group, run_id]) > large_runs.LARGE:
+            yield group
+            group = []
+        group.append(run_id)
+    if group:
+        yield group
+
+
+def _labelled(options: Options, run_id: str, labels: pd.DataFrame | None) -> Options:
+    run_labels = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
+    return replace(options, unit="ns", labels=run_labels)
 
 
 def _of_bounds(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Estimate]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-import azlatency as az
 from azlatency.logs.grammar.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
@@ -19,16 +17,15 @@ from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_tails, signed_rank_tails
 from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
-from azlatency.stats.across_runs.samples_per_run import samples_per_run
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
 from azlatency.stats.within_run.exceedance import check_percentile, exceedance
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.stats.within_run.quantiles import quantiles
-from helpers.cases import generated, normal
+from helpers.cases import generated
 from helpers.enumeration import sign_flip_p
-from helpers.oracle_answers import Differs, Refused, answers, array
+from helpers.oracle_answers import Refused, answers, array
 
 
 def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
@@ -195,19 +192,6 @@ def _hommel(p: list[float | None]) -> list[float | None]:
     return [None if p_value is None else closed(p_value) for p_value in p]
 
 
-@answers("rank_effect_tests", "retransmit-rate-ratio|")
-def poisson_ratio(given: dict[str, Any]) -> dict[str, Any]:
-    """An exact Poisson ratio, by scipy; not offered, since the counts are 16 times as uneven as it assumes."""
-    (a, b), (size_a, size_b) = given["counts"], given["exposure_GB"]
-    test = stats.binomtest(a, a + b, size_a / (size_a + size_b))
-    interval = test.proportion_ci(given["conf"], "exact")
-    low, high = (end / (1 - end) * size_b / size_a for end in (interval.low, interval.high))
-    return {"rate_ratio": a / size_a / (b / size_b), "lower": low, "upper": high, "p": test.pvalue}
-
-
-# --------------------------------------------------------------------------------------- quantiles, tables, verdicts
-
-
 @answers("project_methods", "mover-quantile-diff|")
 def mover(given: dict[str, Any]) -> dict[str, Any]:
     x, y = generated(given["a"]), generated(given["b"])
@@ -250,115 +234,10 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@answers("repeats_hierarchy", "variance-components|")
-def components(given: dict[str, Any]) -> dict[str, Any]:
-    """The components by definition: not offered, raw values within a run are never independent."""
-    y = np.round(60 + np.repeat(2 * normal(6, 72), 40) + 1.5 * normal(240, 71), 3).reshape(6, 40)
-    assert abs(y.sum() - given["check_sum"]) < 1e-6
-    between = float(y.mean(axis=1).var(ddof=1) - y.var(axis=1, ddof=1).mean() / 40)
-    return {
-        "var_between_anova": between, "lmer_var_between": between, "grand_mean": float(y.mean()),
-        "ci95_t_run_level": student_interval(y.mean(axis=1), 0.95),
-    }  # fmt: skip
-
-
-@answers("repeats_hierarchy", "kalibera-jones")
-def split(given: dict[str, Any]) -> dict[str, Any]:
-    parts = (given["var_within"], given["var_between"], given["cost_run_s"], given["cost_sample_s"])
-    return {"n1": samples_per_run(*parts)}
-
-
 @answers("repeats_hierarchy", "runs-needed-t-log|")
 def more_runs(given: dict[str, Any]) -> dict[str, Any]:
     plan = runs_needed(given["run_means"], given["rel"], confidence=given["conf"])
     return {"runs": plan.at_pilot_spread}
-
-
-# --------------------------------------------------------------------------------------------- bootstrap distributions
-
-
-@answers("bootstrap", "ideal|")
-def ideal(given: dict[str, Any]) -> dict[str, Any]:
-    """All resamples enumerated. Not offered: a bootstrap of n <= 7 is a lottery over few points, BCa or not."""
-    x, statistic = array(given["x"]), {"mean": np.mean, "median": np.median}[given["statistic"]]
-    n, t0 = len(x), float(statistic(x))
-    every = statistic(x[np.array(list(product(range(n), repeat=n)))], axis=1)
-    values, counts = np.unique(every.round(9), return_counts=True)
-    share = np.cumsum(counts) / counts.sum()
-
-    def quantile(p: float) -> float:
-        return float(values[np.searchsorted(share, p * (1 - 1e-12))])
-
-    below, at = np.mean(every < t0 - 1e-9), np.mean(np.abs(every - t0) <= 1e-9)
-    strict, middle = (float(stats.norm.ppf(level)) for level in (below, below + at / 2))
-    u = np.array([statistic(np.delete(x, i)) for i in range(n)])
-    u = u.mean() - u
-    a = float((u**3).sum() / (6 * (u**2).sum() ** 1.5)) if u.any() else 0.0
-    ends = [stats.norm.ppf(level) for level in ((1 - given["conf"]) / 2, (1 + given["conf"]) / 2)]
-    levels = [float(stats.norm.cdf(middle + (middle + z) / (1 - a * (middle + z)))) for z in ends]
-    return {
-        "t0": t0, "se": every.std(), "mean": every.mean(),
-        "percentile": [quantile((1 - given["conf"]) / 2), quantile((1 + given["conf"]) / 2)],
-        "z0_strict": strict, "z0_midpoint": middle, "acceleration": a,
-        "bca_midpoint": [*(quantile(level) for level in levels), *levels],
-    }  # fmt: skip
-
-
-@answers(
-    "bootstrap", "boot|", t0="se_rel", basic__0="abs_basic_percentile.0", basic__1="abs_basic_percentile.1",
-    percentile__0="abs_basic_percentile.2", percentile__1="abs_basic_percentile.3", bca__0="abs_bca.0",
-    bca__1="abs_bca.1",
-)  # fmt: skip
-def resampled(given: dict[str, Any]) -> dict[str, Any]:
-    """R's boot, redone with 200,000 resamples; not offered (experiment C1): order statistics need no resampling.
-
-    The distances allowed are the oracle's, element by element.
-    """
-    x, conf = array(given["x"]), given["conf"]
-    statistic = {"mean": np.mean, "median": np.median, "p90": lambda v, axis: np.quantile(v, 0.9, axis=axis)}[
-        given["statistic"]
-    ]
-    t0 = float(statistic(x, axis=0))
-    draws = np.random.Generator(np.random.PCG64(7)).integers(0, len(x), (200_000, len(x)))
-    every = np.sort(statistic(x[draws], axis=1))
-    percentile = [float(np.quantile(every, level)) for level in ((1 - conf) / 2, (1 + conf) / 2)]
-    se: Any = float(every.std(ddof=1))
-    if given["statistic"] == "median" and x.max() > 10 * np.median(x):
-        se = Differs(se, "a median that jumps into the tail once in thousands of draws: 40,000 are too few", 0.05)
-    return {
-        "t0": t0, "se": se, "percentile": percentile, "basic": [2 * t0 - level for level in percentile[::-1]],
-        "bca": _bca(x, every, t0, statistic, conf),
-    }  # fmt: skip
-
-
-def _bca(x: np.ndarray, every: np.ndarray, t0: float, statistic: Any, conf: float) -> list[float]:
-    jackknife = np.array([statistic(np.delete(x, i), axis=0) for i in range(len(x))])
-    u = jackknife.mean() - jackknife
-    a = float((u**3).sum() / (6 * (u**2).sum() ** 1.5)) if u.any() else 0.0
-    z0 = float(stats.norm.ppf(np.mean(every < t0)))
-    ends = [stats.norm.ppf(level) for level in ((1 - conf) / 2, (1 + conf) / 2)]
-    return [float(np.quantile(every, stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z))))) for z in ends]
-
-
-@answers("bootstrap", "boot-ratio|")
-def resampled_ratio(given: dict[str, Any]) -> dict[str, Any]:
-    """A percentile bootstrap of a ratio of means: 81-93 % coverage (experiment C5), so Fieller is used."""
-    x, y = array(given["x"]), array(given["y"])
-    random = np.random.Generator(np.random.PCG64(8))
-    ratio = (x[random.integers(0, len(x), (200_000, len(x)))].mean(axis=1)
-             / y[random.integers(0, len(y), (200_000, len(y)))].mean(axis=1))  # fmt: skip
-    ends = ((1 - given["conf"]) / 2, (1 + given["conf"]) / 2)
-    return {"ratio": x.mean() / y.mean(), "percentile": np.quantile(ratio, ends)}
-
-
-@answers("bootstrap", "degenerate|")
-def degenerate(given: dict[str, Any]) -> dict[str, Any]:
-    result = az.stats.mean(given["x"])
-    return {"se": (result.high or 0) - (result.estimate or 0), "percentile": [result.low, result.high],
-            "bca": Refused([code for code in result.codes if code == "constant"])}  # fmt: skip
-
-
-# ----------------------------------------------------------------------------------------- agreement, specifications
 
 
 @answers("misc_latency", "agreement|")

@@ -16,12 +16,11 @@ from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep
 from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
-from azlatency.stats.within_run.means import mean_from_summary
 from azlatency.stats.within_run.order_statistics import effective_ranks, order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
 from azlatency.stats.within_run.quantiles import quantiles
-from helpers.cases import content, generated, table
+from helpers.cases import generated, table
 from helpers.oracle_answers import Either, answers, array
 
 # ------------------------------------------------------------------------------------------------- order statistics
@@ -73,18 +72,6 @@ def generated_ranks(given: dict[str, Any]) -> dict[str, Any]:
     return {
         "sum": x.sum(), "p99_lower": p99.low, "p99_upper": p99.high, "p999_lower": p999.low, "p999_upper": p999.high,
         "p99_ranks": order_statistic_ranks(len(x), 0.99), "p999_ranks": order_statistic_ranks(len(x), 0.999),
-    }  # fmt: skip
-
-
-@answers("order_statistic_ci", "approx-", exact_coverage_of_those_ranks="coverage_abs")
-def normal_ranks(given: dict[str, Any]) -> dict[str, Any]:
-    """The textbook's normal ranks, from their formula: not offered, the exact ones cost nothing."""
-    n, p = given["n"], given["p"]
-    half = ndtri((1 + given["conf"]) / 2) * math.sqrt(n * p * (1 - p))
-    low, high = math.floor(n * p - half), math.ceil(n * p + half) + 1
-    coverage = stats.binom.cdf(high - 1, n, p) - stats.binom.cdf(low - 1, n, p)
-    return {
-        "lower_rank_normal_approx": low, "upper_rank_normal_approx": high, "exact_coverage_of_those_ranks": coverage
     }  # fmt: skip
 
 
@@ -202,30 +189,6 @@ def table_share(given: dict[str, Any]) -> dict[str, Any]:
     return {
         "count_lower": low, "count_upper": high, "prop_lower": low / printed.n, "prop_upper": high / printed.n,
         "cp_lower": result.low, "cp_upper": result.high,
-    }  # fmt: skip
-
-
-@answers(
-    "printed_percentile_tables", "sockperf-ci99", printed_siqr="siqr_printed_abs", se="exact_rel", ci_="exact_rel",
-    cv="exact_rel", siqr_from_table="exact_rel",
-)  # fmt: skip
-def printed_interval(given: dict[str, Any]) -> dict[str, Any]:
-    """What sockperf prints, recomputed: its normal interval as if packets were independent is a floor, no result."""
-    n, mean, sd = given["n"], given["mean"], given["sd"]
-    result = mean_from_summary(n, mean, sd, confidence=given["conf"])
-    error = float(result.diagnostics["standard_error"])
-    half = ndtri((1 + given["conf"]) / 2) * error
-    (name,) = (
-        name for name, line in content("printed_percentile_tables")["tables"].items()
-        if (line["n"], line["mean"]) == (n, mean)
-    )  # fmt: skip
-    line = content("printed_percentile_tables")["tables"][name]
-    values = dict(zip(line["p"], line["value"], strict=True))
-    siqr = (values[0.75] - values[0.25]) / 2
-    return {
-        "printed_ci": [mean - half, mean + half], "printed_se": error, "printed_cv": sd / mean, "printed_siqr": siqr,
-        "se": error, "ci_normal": [mean - half, mean + half], "ci_t": [result.low, result.high], "cv": sd / mean,
-        "siqr_from_table": siqr,
     }  # fmt: skip
 
 

@@ -14,11 +14,11 @@ from helpers.chart_cases import DrawnCharts, StudyResults, every_chart, hard_sam
 from helpers.chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
-from azlatency.logs.format import plain
 from azlatency.report import charts
 from azlatency.report import objects as display
 from azlatency.report.charts import base
 from azlatency.report.objects import Chart, Note
+from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.cases import cases, stream
 
 import azlatency as az
-from azlatency.stats.across_runs.planning import runs_needed
+from azlatency.stats.across_runs.planning import runs_for_spread, runs_needed, runs_to_decide
 
 
 @pytest.mark.parametrize("case", cases("repeats_hierarchy", "runs-needed-t-log|"))
@@ -105,25 +105,25 @@ def test_runs_to_decide_keeps_its_promise(made: int) -> None:
 
 def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() -> None:
     a, b = [100.0, 104, 98, 101], [100.0, 103, 99, 102]
-    plan = az.stats.runs_to_decide(a, b, 0.05)
+    plan = runs_to_decide(a, b, 0.05)
     assert plan.needed is not None and plan.at_pilot_spread is not None
     assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
-    few = az.stats.runs_to_decide(a[:2], b[:2], 0.05)
+    few = runs_to_decide(a[:2], b[:2], 0.05)
     assert few.needed is None and few.codes == ("few_clusters",) and few.low is not None and few.high is not None
-    assert az.stats.runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
-    assert az.stats.runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
-    assert az.stats.runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
-    assert az.stats.runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
+    assert runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
+    assert runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
+    assert runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
+    assert runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
     with pytest.raises(ValueError, match="margin = 0"):
-        az.stats.runs_to_decide(a, b, 0)
+        runs_to_decide(a, b, 0)
 
 
 def test_runs_for_a_known_spread() -> None:
     """t(15) * 0.1 / sqrt(16) = 0.0533 > log(1.05) = 0.0488; t(18) * 0.1 / sqrt(19) = 0.0482."""
-    assert az.stats.runs_for_spread(0.1, 0.05) == 19
-    assert az.stats.runs_for_spread(0.01, 0.05) == 3
+    assert runs_for_spread(0.1, 0.05) == 19
+    assert runs_for_spread(0.01, 0.05) == 3
     with pytest.raises(ValueError, match="spread = 0"):
-        az.stats.runs_for_spread(0, 0.05)
+        runs_for_spread(0, 0.05)
 
 
 def test_the_precision_can_be_a_percentage() -> None:

@@ -10,6 +10,7 @@ from helpers.cases import BOTH, attained, fails, stream
 from helpers.processes import PROCESSES, quantile
 
 import azlatency as az
+from azlatency.stats.within_run.exceedance import table_exceedance
 from azlatency.stats.within_run.proportions import clopper_pearson
 
 
@@ -28,7 +29,7 @@ def test_losses_count_as_exceedances_and_rare_events_are_flagged() -> None:
     assert az.stats.exceedance([], 1.0).codes == ("no_values",)
     assert az.stats.exceedance([1.0, 3.0], 2.0).estimate == 0.5
     assert az.stats.exceedance([4.0] * 50, 2.0).estimate == 1.0
-    assert az.stats.table_exceedance(5.0, 0, [], []).codes == ("no_values",)
+    assert table_exceedance(5.0, 0, [], []).codes == ("no_values",)
     for count, n in ((3, 2), (-1, 5), (0, 0)):
         with pytest.raises(ValueError, match="need"):
             clopper_pearson(count, n)
@@ -70,7 +71,7 @@ def test_percentile_checks_at_the_limit_are_wrong_in_at_most_one_run_in_twenty(m
             naive += az.stats.check_percentile(shares[1], 0.999).status != "inconclusive"
         print(f"p99.9 at the limit, {name}: {decided} of {made // 8} decided; as if independent {naive}")
         assert decided <= 0.05 * (made // 8) + 2 * math.sqrt(0.05 * (made // 8)), name
-    printed = az.stats.table_exceedance(2.0, 40_000, [1, 39_999, 40_000], [0.5, 1.0, 1.1])
+    printed = table_exceedance(2.0, 40_000, [1, 39_999, 40_000], [0.5, 1.0, 1.1])
     assert az.stats.check_percentile(printed, 0.999).status == "inconclusive"
     with pytest.raises(ValueError, match="quantile"):
         az.stats.check_percentile(printed, 1.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
+import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs import schema
+from azlatency.stats.result import Estimate
 from azlatency.stats.within_run import large_runs
-from azlatency.stats.within_run.large_runs import estimate_large_run
+from azlatency.stats.within_run.large_runs import connect, estimate_large_run
 from azlatency.stats.within_run.one_run import Options, sort_run
-from azlatency.studies import segments
-from azlatency.studies.segments import Segment
 from azlatency.studies.store import load
 
 LEVELS = (0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -34,8 +35,10 @@ def series(n: int, rho: float = 0.0, seed: int = 1) -> np.ndarray:
     return np.rint(100_000 * np.exp(0.3 * slow))
 
 
-def stored(folder: Path, values: np.ndarray, rows: int = 30_000, **columns: list[int | None]) -> list[Segment]:
-    """Write the samples of one run in row groups; infinite values are lost."""
+def estimate(
+    folder: Path, values: np.ndarray, levels: Sequence[float], options: Options = OPTIONS, **columns: list[int | None]
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Write the samples of one run to Parquet and estimate its quantiles from there; infinite values are lost."""
     lost = np.isinf(values)
     numbers = pa.array(np.where(lost, 0, values).astype(np.int64), mask=lost)
     constants = {name: pa.repeat(text, len(values)) for name, text in (("run_id", "a-01"), ("status", "ok"))}
@@ -43,11 +46,11 @@ def stored(folder: Path, values: np.ndarray, rows: int = 30_000, **columns: list
         name: pa.array(columns[name], pa.int64()) if name in columns else pa.nulls(len(values), pa.int64())
         for name in ("low_ns", "high_ns")
     }
-    table = pa.table({**constants, "rtt_ns": numbers, **bounds})
-    path = folder / "part-0.parquet"
-    pq.write_table(table, path, row_group_size=rows)
-    file = pq.ParquetFile(path).metadata
-    return [Segment(str(path), i, 0, file.row_group(i).num_rows) for i in range(file.num_row_groups)]
+    (folder / "tool=ping").mkdir()
+    path = folder / "tool=ping" / "part-0.parquet"
+    pq.write_table(pa.table({**constants, "rtt_ns": numbers, **bounds}), path, row_group_size=30_000)
+    with connect(folder) as connection:
+        return estimate_large_run(connection, "a-01", levels, options)
 
 
 CASES = {
@@ -66,7 +69,7 @@ CASES = {
 def test_estimates_and_flags_are_those_in_memory(tmp_path: Path, name: str, independent: bool) -> None:
     values = CASES[name]
     options = dataclasses.replace(OPTIONS, independent=independent)
-    lower, upper = estimate_large_run(stored(tmp_path, values), LEVELS, options)
+    lower, upper = estimate(tmp_path, values, LEVELS, options)
     assert lower is upper
     run = sort_run(values, options)
     for got, wanted in zip(upper, (run.estimate(level) for level in LEVELS), strict=True):
@@ -79,15 +82,15 @@ def test_estimates_and_flags_are_those_in_memory(tmp_path: Path, name: str, inde
 @pytest.mark.parametrize("q", [0.5, 0.9, 0.999])
 def test_the_estimate_is_an_order_statistic_of_numpy(tmp_path: Path, q: float) -> None:
     values = series(100_003, 0.5)
-    (estimate,) = estimate_large_run(stored(tmp_path, values, rows=9_999), [q], OPTIONS)[1]
-    assert estimate.estimate == np.quantile(values, q, method="inverted_cdf")
+    (got,) = estimate(tmp_path, values, [q])[1]
+    assert got.estimate == np.quantile(values, q, method="inverted_cdf")
 
 
 @pytest.mark.parametrize("n", [1 << 18, pytest.param(1 << 20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rho", [0.0, 0.9, 0.99])
 def test_batches_measure_the_dependence(tmp_path: Path, rho: float, n: int) -> None:
     values = series(n, rho)
-    _, upper = estimate_large_run(stored(tmp_path, values, rows=n // 4), [0.5, 0.99], OPTIONS)
+    _, upper = estimate(tmp_path, values, [0.5, 0.99])
     run = sort_run(values, OPTIONS)
     for got, level in zip(upper, (0.5, 0.99), strict=True):
         assert got.diagnostics["tau"] == pytest.approx(run.estimate(level).diagnostics["tau"], rel=0.25)
@@ -104,8 +107,8 @@ def test_long_range_dependence_is_flagged(tmp_path: Path, what: str) -> None:
         frequencies[0] = frequencies[1]
         spectrum = np.fft.rfft(rng.standard_normal(2 * n)) * (2 * np.sin(np.pi * frequencies / 2)) ** -0.4
         values = 1e5 + 1000 * np.fft.irfft(spectrum)[:n]
-    (estimate,) = estimate_large_run(stored(tmp_path, np.rint(values)), [0.5], OPTIONS)[1]
-    assert "long_memory" in estimate.codes and estimate.low is None
+    (got,) = estimate(tmp_path, np.rint(values), [0.5])[1]
+    assert "long_memory" in got.codes and got.low is None
 
 
 def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
@@ -114,7 +117,7 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
     for i in range(0, 20_000, 7):
         bounds["high_ns"][i] = 1_000_000
         values[i] = np.inf
-    lower, upper = estimate_large_run(stored(tmp_path, values, **bounds), [0.1, 0.5], OPTIONS)
+    lower, upper = estimate(tmp_path, values, [0.1, 0.5], **bounds)
     low = np.where(np.arange(20_000) % 7 == 0, 0.0, values)
     high = np.where(np.arange(20_000) % 7 == 0, 1_000_000.0, values)
     for estimates, ends in ((lower, low), (upper, high)):
@@ -122,7 +125,7 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
 
 
 @cache
-def at_once(name: str) -> dict[tuple[str, float], az.stats.result.Estimate]:
+def at_once(name: str) -> dict[tuple[str, float], Estimate]:
     """The estimates of a study whose samples are loaded as a whole."""
     return {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(load(name), [0.5, 0.9])}
 
@@ -132,18 +135,43 @@ def at_once(name: str) -> dict[tuple[str, float], az.stats.result.Estimate]:
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:
     study = load(name)
     wanted = at_once(name)
-    monkeypatch.setattr(segments, "_TOGETHER", 2)
     monkeypatch.setattr(large_runs, "LARGE", 0 if large_run else len(study.samples) - 1)
     monkeypatch.setattr(type(study), "samples", property(lambda _: pytest.fail("the samples were loaded")))
-    with ThreadPoolExecutor(2) as executor:
-        got = {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(study, [0.5, 0.9], executor=executor)}
+    got = {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(study, [0.5, 0.9])}
     assert wanted.keys() == got.keys() and wanted
-    for key, estimate in wanted.items():
+    for key, expected in wanted.items():
         if large_run:
-            assert got[key].estimate == estimate.estimate and got[key].n == estimate.n
-            assert got[key].labels == estimate.labels
+            assert got[key].estimate == expected.estimate and got[key].n == expected.n
+            assert got[key].labels == expected.labels
         else:
-            assert got[key] == estimate
+            assert got[key] == expected
+
+
+WINDOWS = "Pinging 10.1.0.4 with 32 bytes of data:\n" + "".join(
+    f"Reply from 10.1.0.4: bytes=32 time{time} TTL=64\n" for time in ("=1ms", "<1ms", "=2ms", "<1ms")
+)
+
+
+def test_lost_and_bounded_replies_and_packets_that_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "windows.log").write_text(WINDOWS)
+    logs = [*FIXTURES.glob("ping/*.log"), *FIXTURES.glob("psping/*.log"), *FIXTURES.glob("sockperf/*.log")]
+    az.import_study("mixed", [tmp_path / "windows.log", *logs], out=tmp_path / "out")
+    study = load("mixed", processed=tmp_path / "out")
+    assert {"ok", "lost", "warmup"} <= set(study.samples["status"]) and study.samples["low_ns"].notna().any()
+    labels = az.latency(study)[["path", "method"]]
+    wanted = az.quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
+    monkeypatch.setattr(large_runs, "LARGE", 0)
+    got = az.quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
+    assert [str(estimate) for estimate in got] == [str(estimate) for estimate in wanted]
+
+
+def test_without_duckdb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_runs, "LARGE", 10)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(az.LogError, match=r"more than 10 samples need the package duckdb; install azlatency\[scale\]"):
+        az.quantiles(load("emulated-zones"))
 
 
 def test_schema_of_the_stored_columns() -> None:

@@ -7,10 +7,10 @@ import pytest
 from helpers.cases import stream
 from helpers.processes import PROCESSES, spikes
 
-from azlatency.stats.within_run.one_run import Options, SortedRun, sort_run
+from azlatency.stats.within_run.one_run import Options, Run, sort_run
 
 
-def run(values: list[float], lost: int = 0) -> SortedRun:
+def run(values: list[float], lost: int = 0) -> Run:
     return sort_run(np.array(values), Options(confidence=0.95, independent=True), lost=lost)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value, one_prefix
 from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed, span
 from azlatency.report.table import Ref
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.placement import Change, Condition
+from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
     import pandas as pd

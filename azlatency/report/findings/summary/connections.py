@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import join_words, one_prefix
 from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
+from azlatency.studies.format import join_words, one_prefix
 from azlatency.studies.runs import of_whole_runs, run_table
 from azlatency.studies.zones import zone_maps
 

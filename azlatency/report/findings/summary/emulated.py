@@ -7,13 +7,13 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import format_value, one_prefix
 from azlatency.report.card import Linked, dot, listed
 from azlatency.report.findings.common import shares_held
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference, emulated_differences
 from azlatency.studies.emulation import configured_links, recorded_round_trips
+from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
     pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_value
 from azlatency.report.card import Linked, Sentence, listed, span
 from azlatency.report.findings.summary.answer import (
     PLACES,
@@ -25,6 +24,7 @@ from azlatency.report.table import ReportedRef, RunsRef
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.placement import Change, Condition, changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
+from azlatency.studies.format import count_of, format_value
 from azlatency.studies.runs import of_whole_runs
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.logs.format import count_of, format_value, one_prefix
 from azlatency.report.card import Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import falling, throughput_series
+from azlatency.studies.format import count_of, format_value, one_prefix
 from azlatency.studies.runs import client_side_runs, run_table
 from azlatency.studies.throughput_runs import throughput
 

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from azlatency.logs import format as format_module
-from azlatency.logs.format import (
+from azlatency.studies import format as format_module
+from azlatency.studies.format import (
     column_unit,
     count_of,
     format_estimate,
