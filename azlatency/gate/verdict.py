@@ -76,6 +76,7 @@ _REFUSALS = {
     "mixed_amounts",
     "mixed_settings",
     "mixed_treatments",
+    "mixed_names",
     "not_positive",
     "loss_censored",
 }

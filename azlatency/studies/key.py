@@ -8,11 +8,12 @@ and no others. Unknown is not equal: a run whose value is unknown in a field in 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import settings_of
 from azlatency.studies.format import format_value
+from azlatency.studies.names import differing_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ _SIZED = ("sockperf", "ping")
 SENDER = " (sender)"
 #: The prefix of the columns with single settings.
 _SETTING = "setting "
+#: The key of the value of settings that a command or a document leaves out.
+_OTHERS = ""
 
 
 class Field(NamedTuple):
@@ -187,6 +190,26 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
     return methods, [" ".join(codes) for codes in unknown]
 
 
+def refuse_mixed_names(runs: pd.DataFrame, methods: Sequence[str], unknown: list[str]) -> dict[str, str]:
+    """Add the refusal of runs whose files have names of different treatments; return such a file for another one.
+
+    ``ipsec_1.log`` and ``openvpn_1.log`` may be anything but repeats, unless study.toml gives both a scenario.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for place, (path, scenario) in enumerate(zip(runs["path"], runs["scenario"].isna(), strict=True)):
+        if scenario:
+            groups.setdefault((str(path), methods[place]), []).append(place)
+    files, pairs = list(runs["file"]), {}
+    for places in groups.values():
+        names = [files[place] for place in places]
+        if len(set(names)) < 2 or not (words := differing_words(names)):
+            continue
+        for place in places:
+            unknown[place] = f"{unknown[place]} mixed_names".strip()
+        pairs[names[0]] = next(name for name in names if words[name] != words[names[0]])
+    return pairs
+
+
 def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:
     """Yield the fields, those of single settings included, with the value of each run; None if it is unknown."""
     import pandas as pd
@@ -197,9 +220,23 @@ def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:
             yield field, [None if pd.isna(value) else value for value in column]
     if "settings" not in runs.columns:
         return
-    settings = [None if pd.isna(text) else settings_of(text) for text in runs["settings"]]
+    settings = _settings_of(runs)
     for name in sorted({name for each in settings if each for name in each}):
-        yield _setting(name), [_value_of(name, each) for each in settings]
+        yield _setting(name), [each and each.get(name, each[_OTHERS]) for each in settings]
+
+
+def _settings_of(runs: pd.DataFrame) -> list[dict[str, str | None] | None]:
+    """Return the settings of each run; None if nothing states them, and under `_OTHERS` what those left out are."""
+    import pandas as pd
+
+    commands = runs["command"].notna() if "command" in runs.columns else [False] * len(runs)
+    rows = zip(runs["settings"], commands, strict=True)
+    return [
+        None
+        if pd.isna(text)
+        else {_OTHERS: "default", "congestion": "default" if command else None, **settings_of(text)}
+        for text, command in rows
+    ]
 
 
 def _setting(name: str) -> Field:
@@ -207,11 +244,6 @@ def _setting(name: str) -> Field:
         return f"default {name}" if value == "default" else f"{name} {value}".strip()
 
     return Field(_SETTING + name, "mixed_settings", text, f"unknown {name}")
-
-
-def _value_of(name: str, settings: Mapping[str, str] | None) -> str | None:
-    """Return the value of a setting: unknown if nothing states the settings, the default if they leave it out."""
-    return None if settings is None else settings.get(name, "default")
 
 
 def bases(runs: pd.DataFrame) -> list[str]:
@@ -245,9 +277,8 @@ def differing(frames: Sequence[pd.DataFrame]) -> list[str]:
         cells = (cell for frame in frames if name in frame.columns for cell in frame[name].unique())
         if len({cell for cell in cells if not pd.isna(cell)}) > 1:
             found.append(name)
-    texts = {text for frame in frames if "settings" in frame.columns for text in frame["settings"].unique()}
-    known = [settings_of(text) for text in texts if not pd.isna(text)]
-    for name in sorted({name for each in known for name in each}):
-        if len({_value_of(name, each) for each in known} - {None}) > 1:
-            found.append(_SETTING + name)
+    stated = [frame[["settings", *({"command"} & {*frame.columns})]] for frame in frames if "settings" in frame.columns]
+    if stated and len({text for frame in stated for text in frame["settings"].unique()}) > 1:
+        fields = _columns(pd.concat(stated))
+        found += [field.column for field, values in fields if len({*values} - {None}) > 1]
     return found

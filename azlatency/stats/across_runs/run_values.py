@@ -289,6 +289,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         Several runs whose logs name one end only.
     ``sender_only``
         Counts of receivers with those of senders whose receiver did not report.
+    ``mixed_names``
+        Runs whose files have names of different treatments, and no scenario.
     ``mixed_sizes``, ``mixed_amounts``, ``mixed_settings``, ``mixed_treatments``
         Runs whose logs do not state a size, amount, setting or treatment in which others of the study differ.
     ``loss_censored``
