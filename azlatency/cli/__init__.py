@@ -14,14 +14,14 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import check, compare, import_logs, init, manifest, parse, plan, report
+from azlatency.cli import ask, check, compare, import_logs, init, manifest, parse, plan, report
 from azlatency.cli.common import app, print_error
 
-__all__ = ["app", "check", "compare", "import_logs", "init", "main", "manifest", "parse", "plan", "report"]
+__all__ = ["app", "ask", "check", "compare", "import_logs", "init", "main", "manifest", "parse", "plan", "report"]
 
 
 #: Commands that parse logs and share a cache of the tables.
-_PARSING = ("check", "compare", "import", "parse")
+_PARSING = ("ask", "check", "compare", "import", "parse")
 
 
 def main() -> None:

@@ -666,8 +666,8 @@ def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
         )
     elif left := _addresses_without_zone(runs, machines):
         notes.append(
-            f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name what "
-            f'each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'
+            f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name "
+            f'what each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'
         )
     return notes
 
