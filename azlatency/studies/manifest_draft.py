@@ -176,7 +176,7 @@ def _treatment_entries(treatments: Mapping[str, str], logs: Sequence[str]) -> li
 
 def _shape(path: str) -> str:
     """Return a glob for the logs whose paths differ in the names of folders and in numbers only."""
-    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2]))
+    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2]))
     return "*/" * folders + name
 
 
@@ -202,7 +202,7 @@ def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
     writer.writeheader()
     for path in paths:
         reason = {} if path in tools else {"ignore": "no log of a known tool"}
-        writer.writerow({"log": _literal(path), **by_path.get(path, {}), **reason})
+        writer.writerow({"log": literal(path), **by_path.get(path, {}), **reason})
     return text.getvalue()
 
 
@@ -334,9 +334,9 @@ def _treatments(
 
 def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None:
     """Return a glob that matches the paths and none of the others: their words, or a name without its numbers."""
-    by_words = "*" + "*".join(_literal(word) for word in words.split()) + "*"
-    names = {re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2])) for path in paths}
-    folders = {re.sub(r"[0-9]+", "*", _literal(path)) for path in paths}
+    by_words = "*" + "*".join(literal(word) for word in words.split()) + "*"
+    names = {re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2])) for path in paths}
+    folders = {re.sub(r"[0-9]+", "*", literal(path)) for path in paths}
     candidates = [
         by_words,
         *(f"*/{name}" for name in names if len(names) == 1),
@@ -497,7 +497,7 @@ def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
     return {path: tuple(dict.fromkeys(tools)) for path, tools in tools_by_path.items()}
 
 
-def _literal(path: str) -> str:
+def literal(path: str) -> str:
     """Return a glob pattern that matches one path."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from azlatency.logs.format import printable
 from azlatency.logs.tables import Logs
-from azlatency.studies.manifest_draft import described_by_names, draft, quoted
+from azlatency.studies.manifest_draft import described_by_names, draft, literal, quoted
 from azlatency.studies.path import route
 from azlatency.studies.runs import client_side_runs, run_table
 
@@ -87,7 +87,8 @@ def answered(name: str, logs: Logs, paths: Sequence[str], ask: Callable[[Questio
         shapes = dict.fromkeys(_shape(path, field) for path in asked["number"].names)
         entries += [f'[[run]]\npattern = "{quoted(shape)}"' for shape in shapes if shape][:_MOST_SHAPES]
     if client := answers.get("client"):
-        entries += [f'[[run]]\nlog = "*"\nclient = "{quoted(client)}"']
+        named = ", ".join(f'"{quoted(literal(path))}"' for path in asked["client"].names)
+        entries.append(f'[[run]]\nlog = [{named}]\nclient = "{quoted(client)}"')
     text = draft(name, logs, paths, treatments=answers.get("treatments") != "no")
     return text + "".join(f"\n{entry}\n" for entry in entries)
 

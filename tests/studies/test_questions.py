@@ -65,7 +65,7 @@ def test_one_client_is_asked_for(tmp_path: Path) -> None:
     logs, paths = _logs(tmp_path, ["docker.log", "linux.log"])
     assert list(questions(logs, paths)) == ["treatments", "client"]
     text = answered("x", logs, paths, lambda question: question.default or 'vm"7')
-    assert re.search(r'log = "\*"\nclient = "vm\\"7"', text)
+    assert re.search(r'log = \["docker.log", "linux.log"\]\nclient = "vm\\"7"', text)
 
 
 def test_nothing_is_asked_if_the_names_say_all(tmp_path: Path) -> None:
