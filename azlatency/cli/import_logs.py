@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, print_error, progress, relative
+from azlatency.cli.ask import ask_about
+from azlatency.cli.common import command, folder_name, print_error, progress, read, relative
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.studies.format import count_of
 
@@ -167,6 +169,12 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
 
     target = folder / FILE_NAME
     if target.exists():
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        logs, _ = read([str(folder)])
+        target.write_text(ask_about(name, logs, folder) or "", "utf-8")
+        print(f"{relative(target)}: written. Check it, then run:")
+        print(f"  azlatency import --study {name}")
         return
     study = load(name, processed=out)
     logs = Logs()

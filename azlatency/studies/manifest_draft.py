@@ -93,17 +93,18 @@ class _Described:
         return f"{self.path}: {', '.join(says)}"
 
 
-def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
+def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = True) -> str:
     """Draft a ``study.toml`` from parsed logs.
 
-    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes.
+    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes. Without
+    ``treatments``, no scenario is drafted.
     """
     tools = _tools(tables)
     logs = [path for path in paths if path in tools]
-    described = _describe(logs, tools)
+    described = [item for item in _describe(logs, tools) if treatments or "scenario" not in item.values]
     lines = [
         "[study]",
-        f'name = "{_text(name)}"',
+        f'name = "{quoted(name)}"',
         f'{_GAP}title = "…"',
         f'{_GAP}question = "…?"',
         f'{_GAP}region = "westeurope"',
@@ -114,8 +115,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
         f'{_GAP}source = "who measured, where it is published"',
         *_patterns(described),
     ]
-    treatments = _treatments(logs, tools, described)
-    lines += _treatment_entries(treatments, logs)
+    lines += _treatment_entries(_treatments(logs, tools, described), logs) if treatments else []
     named = {item.path for item in described if {"zone", "scenario", "client", "peer_region"} & set(item.values)}
     folders: dict[str, list[str]] = {}
     for path in logs:
@@ -134,7 +134,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
         lines += [
             "",
             "[[run]]",
-            f'log = "{_text(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
+            f'log = "{quoted(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
             f'{_GAP}zone = "1"            (the client\'s)',
             f'{_GAP}peer_zone = "2"       (the server\'s)',
         ]
@@ -166,8 +166,8 @@ def _treatment_entries(treatments: Mapping[str, str], logs: Sequence[str]) -> li
             if lines
             else ["", "# The names differ in these words: other treatments are other scenarios, repeats are not."]
         )
-        lines += [*start, "[[run]]", f'log = "{_text(glob)}"'.ljust(39) + f" # {count_of(len(paths), 'log')}",
-                  f'scenario = "{_text(words)}"']  # fmt: skip
+        lines += [*start, "[[run]]", f'log = "{quoted(glob)}"'.ljust(39) + f" # {count_of(len(paths), 'log')}",
+                  f'scenario = "{quoted(words)}"']  # fmt: skip
     if unnamed:
         lines += ["", f"# fill in scenario for the names with: {'; '.join(unnamed[:_EXAMPLES])}"
                   + (f"; and {len(unnamed) - _EXAMPLES} more" if len(unnamed) > _EXAMPLES else "")]  # fmt: skip
@@ -176,12 +176,12 @@ def _treatment_entries(treatments: Mapping[str, str], logs: Sequence[str]) -> li
 
 def _shape(path: str) -> str:
     """Return a glob for the logs whose paths differ in the names of folders and in numbers only."""
-    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2]))
+    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2]))
     return "*/" * folders + name
 
 
-def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
-    """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
+def described_by_names(tables: Logs, paths: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return for each log what its name says, by column of the manifest."""
     tools = _tools(tables)
     by_path: dict[str, dict[str, str]] = {}
     logs = [path for path in paths if path in tools]
@@ -190,12 +190,19 @@ def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
         by_path.setdefault(item.path, {}).update(item.values)
     for path, words in _treatments(logs, tools, described).items():
         by_path.setdefault(path, {}).setdefault("scenario", words)
+    return by_path
+
+
+def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
+    """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
+    tools = _tools(tables)
+    by_path = described_by_names(tables, paths)
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for path in paths:
         reason = {} if path in tools else {"ignore": "no log of a known tool"}
-        writer.writerow({"log": _literal(path), **by_path.get(path, {}), **reason})
+        writer.writerow({"log": literal(path), **by_path.get(path, {}), **reason})
     return text.getvalue()
 
 
@@ -211,7 +218,7 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
         "pattern = [",
     ]
     for pattern, items in groups.items():
-        lines.append(f'  "{_text(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
+        lines.append(f'  "{quoted(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
         examples = {str(sorted(item.values.items())): item for item in reversed(items)}
         lines += [f"    # {printable(str(item))}" for item in [*reversed(examples.values())][:_EXAMPLES]]
     return [*lines, "]"]
@@ -327,9 +334,9 @@ def _treatments(
 
 def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None:
     """Return a glob that matches the paths and none of the others: their words, or a name without its numbers."""
-    by_words = "*" + "*".join(_literal(word) for word in words.split()) + "*"
-    names = {re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2])) for path in paths}
-    folders = {re.sub(r"[0-9]+", "*", _literal(path)) for path in paths}
+    by_words = "*" + "*".join(literal(word) for word in words.split()) + "*"
+    names = {re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2])) for path in paths}
+    folders = {re.sub(r"[0-9]+", "*", literal(path)) for path in paths}
     candidates = [
         by_words,
         *(f"*/{name}" for name in names if len(names) == 1),
@@ -490,12 +497,12 @@ def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
     return {path: tuple(dict.fromkeys(tools)) for path, tools in tools_by_path.items()}
 
 
-def _literal(path: str) -> str:
+def literal(path: str) -> str:
     """Return a glob pattern that matches one path."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 
-def _text(value: str) -> str:
+def quoted(value: str) -> str:
     """Escape a string for a TOML basic string."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)

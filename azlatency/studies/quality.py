@@ -154,11 +154,10 @@ def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_cl
     if "connect_mean" in values:
         uses.append("connection times (not RTTs)")
     sides = {row["side"] for row in metrics if row["metric"] == "throughput"}
-    receiver, sender = SIDES
-    if receiver in sides:
+    if SIDES[0] in sides:
         uses.append("throughput")
-    elif sender in sides:
-        uses.append("the rate of the sender (not what arrived)")
+    elif SIDES[1] in sides:
+        uses.append("the rate of the sender (not throughput)")
     elif sides:
         uses.append("a rate of unknown direction (not compared)")
     if values.keys() & {"bandwidth", "iops"}:

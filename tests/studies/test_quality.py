@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
@@ -67,6 +68,7 @@ def test_the_time_of_a_check_is_linear(raw: Path) -> None:
     assert times[1] < 30 * times[0]
 
 
+@pytest.mark.slow
 def test_a_use_is_kept_by_the_frames() -> None:
     """What a check promises has a row in `latency` or `throughput`, and nothing else has."""
     for path in sorted(FIXTURES.glob("*/*")):
