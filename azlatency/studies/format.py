@@ -289,7 +289,7 @@ def decimals_for(value: float, digits: int = DIGITS) -> int:
     """Return the decimals at which a value has so many significant digits; never negative."""
     if not value or not math.isfinite(value):
         return 0
-    # The exponent of the rounded number: 9.996 has one digit less behind the point than 9.99.
+    # The exponent of the rounded number: 9.996 has one digit less after the decimal point than 9.99.
     exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
     return min(max(digits - 1 - exponent, 0), _MOST_DECIMALS)
 
