@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.typical_run import summarize as summarize
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.importer import import_study as import_study
+    from azlatency.studies.key import key as key
     from azlatency.studies.path import Path as Path
     from azlatency.studies.round_trip_runs import latency as latency
     from azlatency.studies.store import Study as Study
@@ -49,6 +50,7 @@ _HOMES = {
     "LogError": "azlatency.logs.parse",
     "latency": "azlatency.studies.round_trip_runs",
     "throughput": "azlatency.studies.throughput_runs",
+    "key": "azlatency.studies.key",
     "summarize": "azlatency.stats.across_runs.typical_run",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "compare": "azlatency.stats.across_runs.comparison",

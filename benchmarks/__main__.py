@@ -17,20 +17,28 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from benchmarks.cluster import cluster
-from benchmarks.logs import FIXTURES, fixture_logs, many_logs
+from benchmarks.logs import FIXTURES, fixture_documents, fixture_logs, many_logs
 from benchmarks.results import COSTS, keep, pair, print_changes, value, write
 from benchmarks.statistics import cpu, peak_megabytes, statistics
 
-PING_LINES, FPING_LINES, FULL_LOG_ROWS, SMALL_LOGS, JSON_FILES = 1_000_000, 500_000, 2_000_000, 10_000, 300
+PING_LINES, FPING_LINES, FULL_LOG_ROWS, SMALL_LOGS = 1_000_000, 500_000, 2_000_000, 10_000
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 FULL_LOG_HEAD = (
     "test was performed using the following parameters: --mps=600000 --burst=1 --reply-every=1 --msg-size=14\n"
     "packet, txTime(sec), rxTime(sec), latency(usec)\n"
 )
 FULL_LOG_END = "-" * 30 + "\n"
+#: Prints the CPU seconds in which the JSON logs of a tool are parsed for the first time, without imports.
+DECODE_ONCE = """
+import sys
+from benchmarks.__main__ import cpu, fixture_documents, parse
+from azlatency.logs.parsers import load_parsers
+load_parsers()
+logs = fixture_documents()[sys.argv[1]]
+print(cpu(lambda: parse(logs)))
+"""
 #: Prints the CPU seconds of the first parse of every small log, without reading them and `import azlatency`.
 PARSE_ONCE = """
 from benchmarks.__main__ import cpu, fixture_logs, parse
@@ -67,83 +75,43 @@ def full_log_body(rows: int) -> str:
     return "".join(f"{i}, {2 + i * 1e-4:.9f}, {2 + i * 1e-4 + 5e-5:.9f}, 25.000\n" for i in range(rows))
 
 
-def json_document(intervals: int) -> bytes:
-    """Return the JSON of an iperf3 test with eight streams; 60 intervals are 200 kB."""
-    ends = {"local_host": "10.0.0.1", "remote_host": "10.0.0.2", "remote_port": 5201}
-    connected = [{"socket": 5 + 2 * i, "local_port": 40_000 + i, **ends} for i in range(8)]
-
-    def total(start: float, end: float, size: int, **more: object) -> dict[str, object]:
-        rate = {"seconds": end - start, "bytes": size, "bits_per_second": 8 * size / (end - start)}
-        return {"start": start, "end": end, **rate, **more}
-
-    more = {"retransmits": 3, "snd_cwnd": 774126, "snd_wnd": 3102464, "rtt": 1603, "rttvar": 63, "pmtu": 8950}
-    rows = [
-        {
-            "streams": [
-                {"socket": 5 + 2 * i, **total(k, k + 1.000068, 49_204_428 + i, **more, omitted=False, sender=True)}
-                for i in range(8)
-            ],
-            "sum": total(k, k + 1.000068, 8 * 49_204_428 + 28, retransmits=24, omitted=False, sender=True),
-        }
-        for k in range(intervals)
-    ]
-    whole = total(0, intervals + 0.01, intervals * 393_635_452, sender=True)
-    start = {
-        "connected": connected, "version": "iperf 3.16", "timestamp": {"timesecs": 1710425103},
-        "connecting_to": {"host": "10.0.0.2", "port": 5201},
-        "test_start": {"protocol": "TCP", "num_streams": 8, "blksize": 131072, "omit": 0, "duration": intervals},
-    }  # fmt: skip
-    end = {"streams": [], "sum_sent": {**whole, "retransmits": 24}, "sum_received": whole}
-    return json.dumps({"start": start, "intervals": rows, "end": end}, indent="\t").encode()
+def json_logs(folder: Path) -> None:
+    """Parse the real JSON logs of each tool repeatedly, and once in a new process; compare with a decoder alone."""
+    for tool, logs in fixture_documents().items():
+        what = f"{tool} JSON, {len(logs)} real logs of {sum(map(len, logs)) // len(logs) / 1000:.1f} kB"
+        times = max(2_000_000 // sum(map(len, logs)), 1)
+        pair(f"{what}, repeated", lambda logs=logs, times=times: cpu(lambda: parse(logs * times)),
+             {"json.loads": lambda logs=logs, times=times: cpu(lambda: [json.loads(raw) for raw in logs * times])},
+             turns=3)  # fmt: skip
+        once = min(float(subprocess.check_output([sys.executable, "-c", DECODE_ONCE, tool])) for _ in range(3))
+        value(f"{what}, once in a new process: CPU per log", once / len(logs) * 1e3, "ms")
 
 
-def iperf3_json(folder: Path) -> None:
-    """Parse JSON of iperf3 with every interval and its line; compare with decoders alone."""
-    import msgspec
+def echo(folder: Path) -> None:
+    """Parse real CSV files of echo_test, exact to the nanosecond; csv and pandas read floats."""
+    import csv
 
-    from azlatency.logs.decode import source_from_bytes
-    from azlatency.logs.parse import parse_source
+    import pandas as pd
 
-    raw = json_document(60)
+    import azlatency as az
 
-    def times(parse: Callable[[bytes], object]) -> Callable[[], float]:
-        return lambda: cpu(lambda: [parse(raw) for _ in range(JSON_FILES)])
+    paths = sorted(FIXTURES.parents[1].glob("data/raw/emulated-zones/echo_long/*/*.csv"))
+
+    def rows() -> None:
+        for path in paths:
+            with path.open(newline="") as stream:
+                [float(row["rtt_us"]) for row in csv.DictReader(stream)]
 
     pair(
-        f"iperf3 JSON, {JSON_FILES} files of {len(raw) // 1000} kB",
-        times(lambda raw: parse_source(source_from_bytes(raw, "a.json"))),
-        {"json.loads": times(json.loads), "msgspec.json.decode": times(msgspec.json.decode)}, [1.5], turns=3,
+        f"echo_test CSV, {len(paths)} real logs of {paths[0].stat().st_size // 1000} kB",
+        lambda: cpu(lambda: az.parse(*paths)),
+        {"csv.DictReader, one column": lambda: cpu(rows),
+         "pandas.read_csv": lambda: cpu(lambda: [pd.read_csv(path) for path in paths])}, turns=3,
     )  # fmt: skip
 
 
-def other_json(folder: Path) -> None:
-    """Parse JSON of fio, iostat, ntttcp and lagscope, of about 200 kB each; compare with a decoder alone."""
-    from azlatency.logs.decode import source_from_bytes
-    from azlatency.logs.parse import parse_source
-
-    def fixture(name: str) -> dict[str, Any]:
-        return json.loads((FIXTURES / name).read_text("utf-8-sig"))
-
-    fio = fixture("fio/3.33-randread-bins.json")
-    fio["jobs"] = [{**fio["jobs"][0], "jobname": f"job{number}", "groupid": number} for number in range(12)]
-    iostat = fixture("iostat/12.6.1-x.json")
-    iostat["sysstat"]["hosts"][0]["statistics"] *= 100
-    ntttcp = fixture("ntttcp/1.4.3-sender.json")
-    (report,) = ntttcp.values()
-    report["threads"] = [{**report["threads"][0], "index": str(number)} for number in range(500)]
-    documents = {tool: json.dumps(content, indent=1).encode() for tool, content in
-                 {"fio": fio, "iostat": iostat, "ntttcp": ntttcp}.items()}  # fmt: skip
-    rows = (f'{{"latency": {100 + number}, "frequency": 7}}' for number in range(5_000))
-    documents["lagscope"] = ('{"latencies":[\n' + ",\n".join(rows) + "\n]}\n").encode()
-    for tool, raw in documents.items():
-        pair(f"{tool} JSON of {len(raw) // 1000} kB, 20 times",
-             lambda raw=raw: cpu(lambda: [parse_source(source_from_bytes(raw, "a.json")) for _ in range(20)]),
-             {"json.loads": lambda raw=raw: cpu(lambda: [json.loads(raw) for _ in range(20)])}, [1.5],
-             turns=3)  # fmt: skip
-
-
 def ping(folder: Path) -> None:
-    """Parse a ping log with a million replies."""
+    """Parse a ping log with a million replies, made because no real one of the tests is as long."""
     import polars as pl
     import pyarrow.compute as pc
     from pyarrow import csv
@@ -175,26 +143,32 @@ def ping(folder: Path) -> None:
 
     peers = {"regex loop, times only": loop, "pyarrow compute, split": arrow, "polars, split": split}
     pair(
-        "ping, 1e6 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
+        "made ping log, 1e6 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
         {name: lambda peer=peer: cpu(peer) for name, peer in peers.items()}, [1.0], turns=3,
     )  # fmt: skip
     whole = f"import azlatency as az; az.import_study('x', [{str(path)!r}], out={str(folder / 'whole')!r})"
     # Its parser "ping" counts each sequence number in the list of all, so 1e6 replies would take it hours.
     jc = f"import jc; list(jc.parse('ping_s', open({str(path)!r})))"
     seconds = child(whole.replace("'x'", "'timed'"))
-    keep("ping, 1e6 replies, to Parquet, whole process", [seconds], "jc, ping_s, whole process", [child(jc)], 1 / 7)
-    value("ping, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
+    keep(
+        "made ping log, 1e6 replies, to Parquet, whole process",
+        [seconds],
+        "jc, ping_s, whole process",
+        [child(jc)],
+        1 / 7,
+    )
+    value("made ping log, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
     large = ping_log(folder, 10 * PING_LINES)
     ten = whole.replace(str(path), str(large)).replace("'x'", "'ten'")
-    value("ping, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
+    value("made ping log, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
     with zipfile.ZipFile(folder / "ping.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.write(large, "ping.log")
     packed = whole.replace(str(path), str(folder / "ping.zip")).replace("'x'", "'zip'")
-    value("ping, 1e7 replies in a zip archive, to Parquet: peak memory", peak_megabytes(packed), "MB", 300)
+    value("made ping log, 1e7 replies in a zip archive, to Parquet: peak memory", peak_megabytes(packed), "MB", 300)
 
 
 def fping(folder: Path) -> None:
-    """Parse an fping log; compare as in `ping`."""
+    """Parse a made fping log; compare as in `ping`."""
     import azlatency as az
 
     path = folder / "fping.log"
@@ -211,12 +185,12 @@ def fping(folder: Path) -> None:
         with path.open() as stream:
             [float(match[4]) for line in stream if (match := pattern.match(line))]
 
-    pair("fping, 5e5 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
+    pair("made fping log, 5e5 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
          {"regex loop, times only": lambda: cpu(loop)}, [1.0], turns=3)  # fmt: skip
 
 
 def full_log(folder: Path) -> None:
-    """Parse a sockperf full log, exact to the nanosecond; pyarrow and pandas read floats."""
+    """Parse a made sockperf full log, exact to the nanosecond; pyarrow and pandas read floats."""
     import pandas as pd
     from pyarrow import csv
 
@@ -227,18 +201,18 @@ def full_log(folder: Path) -> None:
     body.write_text(rows)
     path.write_text(FULL_LOG_HEAD + rows + FULL_LOG_END)
     pair(
-        "sockperf full log, 2e6 rows, exact", lambda: cpu(lambda: az.parse(path)),
+        "made sockperf full log, 2e6 rows, exact", lambda: cpu(lambda: az.parse(path)),
         {"pyarrow.csv, floats": lambda: cpu(lambda: csv.read_csv(body)),
          "pandas.read_csv, floats": lambda: cpu(lambda: pd.read_csv(body, header=None))}, [1.0], turns=3,
     )  # fmt: skip
     code = f"import azlatency as az; az.import_study('full', [{str(path)!r}], out={str(folder / 'full')!r})"
-    value("sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
+    value("made sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
 
 
 def parse(logs: list[bytes]) -> None:
     """Parse small logs."""
-    from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.decode import source_from_bytes
 
     for raw in logs:
         parse_source(source_from_bytes(raw, "x"))
@@ -282,7 +256,7 @@ def small_logs(folder: Path) -> None:
         value(f"a small log of {tool}: CPU", least / times / len(tool_logs) * 1e3, "ms", 0.5)
     once = min(float(subprocess.check_output([sys.executable, "-c", PARSE_ONCE])) for _ in range(3))
     value("each of the different small logs once, in a new process: CPU per log", once / len(logs) * 1e3, "ms")
-    value("a small log, all tools: CPU", min(cpu(lambda: parse(many)) for _ in range(2)) / SMALL_LOGS * 1e3, "ms", 0.3)
+    value("a small log, all tools: CPU", min(cpu(lambda: parse(many)) for _ in range(2)) / SMALL_LOGS * 1e3, "ms")
     source = folder / "small"
     source.mkdir()
     for index, raw in enumerate(many):
@@ -343,23 +317,16 @@ def sizes(folder: Path) -> None:
         path.write_text(FULL_LOG_HEAD + full_log_body(size) + FULL_LOG_END)
         return path
 
-    def document(size: int) -> Path:
-        path = folder / "sized.json"
-        path.write_bytes(json_document(size // 9))
-        return path
-
     makers: dict[str, Callable[[int], Path]] = {
-        "ping, lines": lambda size: ping_log(folder, size),
-        "sockperf full log, rows": full,
-        "iperf3 JSON, rows of intervals": document,
+        "made ping log, lines": lambda size: ping_log(folder, size),
+        "made sockperf full log, rows": full,
     }
     for kind, make in makers.items():
         COSTS[kind] = {}
-        for size in SIZES[:-2] if "JSON" in kind else SIZES:  # a million rows of JSON are more than may be in memory
+        for size in SIZES:
             path = make(size)
             COSTS[kind][size] = min(cpu(lambda path=path: az.parse(path)) for _ in range(3 if size < 10**6 else 1))
-        if 10**7 in COSTS[kind]:
-            value(f"{kind}: 1e7 over 1e6", COSTS[kind][10**7] / COSTS[kind][10**6], "times the CPU", 12)
+        value(f"{kind}: 1e7 over 1e6", COSTS[kind][10**7] / COSTS[kind][10**6], "times the CPU", 12)
 
 
 def start(folder: Path) -> None:
@@ -393,7 +360,7 @@ def report(folder: Path) -> None:
          [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")], 2.0)  # fmt: skip
 
 
-PARTS = (start, small_logs, check, iperf3_json, other_json, full_log, fping, ping, statistics, cluster, report, sizes)
+PARTS = (start, small_logs, check, json_logs, echo, full_log, fping, ping, statistics, cluster, report, sizes)
 
 
 def main(names: list[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +23,17 @@ def fixture_logs() -> dict[str, list[bytes]]:
         if path.is_file() and path.stat().st_size <= 5_000 and path.suffix not in (".json", ".md", ".gz"):
             logs.setdefault(path.parent.name, []).append(path.read_bytes())
     return logs
+
+
+def fixture_documents() -> dict[str, list[bytes]]:
+    """Return the logs of the tests that are one JSON document by tool, of the tools that have several."""
+    documents: dict[str, list[bytes]] = {}
+    for path in sorted(FIXTURES.glob("*/*")):
+        if path.is_file() and not path.name.endswith(".expected.json") and (raw := path.read_bytes()).startswith(b"{"):
+            with suppress(ValueError):
+                json.loads(raw)
+                documents.setdefault(path.parent.name, []).append(raw)
+    return {tool: logs for tool, logs in documents.items() if len(logs) > 1}
 
 
 def many_logs(count: int) -> list[bytes]:
@@ -67,8 +80,8 @@ def _with_digits(raw: bytes, places: list[int], digits: list[int] | tuple[int, .
 
 def _parsed(raw: bytes) -> tuple[list[object], str]:
     """Return the codes of the events of a log, and its values."""
-    from azlatency.logs.decode import source_from_bytes
     from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.decode import source_from_bytes
 
     logs = parse_source(source_from_bytes(raw, "x"))
     values = [row for table in ("metrics", "quantiles", "intervals") for row in logs.rows[table]]

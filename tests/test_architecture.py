@@ -15,13 +15,21 @@ from helpers.places import ROOT
 
 PACKAGE = ROOT / "azlatency"
 
-#: The arrows of the drawing: a package and those that it may import directly.
-DRAWING: dict[str, set[str]] = {}
-for _importer, _target in re.findall(
-    r"^    (\w+) --> (\w+)$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE
-):
-    DRAWING.setdefault(_importer, set()).add(_target)
-    DRAWING.setdefault(_target, set())
+
+def arrows(drawing: str) -> dict[str, set[str]]:
+    """Return what each name of a drawing may import directly."""
+    targets: dict[str, set[str]] = {}
+    for importer, target in re.findall(r"^    (\w+) --> (\w+)$", drawing, re.MULTILINE):
+        targets.setdefault(importer, set()).add(target)
+        targets.setdefault(target, set())
+    return targets
+
+
+#: The drawing of the packages, and that of `azlatency.logs`.
+DRAWING, LOGS = map(
+    arrows,
+    re.findall(r"^```mermaid$(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL),
+)
 #: Files outside the packages.
 AT_THE_ROOT = {"__init__.py", "__main__.py", "py.typed"}
 
@@ -74,19 +82,29 @@ def test_the_drawing_contains_every_package_and_there_are_no_other_modules() -> 
     assert inside - AT_THE_ROOT == set(DRAWING)
 
 
-def reachable(package: str) -> set[str]:
+def reachable(package: str, drawing: dict[str, set[str]]) -> set[str]:
     """The package and everything that it may import."""
-    return {package}.union(*(reachable(target) for target in DRAWING[package]))
+    return {package}.union(*(reachable(target, drawing) for target in drawing[package]))
 
 
 def test_imports_follow_the_drawing() -> None:
-    allowed = {package: {"", *reachable(package)} for package in DRAWING}
+    allowed = {package: {"", *reachable(package, DRAWING)} for package in DRAWING}
     inside = [name for name in MODULES if package_of(name) not in ("", "__main__")]
     imports = [(name, module) for name in inside for module in sorted(imports_of(name))]
     wrong = [
         f"{name} imports {module}" for name, module in imports if package_of(module) not in allowed[package_of(name)]
     ]
     assert imports and not wrong, "CONTRIBUTING.md does not allow it"
+
+
+def test_imports_inside_logs_follow_their_drawing() -> None:
+    logs = "azlatency.logs."
+    places = {path.stem for path in (PACKAGE / "logs").iterdir() if not path.name.startswith("__")}
+    assert places == set(LOGS)
+    for name in (name for name in MODULES if name.startswith(logs)):
+        allowed = reachable(place, LOGS) if (place := name.split(".")[2]) in LOGS else {place}
+        for module in imports_of(name):
+            assert not module.startswith(logs) or module.split(".")[2] in allowed, f"{name} imports {module}"
 
 
 def test_there_are_no_import_cycles() -> None:
@@ -111,7 +129,7 @@ def test_there_are_no_import_cycles() -> None:
         ("if TYPE_CHECKING:\n    import azlatency.cli", set()),
         ("if TYPE_CHECKING:\n    pass\nelse:\n    import azlatency.cli", {"azlatency.cli"}),
         ("if x:\n    import azlatency.cli", {"azlatency.cli"}),
-        ("from azlatency.logs import units", {"azlatency.logs.units"}),
+        ("from azlatency.logs.grammar import units", {"azlatency.logs.grammar.units"}),
     ],
 )
 def test_imports_are_found_at_any_depth(text: str, modules: set[str]) -> None:

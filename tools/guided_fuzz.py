@@ -12,9 +12,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["azlatency.logs"]):
-    from azlatency.logs.decode import SourceError, source_from_bytes
     from azlatency.logs.parse import parse_source
     from azlatency.logs.parsers import load_parsers
+    from azlatency.logs.source.decode import SourceError, source_from_bytes
 
     load_parsers()
 

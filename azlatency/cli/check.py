@@ -24,7 +24,7 @@ def check(
 
     Exit code 0: every file is usable; 1: a file is not, or there is no file; 2: usage error.
     """
-    from azlatency.logs.expand import path_of
+    from azlatency.logs.source.expand import path_of
     from azlatency.studies.quality import check as check_tables
 
     is_excluded = _exclusion(sources)

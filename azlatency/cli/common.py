@@ -134,9 +134,9 @@ _COPIES_NAMED = 4
 
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
-    from azlatency.logs.decode import SourceError
-    from azlatency.logs.expand import expand, expand_stream
     from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.decode import SourceError
+    from azlatency.logs.source.expand import expand, expand_stream
 
     path_by_id: dict[str, str] = {}
     copies = 0

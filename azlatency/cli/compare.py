@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -106,10 +107,14 @@ def compare(
         raise typer.BadParameter(printable(str(error))) from None
     if out is not None:
         _write(out, _formatted(judgement, Format.markdown if format is Format.table else format))
-    if out is not None or format is Format.table:
-        _print_table(judgement)
-    else:
-        sys.stdout.write(_formatted(judgement, format))
+    try:
+        if out is not None or format is Format.table:
+            _print_table(judgement)
+        else:
+            sys.stdout.write(_formatted(judgement, format))
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (after `| head`, the exit code still counts)
     raise typer.Exit(judgement.exit_code)
 
 
@@ -140,8 +145,6 @@ def _print_table(judgement: Judgement) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Replace a file atomically."""
-    import os
-
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

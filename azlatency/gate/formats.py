@@ -21,8 +21,6 @@ from azlatency.studies.format import format_value, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from azlatency.stats.result import Estimate
-
 #: Most rows of a Markdown table, so that it fits into a job summary (1 MiB).
 _MAX_ROWS = 500
 #: Most names in a list of what only one side measured.
@@ -43,9 +41,9 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@<>&:])")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _typical(estimate: Estimate, row: Row) -> str:
-    """Return the typical run of one side; both sides have the same unit."""
-    return format_value(estimate.estimate, estimate.unit, digits=_DIGITS, like=row.base.estimate)
+def _value(value: float | None, row: Row) -> str:
+    """Return the value of one side; both sides have the same unit."""
+    return format_value(value, row.base.unit, digits=_DIGITS, like=row.base.estimate)
 
 
 def _interval(row: Row) -> str:
@@ -77,8 +75,8 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "path": lambda row: row.path,
     "method": lambda row: row.method,
     "metric": lambda row: row.metric,
-    "base": lambda row: _typical(row.base, row),
-    "candidate": lambda row: _typical(row.candidate, row),
+    "base": lambda row: _value(row.base.estimate, row),
+    "candidate": lambda row: _value(row.candidate_value, row),
     "ratio": lambda row: "" if (ratio := row.comparison.ratio.estimate) is None else f"{ratio:.3f}",
     "interval": _interval,
     "difference": _difference,
@@ -98,9 +96,9 @@ def _cells(row: Row) -> dict[str, str]:
 def _notes(judgement: Judgement) -> list[str]:
     """Explain how to read the rows, and what was left out."""
     notes = [
-        "Base and candidate: the median run of each side. Ratio: candidate / base with its "
-        f"{100 * judgement.confidence:g} % confidence interval (Hodges-Lehmann with exact ranks); the difference is "
-        "the ratio applied to the base. The runs are the replicates. Changed: the ratio is beyond the margin of "
+        "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
+        f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
+        "base. The runs are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (exact Wilcoxon test at the margin, Holm's method over all rows). No change: two "
         "one-sided tests show that the ratio is within the margin. Latencies are round-trip times. The comparison does "
         "not show the cause: hosts and time of day may differ as well.",

@@ -7,7 +7,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from azlatency.studies.machine_names import Maps, mapped
+from azlatency.studies.key import label
+from azlatency.studies.machine_names import Maps, machine_of, mapped
 from azlatency.studies.path import Path, name_paths
 
 if TYPE_CHECKING:
@@ -17,33 +18,41 @@ if TYPE_CHECKING:
 def align_paths(
     after: pd.DataFrame, before: pd.DataFrame, maps: Maps = (), *, scenarios: bool = True
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Name the paths of both sides by the same rule, so that equal texts stand for equal paths.
+    """Name paths and methods of both sides by the same rule, so that equal texts stand for equal paths and methods.
 
     ``after`` and ``before`` have one row per run with the column ``path`` of `Path` objects. ``maps``: patterns of
     machines, zones or scenarios and the names to use instead, for example for addresses that change with every run.
     ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
     """
+    import pandas as pd
+
     frames = [after, before]
     paths = [_plain(path, maps, scenarios=scenarios) for frame in frames for path in frame["path"]]
     named = name_paths(paths, [method for frame in frames for method in frame["method"]])
-    parts = named[: len(after)], named[len(after) :]
-    aligned = [frame.assign(path=_objects(part, frame)) for frame, part in zip(frames, parts, strict=True)]
-    return aligned[0], aligned[1]
-
-
-def _objects(paths: list[Path], frame: pd.DataFrame) -> pd.Series:
-    import pandas as pd
-
-    return pd.Series(paths, frame.index, dtype=object)
+    columns = {"path": pd.Series(named, dtype=object)}
+    if all("tool" in frame.columns for frame in frames):
+        columns["method"], columns["unknown"] = label(pd.concat(frames, ignore_index=True).assign(**columns))
+    both = pd.DataFrame(columns)
+    after, before = (
+        frame.assign(**part.set_axis(frame.index))
+        for frame, part in zip(frames, (both[: len(after)], both[len(after) :]), strict=True)
+    )
+    return after, before
 
 
 def _plain(path: Path, maps: Maps, *, scenarios: bool) -> Path:
     """Return a path without the labels of its own side, and with mapped names."""
     client, server = (
-        replace(end, label=None, machine=mapped(end.machine, maps), zone=mapped(end.zone, maps))
+        replace(end, label=None, machine=machine_of(end.machine, maps), zone=mapped(end.zone, maps))
         for end in (path.client, path.server)
     )
     return Path(client, server, mapped(path.scenario, maps) if scenarios else None)
+
+
+def unknown_name(what: str, name: str, known: Sequence[str], advice: str) -> str:
+    """Say that a name is unknown, with the known name that is most like it."""
+    (nearest,) = get_close_matches(name, known, n=1, cutoff=0.5) or ("",)
+    return f"unknown {what} {name!r}; " + (f"did you mean {nearest!r}? " if nearest else "") + advice
 
 
 def nearest_names(base: Sequence[str], candidate: Sequence[str]) -> list[str]:

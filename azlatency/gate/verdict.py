@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.gate.matching import align_paths, nearest_names
+from azlatency.gate.matching import align_paths, nearest_names, unknown_name
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
@@ -70,12 +70,20 @@ _REFUSALS = {
     "unit_unknown",
     "unit_conflict",
     "path_unknown",
+    "unknown_end",
+    "sender_only",
+    "mixed_sizes",
+    "mixed_amounts",
+    "mixed_settings",
+    "mixed_treatments",
     "not_positive",
     "loss_censored",
 }
 #: Too few runs for an exact test. This does not prevent a verdict: it then rests on the t interval.
 NO_EXACT_TEST = frozenset({"cannot_reach_alpha", "few_runs", "two_runs"})
 _MEASURED = {"latency": latency, "throughput": throughput}
+#: At most this many paths are listed if none matches.
+_PATHS_NAMED = 8
 _NO_METRIC = "Neither latency nor throughput is on both sides"
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
 METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, throughput"
@@ -94,7 +102,14 @@ class Row:
     base: Estimate
     """Typical run of the base."""
     candidate: Estimate
-    """Typical run of the candidate."""
+    """Typical run of the candidate; see `candidate_value` for what a row shows."""
+
+    @property
+    def candidate_value(self) -> float | None:
+        """The base times the ratio, so that a row agrees with itself; without a ratio the median run."""
+        ratio = self.comparison.ratio.estimate
+        base = self.base.estimate
+        return self.candidate.estimate if ratio is None or base is None else base * ratio
 
     @property
     def path(self) -> str:
@@ -147,7 +162,7 @@ class Row:
             "method": self.method,
             "statistic": self.comparison.method,
             "base": self.base.estimate,
-            "candidate": self.candidate.estimate,
+            "candidate": self.candidate_value,
             "p_beyond": self.p_beyond,
             "runs_needed": None if plan is None else plan.needed,
             "runs_needed_low": None if plan is None else plan.low,
@@ -251,6 +266,8 @@ def judge(
     ValueError
         If a metric, the margin or the confidence is not valid.
     """
+    import pandas as pd
+
     by_time = parse_margin(margin)[1] > 0
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
@@ -259,11 +276,13 @@ def judge(
     only_in_candidate: list[str] = []
     remarks: dict[str, None] = {}
     on_both_sides = False
+    seen = pd.DataFrame({"tool": [], "path": []}, dtype=object)
     # Two scenarios of one study are compared: their names are what differs.
     scenarios = base.folder != candidate.folder
     for metric in dict.fromkeys(metrics or _MEASURED):
         after, before, value = _frames(candidate, base, metric)
         after, before = align_paths(after, before, maps, scenarios=scenarios)
+        seen = pd.concat([seen, after[["tool", "path"]], before[["tool", "path"]]])
         after, before = (_select(frame, tool, path) for frame in (after, before))
         if metric == "throughput" and by_time and not metrics:
             if len(after) and len(before):
@@ -286,6 +305,7 @@ def judge(
         ]
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    _check_filters(seen, tool, path)
     remarks |= dict.fromkeys(_too_many_rows([item.comparison for item in compared], confidence))
     if not compared:
         nothing_common = not metrics and not on_both_sides
@@ -302,6 +322,15 @@ def judge(
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
     )
+
+
+def _check_filters(runs: pd.DataFrame, tool: str | None, path: str | None) -> None:
+    """Raise `ValueError` if no run on either side is of the tool, or of a path that matches the pattern."""
+    tools, paths = sorted(set(runs["tool"])), sorted({str(name) for name in runs["path"]})
+    if tool is not None and tool not in tools and tools:
+        raise ValueError(unknown_name("tool", tool, tools, f"measured: {', '.join(tools)}"))
+    if path is not None and paths and not any(fnmatchcase(name, path) for name in paths):
+        raise ValueError(unknown_name("path", path, paths, f"measured: {', '.join(paths[:_PATHS_NAMED])}"))
 
 
 def _no_metric(base: Study, candidate: Study) -> list[str]:
@@ -370,7 +399,7 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
 def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
     """Return the runs of both sides and the column of the metric (None: the default of the comparison)."""
     if metric == "throughput":
-        return throughput(after), throughput(before), "throughput_bit_s"
+        return throughput(after, sender_only=True), throughput(before, sender_only=True), "throughput_bit_s"
     column = _column(metric)
     frames = [latency(study) for study in (after, before)]
     if (match := _PERCENTILE.fullmatch(metric)) is not None:
@@ -385,7 +414,7 @@ def _column(metric: str) -> str | None:
     if metric in columns:
         return columns[metric]
     if _PERCENTILE.fullmatch(metric) is None:
-        raise ValueError(f"unknown metric {metric!r}; choose from {METRICS}")
+        raise ValueError(unknown_name("metric", metric, [*columns, "p99"], f"choose from {METRICS}"))
     return f"{metric}_ns"
 
 

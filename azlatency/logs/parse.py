@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,20 +16,25 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.claims import Claim, Claims, find_claims
-from azlatency.logs.decode import Source, SourceError, has_control
-from azlatency.logs.documents import find_document
-from azlatency.logs.expand import LARGEST_WHOLE, expand
-from azlatency.logs.grammar import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
-from azlatency.logs.large import FileText, TooLargeError
-from azlatency.logs.lines import unique_pieces
+from azlatency.logs.grammar.command_line import describe_settings
+from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.parsers import Log, load_parsers, parser_version
+from azlatency.logs.recognise.claims import Claim, Claims, find_claims
+from azlatency.logs.recognise.documents import find_document
+from azlatency.logs.recognise.segment import (
+    Segments,
+    classify_remaining_lines,
+    find_lost_lines,
+    may_begin_line,
+    segment,
+)
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.rows import Rows
-from azlatency.logs.segment import Segments, classify_remaining_lines, find_lost_lines, may_begin_line, segment
-from azlatency.logs.spool import edit
+from azlatency.logs.source.decode import Source, SourceError, has_control
+from azlatency.logs.source.expand import expand
+from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
+from azlatency.logs.source.lines import unique_pieces
+from azlatency.logs.source.unwrap import Unwrapped, propose_unwrapped, take_head
 from azlatency.logs.tables import Logs
-from azlatency.logs.unwrap import Unwrapped, propose_unwrapped, take_head
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -38,8 +43,12 @@ _MOST_READINGS = 3
 #: The wrapping of a large text is looked for in so many pieces of its lines.
 _PIECES_OF_HEAD = 4
 _END = 64
+#: At most this many unknown lines have an event each.
+_MOST_UNKNOWN = 2**20
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
+#: Code of the event of a file whose bytes are those of another one.
+IDENTICAL = "identical_file"
 
 
 class LogError(ValueError):
@@ -83,7 +92,8 @@ def parse(
 
     Notes
     -----
-    Latencies are round-trip times in nanoseconds, whatever the tool prints. Text that no parser recognises never
+    Latencies are round-trip times in nanoseconds, whatever the tool prints. Files with the same bytes are one run: the
+    first is read, and an event names the others. Text that no parser recognises never
     raises: it becomes an event. Every line is data, known, blank, prose or unknown, and the table ``sources`` counts
     them.
 
@@ -98,28 +108,62 @@ def parse(
       sockperf  4 runs: 4 complete
     """
     logs = Logs()
-    if executor is None:
-        for path in paths:
-            for source in expand(path):
-                if isinstance(source, SourceError):
-                    raise LogError(str(source))
-                logs.extend(parse_source(source, explain=explain, tool=tool))
-    else:
-        for part in executor.map(partial(parse, tool=tool), paths):
-            logs.extend(part)
+    first: dict[str, str] = {}
+    for part in _parts(paths, executor, explain, tool):
+        new = part
+        for source in part.rows["sources"]:
+            if source["source_id"] in first:
+                new = _as_copy(new, source, first[source["source_id"]])
+            first.setdefault(source["source_id"], source["path"])
+        logs.extend(new)
     if strict and (errors := logs.errors()):
         raise LogError(errors[0])
     return logs
 
 
+def _parts(
+    paths: Sequence[Path | str], executor: Executor | None, explain: Callable[[str], None] | None, tool: str | None
+) -> Iterator[Logs]:
+    """Yield the tables of each source, or of each path if an executor reads them."""
+    if executor is not None:
+        yield from executor.map(partial(parse, tool=tool), paths)
+        return
+    for path in paths:
+        for source in expand(path):
+            if isinstance(source, SourceError):
+                raise LogError(str(source))
+            yield parse_source(source, explain=explain, tool=tool)
+
+
+def _as_copy(logs: Logs, source: Row, first: str) -> Logs:
+    """Return logs without a source whose bytes were read before, and with an event that says so."""
+    source_id = source["source_id"]
+    kept = Logs(sample_blocks=[block for block in logs.sample_blocks if not block.run_id.startswith(source_id)])
+    for name, rows in logs.rows.items():
+        kept.rows[name] = [row for row in rows if not (row.get("source_id") or row["run_id"]).startswith(source_id)]
+    text = f"{source['path']}: identical to {first}; counts once"
+    kept.rows["events"].append({"source_id": source_id, "code": IDENTICAL, "severity": "info", "text": text})
+    return kept
+
+
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
     if explain is None and (document := find_document(source)) is not None:
-        return _to_logs(_read_segments(Recorder(source), Segments([document], b"\0")))
+        return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
+    try:
+        return _to_logs(_read_best(source, explain, tool))
+    except TooLargeError as error:
+        recorder = Recorder(source)
+        recorder.add_event("too_large", "error", str(error), error.line)
+        return _to_logs(recorder)
+
+
+def _read_best(source: Source, explain: Callable[[str], None] | None, tool: str | None) -> Recorder:
+    """Read a source as it is, or without its wrapping if fewer lines are lost that way."""
     plain = _Reading(source, find_claims(source))
     as_it_is = _read(plain) if plain.claims.weigh()[1] else None
     if explain is None and as_it_is is not None and _is_read_whole(as_it_is.accounting):
-        return _to_logs(as_it_is)
+        return as_it_is
     readings = _possible_readings(plain)
     if tool in load_parsers() and not any(reading.claims.weigh()[1] for reading in readings) and len(source.lines):
         readings = [_Reading(source, Claims([Claim(0, tool)]))]
@@ -131,7 +175,7 @@ def parse_source(source: Source, *, explain: Callable[[str], None] | None = None
             chosen, best = reading, recorder
     if explain is not None:
         _explain(source, chosen.claims, explain)
-    return _to_logs(best)
+    return best
 
 
 class _Reading(NamedTuple):
@@ -155,13 +199,13 @@ def _possible_readings(plain: _Reading) -> list[_Reading]:
         others = (text for text, _ in islice(unique_pieces(source.lines), _PIECES_OF_HEAD))
         shown = replace(source, text="\n".join([take_head(source).whole_text, *others]))
     proposals: list[Unwrapped] = []
-    for proposal in propose_unwrapped(shown, claimed=most[1] > 0, surely=most[0] > 0):
+    for proposal in propose_unwrapped(shown, claimed=most[1] > 0, begins=most[0] > 0):
         claims = find_claims(proposal.head(source))
         if claims.weigh() > most:
             most, proposals = claims.weigh(), []
         if claims.weigh()[1] and claims.weigh() == most:
             proposals = [*proposals, proposal][-_MOST_READINGS:]
-    unwrapped = (proposal.of_all(source) for proposal in proposals)
+    unwrapped = (proposal.unwrap_all(source) for proposal in proposals)
     best = [_Reading(proposal.source, find_claims(proposal.source), proposal) for proposal in unwrapped]
     return best if best and most[0] > plain.claims.weigh()[0] else [plain, *best]
 
@@ -191,11 +235,10 @@ def _read(reading: _Reading) -> Recorder:
 def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     """Read the logs of a text, and classify and report the lines that no parser read."""
     source = recorder.source
-    is_refused = False
+    refused: set[str] = set()
     for log in segments.logs:
-        is_refused |= not _parse_log(recorder, log)
-        if is_refused and recorder.is_full:
-            break
+        if log.tool not in refused and not _parse_log(recorder, log):
+            refused.add(log.tool)
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
         line = source.lines[conflict[0].position]
@@ -205,13 +248,13 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, source.lines[claim.position].number)
     _fail_contradicted_runs(recorder)
-    # An event for each line of a text of any size does not fit into memory; without a log, or if a log is refused, one
-    # event says it all.
-    skip = is_refused or (not segments.logs and source.size_bytes > LARGEST_WHOLE)
+    # Without a log in a very large text, or if a log is refused, one event says it all.
+    skip = bool(refused) or (not segments.logs and source.size_bytes > LARGEST_WHOLE)
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
-    for line, owner in () if is_read_whole else find_lost_lines(source, recorder.accounting, segments):
+    lost = () if is_read_whole else find_lost_lines(source, recorder.accounting, segments)
+    for line, owner in islice(lost, _MOST_UNKNOWN):
         text = (
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
         )
@@ -224,7 +267,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         _truncate_last_run(recorder)
     if not (skip or is_read_whole):
         _add_unknown_lines(recorder)
-    if not recorder.rows["runs"] and not segments.conflicts and not is_refused:
+    if not recorder.rows["runs"] and not segments.conflicts and not refused:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
         if segments.foreign:
             names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
@@ -238,9 +281,12 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
 
     A defect of the parser must not lose the other logs of the source.
     """
-    earlier, fits = len(recorder.rows["runs"]), True
+    earlier, fits, parser = len(recorder.rows["runs"]), True, load_parsers()[log.tool]
     try:
-        load_parsers()[log.tool].parse(log, recorder)
+        if recorder.source.size_bytes > LARGEST_WHOLE and not parser.reads_any_size:
+            what = f"logs of {log.tool} in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
+            raise TooLargeError(f"{what}; split the file", log.first_line)
+        parser.parse(log, recorder)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
         fits = False
@@ -248,34 +294,22 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
 
-    heading = " / ".join(log.headings) or None
+    heading, parser = " / ".join(log.headings) or None, load_parsers()[log.tool]
 
-    def describe(row: Row) -> bool:
+    for row in recorder.rows["runs"][earlier:]:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command
-        return True
-
-    edit(recorder.rows["runs"], describe, earlier)
+        if row["command"]:
+            describe_settings(row, parser.options, parser.switches)
     return fits
 
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:
     """Mark the complete runs with an error event as failed: their numbers exclude each other."""
-    wrong = bytearray()  # by the number of the run
-    for event in recorder.rows["events"]:
-        if event["severity"] == "error" and event["run_id"] is not None:
-            number = _number_of(event["run_id"])
-            wrong.extend(bytes(max(number + 1 - len(wrong), 0)))
-            wrong[number] = True
-
-    def fail(run: Row) -> bool:
-        contradicted = run["status"] == "complete" and any(wrong[(number := _number_of(run["run_id"])) : number + 1])
-        if contradicted:
+    wrong = {event["run_id"] for event in recorder.rows["events"] if event["severity"] == "error"}
+    for run in recorder.rows["runs"]:
+        if run["status"] == "complete" and run["run_id"] in wrong:
             run["status"] = "failed"
-        return contradicted
-
-    if wrong:
-        edit(recorder.rows["runs"], fail)
 
 
 def _truncate_last_run(recorder: Recorder) -> None:
@@ -302,8 +336,7 @@ def _truncate_last_run(recorder: Recorder) -> None:
     # Below a blank line, any other text may be a note.
     is_below_blank = recorder.accounting.kind_of(number - 1) == BLANK
     if kind == KNOWN or not is_below_blank or may_begin_line(run["tool"], text):
-        run_id = run["run_id"]
-        edit(recorder.rows["runs"], lambda row: row["run_id"] == run_id and not row.update(status="truncated"))
+        run["status"] = "truncated"
         text = "the log ends within this line; the results above it are kept"
         recorder.add_event("truncated", "warning", text, number, run["run_id"])
 
@@ -320,10 +353,13 @@ def _add_unknown_lines(recorder: Recorder) -> None:
     find = partial(recorder.accounting.find, UNKNOWN)
     if not find(0):
         return
-    rows = recorder.rows["runs"]
-    runs = iter(rows.sorted_by("first_line") if isinstance(rows, Rows) else sorted(rows, key=itemgetter("first_line")))
+    runs = iter(sorted(recorder.rows["runs"], key=itemgetter("first_line")))
     following, begun = next(runs, None), list[Row]()
-    for number, text in recorder.source.find_texts(find):
+    for count, (number, text) in enumerate(recorder.source.find_texts(find)):
+        if count == _MOST_UNKNOWN:
+            what = f"from here on, unknown lines are only counted: there are more than {_MOST_UNKNOWN:,}"
+            recorder.add_event("too_large", "error", f"{what}; check that the file is a log", number)
+            break
         while following is not None and following["first_line"] <= number:
             _not_above(following["first_line"], begun).append(following)
             following = next(runs, None)
@@ -340,11 +376,6 @@ def _not_above(line: int, runs: list[Row]) -> list[Row]:
     return runs
 
 
-def _number_of(run_id: str) -> int:
-    """Return the number of a run in its source."""
-    return int(run_id.rpartition("-")[2])
-
-
 def _to_logs(recorder: Recorder) -> Logs:
     source = recorder.source
     row: Row = {
@@ -357,12 +388,8 @@ def _to_logs(recorder: Recorder) -> Logs:
         "imported_at": datetime.now(UTC).replace(microsecond=0),
         "parser_version": parser_version(),
     }
-    events = recorder.rows["events"]
-    if isinstance(events, list):
-        events.sort(key=itemgetter("line"))
-    elif isinstance(events, Rows):
-        events = events.sorted_by("line")
-    return Logs({"sources": [row], **recorder.rows, "events": events}, recorder.samples)
+    recorder.rows["events"].sort(key=itemgetter("line"))
+    return Logs({"sources": [row], **recorder.rows}, recorder.samples)
 
 
 def _explain(source: Source, claims: Claims, write: Callable[[str], None]) -> None:

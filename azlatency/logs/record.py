@@ -7,26 +7,21 @@ intervals, samples and events. Rows are plain dictionaries with the column names
 from __future__ import annotations
 
 import math
-import weakref
-from collections.abc import Iterable, MutableSequence, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.grammar import LineAccounting
-from azlatency.logs.large import MOST_IN_MEMORY, FileText, Integers, Labels, TooLargeError
-from azlatency.logs.rows import Columns, Rows, joined
-from azlatency.logs.spool import BLOCK, Spool, remove
-from azlatency.logs.units import Quantity
+from azlatency.logs.grammar.rules import LineAccounting
+from azlatency.logs.grammar.units import Quantity
+from azlatency.logs.source.large import TooLargeError
 
 if TYPE_CHECKING:
-    from azlatency.logs.decode import Source
+    from azlatency.logs.source.decode import Source
 
 Row = dict[str, Any]
-#: Tables whose rows are changed until their run ends.
-_CHANGING = ("runs", "metrics", "quantiles")
-_APPENDED = ("intervals", "histograms", "events")
-#: A run needs up to 60 bytes in an import.
-MOST_RUNS = 2**21
+_TABLES = ("runs", "metrics", "quantiles", "intervals", "histograms", "events")
+#: At most this many runs are read from one file: each needs up to 10 kB.
+MOST_RUNS = 2**18
 
 
 def run_id_of(source_id: str, number: int) -> str:
@@ -48,26 +43,6 @@ class SampleBlock:
     high_ns: Sequence[int | None] | None = None
 
 
-class SampleBlocks(Spool[SampleBlock]):
-    """The samples of the runs of a large log. Those of many short runs move into a file together."""
-
-    _waiting = 0
-
-    def append(self, value: SampleBlock) -> None:
-        """Add the samples of a run."""
-        columns = [column for column in vars(value).values() if isinstance(column, Integers | Labels)]
-        if any(column.in_file for column in columns):
-            for column in columns:
-                column.settle()
-            self.add_part((value,))
-            return
-        super().append(value)
-        self._waiting += len(value.seq)
-        if self._waiting >= MOST_IN_MEMORY // 4:
-            self.settle(len(self.tail()), whole_blocks=False)
-            self._waiting = 0
-
-
 class Recorder:
     """Receives everything that is read from one source.
 
@@ -77,22 +52,17 @@ class Recorder:
         The source that is being read.
     accounting : LineAccounting
         The kind of every line.
-    rows : dict of str to sequence of dict
+    rows : dict of str to list of dict
         The rows of every table but ``sources`` and ``samples``.
-    samples : sequence of SampleBlock
+    samples : list of SampleBlock
         The samples of each run.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.accounting = LineAccounting(source.line_count)
-        self._is_large = isinstance(source.text, FileText)
-        self.rows: dict[str, MutableSequence[Row]] = {name: [] for name in (*_CHANGING, *_APPENDED)}
-        if self._is_large:
-            self.rows = {name: Rows(settles=name not in _CHANGING, in_file=True) for name in self.rows}
-        self.samples: MutableSequence[SampleBlock] = SampleBlocks() if self._is_large else []
-        self._open: list[weakref.ref[Run]] = []
-        self._most_open = BLOCK // 8
+        self.rows: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self.samples: list[SampleBlock] = []
 
     def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
         """Add a run.
@@ -112,7 +82,9 @@ class Recorder:
             The run, to which numbers can be added.
         """
         runs, source_id = self.rows["runs"], self.source.source_id
-        self._check_room(first_line)
+        if self.is_full:
+            text = f"from here on, nothing is read: there are more than {MOST_RUNS:,} runs in this file; split it"
+            raise TooLargeError(text, first_line)
         run_id = run_id_of(source_id, len(runs) + 1)
         row: Row = {
             "run_id": run_id,
@@ -124,73 +96,12 @@ class Recorder:
             "first_line": first_line,
         }
         runs.append(row)
-        run = Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
-        if self._is_large:
-            self._open.append(weakref.ref(run))
-            if len(self._open) > self._most_open:
-                self._settle_ended()
-        return run
-
-    def add_runs(self, tool: str, rows: Iterable[Row], **fields: Any) -> list[str]:
-        """Add runs that end, and of which the caller adds the numbers as columns.
-
-        Parameters
-        ----------
-        tool : str
-            Name of the tool.
-        rows : iterable of dict
-            Columns of the table ``runs``, of which ``first_line`` is required.
-        **fields
-            Columns that all of them have.
-
-        Returns
-        -------
-        list of str
-            The identifiers of the runs.
-        """
-        runs, source_id = self.rows["runs"], self.source.source_id
-        shared = {"source_id": source_id, "tool": tool, "status": "complete", **fields}
-        run_ids = []
-        for number, row in enumerate(rows, start=len(runs) + 1):
-            self._check_room(row["first_line"])
-            run_ids.append(run_id := run_id_of(source_id, number))
-            runs.append({"run_id": run_id, "last_line": row["first_line"], **shared, **row})
-        if self._is_large and len(run_ids) > 1:
-            self._settle_ended()
-        return run_ids
+        return Run(self, run_id, row, _first_quantile=len(self.rows["quantiles"]))
 
     @property
     def is_full(self) -> bool:
         """Whether no further run fits into memory."""
         return len(self.rows["runs"]) >= MOST_RUNS
-
-    def _check_room(self, line: int) -> None:
-        """Raise `TooLargeError` if no further run, which begins in a line, fits into memory."""
-        if self.is_full:
-            text = f"from here on, nothing is read: there are more than {MOST_RUNS:,} runs in this file; split it"
-            raise TooLargeError(text, line)
-
-    def _settle_ended(self) -> None:
-        """Let the rows of the first runs move into a file, up to a run to which the parser still refers."""
-        self._open = [of_run for of_run in self._open if of_run() is not None]
-        self._most_open = 2 * len(self._open) + BLOCK // 8
-        in_use = {run.run_id for of_run in self._open if (run := of_run()) is not None}
-        for name in _CHANGING:
-            if isinstance(rows := self.rows[name], Rows):
-                tail = rows.tail()
-                rows.settle(next((at for at, row in enumerate(tail) if row["run_id"] in in_use), len(tail)))
-
-    def add_columns(self, table: str, length: int, **columns: Any) -> None:
-        """Add many rows of a table as columns; see `azlatency.logs.rows.Columns`.
-
-        Metrics that are added in this way are not found by `Run.value` and `Run.row_of`, and the caller knows that none
-        of them is printed twice.
-        """
-        self.add_rows(table, Columns(length, columns))
-
-    def add_rows(self, table: str, rows: Iterable[Row]) -> None:
-        """Add rows of a table, which stay `azlatency.logs.rows.Columns` if they are."""
-        self.rows[table] = joined(self.rows[table], rows)
 
     def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
         """Report something about a line.
@@ -344,7 +255,8 @@ class Run:
         """Remove a metric that a later line shows to be missing."""
         row = self._metrics.pop((name, None, None), None)
         if row is not None:
-            remove(self.recorder.rows["metrics"], row)
+            rows = self.recorder.rows["metrics"]
+            del rows[next(index for index in reversed(range(len(rows))) if rows[index] is row)]
 
     def add_quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
         """Add a printed quantile.
@@ -395,10 +307,6 @@ class Run:
     def add_bucket(self, **fields: Any) -> None:
         """Add one histogram bucket; ``fields`` are columns of the table ``histograms``."""
         self.recorder.rows["histograms"].append({"run_id": self.run_id, **fields})
-
-    def add_columns(self, table: str, length: int, **columns: Any) -> None:
-        """Add many rows of a table as columns; see `Recorder.add_columns`."""
-        self.recorder.add_columns(table, length, run_id=self.run_id, **columns)
 
     def add_samples(self, **columns: Any) -> None:
         """Add the samples of the run as columns of equal length; see `SampleBlock`."""

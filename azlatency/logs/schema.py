@@ -100,8 +100,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         message_bytes         | int64     | bytes |
         connections           | int64     |       |
         requested_duration_ns | int64     | ns    |
+        requested_bytes       | int64     | bytes | amount of data that the test was told to send
+        requested_count       | int64     |       | number of probes or messages that the test was told to send
         duration_ns           | int64     | ns    | measured
         warmup_ns             | int64     | ns    |
+        settings              | string    |       | options such as "window 256K; MSS 1400"; empty: defaults
         started_at            | timestamp |       | UTC
         printed_as            | string    |       | round_trip, half_round_trip, one_way or unknown; null for throughput
         closed_loop           | bool      |       | the next probe waits for the last reply

@@ -5,19 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from html import escape
 from itertools import chain, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs import schema
-from azlatency.logs.large import NULL, Repeated
-from azlatency.logs.record import Row, SampleBlock, SampleBlocks
-from azlatency.logs.rows import joined, rows_to_arrow
+from azlatency.logs.record import Row, SampleBlock
+from azlatency.logs.source.large import NULL, Repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Rows of a part of the table ``samples``, and of a run whose samples share one with others.
 _PART, _SHORT = 2**18, 2**10
-#: So many blocks are in memory together: a log may have hundreds of thousands of runs.
+#: At most this many blocks become one table: a log may have hundreds of thousands of runs.
 _MOST_TOGETHER = 2**12
 _SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
 
@@ -176,24 +176,21 @@ class Logs(TableSet):
 
     Attributes
     ----------
-    rows : dict of str to sequence of dict
+    rows : dict of str to list of dict
         The rows of every table but ``samples``, as the parsers wrote them: an absent key is a missing value.
-    sample_blocks : sequence of SampleBlock
+    sample_blocks : list of SampleBlock
         The samples of each run as columns.
     """
 
-    rows: dict[str, MutableSequence[Row]] = field(
+    rows: dict[str, list[Row]] = field(
         default_factory=lambda: {name: [] for name in schema.TABLES if name != "samples"}
     )
-    sample_blocks: MutableSequence[SampleBlock] = field(default_factory=list)
+    sample_blocks: list[SampleBlock] = field(default_factory=list)
 
     def extend(self, other: Logs) -> None:
         """Append the tables of other logs."""
         for name, rows in other.rows.items():
-            if rows:
-                self.rows[name] = joined(self.rows[name], rows)
-        if isinstance(other.sample_blocks, SampleBlocks) and isinstance(self.sample_blocks, list):
-            self.sample_blocks = SampleBlocks(self.sample_blocks)
+            self.rows[name].extend(rows)
         self.sample_blocks.extend(other.sample_blocks)
         for name in (*schema.TABLES, "computed"):
             self.__dict__.pop(name, None)  # frames built before
@@ -259,6 +256,20 @@ def to_frame(table: pa.Table) -> pd.DataFrame:
         # pandas cannot join two empty columns of text that Arrow stores.
         types[pa.string()] = pd.StringDtype("python", na_value=float("nan"))
     return table.to_pandas(types_mapper=types.get)
+
+
+def rows_to_arrow(rows: list[Row], arrow_schema: pa.Schema) -> pa.Table:
+    """Return rows as a table with a schema; an absent key is a missing value."""
+    import pyarrow as pa
+
+    return pa.table({name: _column(rows, name) for name in arrow_schema.names}, schema=arrow_schema)
+
+
+def _column(rows: list[Row], name: str) -> list[Any]:
+    try:
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        return [row.get(name) for row in rows]
 
 
 def _count(number: int, noun: str) -> str:

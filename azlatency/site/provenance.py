@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.decode import Source, SourceError
-from azlatency.logs.expand import expand
+from azlatency.logs.source.decode import Source, SourceError
+from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
 from azlatency.studies.store import data_folder
 

@@ -126,8 +126,8 @@ _CODES = {
     "unit_slip": ("wrong unit?", "off by a factor of a hundred or more; the expectation may be in another unit"),
     "type_p_mismatch": (
         "different packets",
-        "the runs differ in tool, test, protocol, message size, connections or requested rate, so the difference is "
-        "one of definition, not of paths",
+        "the runs differ in tool, test, protocol, message size, amount or settings, so the difference is one of "
+        "definition, not of paths",
     ),
     "cannot_reach_alpha": ("too few for a test", "no data of this size can give a p-value below the level"),
     "ratio_unbounded": ("ratio unbounded", "the denominator may be zero, so the ratio has no bound"),
@@ -144,9 +144,35 @@ _CODES = {
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
     "path_unknown": ("path unknown", "the logs name neither client nor server; add them to study.toml"),
-    "end_unknown": (
+    "unknown_end": (
         "end unknown",
-        "the logs name only one end, so the runs may be of different paths; add client or zone to study.toml",
+        "the logs name only one end, so the runs may be of different paths; add client or zone to study.toml, or --map "
+        "?=NAME to compare",
+    ),
+    "sender_only": (
+        "sender's count",
+        "the receiver of some runs did not report, and the sender's count contains what still waits in buffers",
+    ),
+    "mixed_sizes": (
+        "size unknown",
+        "the logs do not state the message size, in which other runs differ; add message_bytes to study.toml",
+    ),
+    "mixed_amounts": (
+        "amount unknown",
+        "the logs do not state the amount or duration, in which other runs differ; add requested_bytes, "
+        "requested_count or requested_duration_ns to study.toml",
+    ),
+    "mixed_settings": (
+        "setting unknown",
+        "the logs do not state a setting in which other runs differ (see the method); add it to study.toml",
+    ),
+    "mixed_treatments": (
+        "treatment unknown",
+        "study.toml states a treatment of other runs of the path and not of these (see the method); add it",
+    ),
+    "mixed_names": (
+        "names differ",
+        "the names of these files differ by words, so they may be different treatments; add scenario to study.toml",
     ),
     "other_vm": ("different VM size", "the VM sizes differ, so the machines may cause the difference"),
     "initiator_only": (

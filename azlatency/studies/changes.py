@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from azlatency.logs.expand import shown_name
 from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.expand import shown_name
 from azlatency.studies.format import count_of
 from azlatency.studies.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.own_files import ManifestError

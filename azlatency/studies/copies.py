@@ -34,6 +34,8 @@ _SAME = ["tool", "dialect", "test", "protocol"]
 #: If two runs differ in one of these, they are different runs, whatever they print.
 _TELLS_APART = (
     "scenario", "round", "repeat", "region", "zone", "peer_region", "peer_zone", "client", "server", "started_at",
+    "message_bytes", "connections", "requested_bytes", "requested_count", "requested_duration_ns", "warmup_ns",
+    "settings",
 )  # fmt: skip
 #: What is told of a run.
 _NAMES = ("run_id", "source_id", "first_line")

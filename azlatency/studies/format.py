@@ -29,17 +29,7 @@ _MOST_DECIMALS = 9
 
 
 def column_unit(unit: str) -> tuple[float, str]:
-    """Return the unit of a table column or chart axis.
-
-    Parameters
-    ----------
-    unit : str
-        Canonical unit, for example ``"ns"`` or ``"bit/s"``.
-
-    Returns
-    -------
-    tuple of (float, str)
-        How many canonical units one displayed unit is, and its name.
+    """Return the unit of a table column or chart axis: how many canonical units it is, and its name.
 
     Examples
     --------
@@ -50,19 +40,7 @@ def column_unit(unit: str) -> tuple[float, str]:
 
 
 def prefixed_unit(unit: str, value: float) -> tuple[float, str]:
-    """Return the prefixed unit in which a value reads as a number between 1 and 999.
-
-    Parameters
-    ----------
-    unit : str
-        Canonical unit.
-    value : float
-        The value that the prefix is chosen for, in ``unit``.
-
-    Returns
-    -------
-    tuple of (float, str)
-        How many canonical units one prefixed unit is, and its name; ``(1.0, name)`` where the unit takes no prefix.
+    """Return the prefixed unit in which a value reads as a number between 1 and 999; ``(1.0, name)`` if it takes none.
 
     Examples
     --------
@@ -91,23 +69,7 @@ def one_prefix(values: Iterable[float], unit: str) -> float:
 
 
 def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, like: float | None = None) -> str:
-    """Format one value with its prefixed unit.
-
-    Parameters
-    ----------
-    value : float or None
-        Value in ``unit``; ``None`` and NaN give an empty text.
-    unit : str
-        Canonical unit: ``"ns"``, ``"bit/s"``, ``"bytes"``, ``"bytes/s"``, ``"1/s"``, ``"fraction"``, ``"ratio"`` …
-    digits : int
-        Significant digits.
-    like : float, optional
-        The value whose prefix it takes, such as that of `one_prefix`; by default its own.
-
-    Returns
-    -------
-    str
-        For example ``"1.08 ms"``. Infinite values print as ``∞``.
+    """Format one value with its prefixed unit, or with that of the value ``like``; None and NaN give an empty text.
 
     Examples
     --------
@@ -126,23 +88,9 @@ def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, l
 
 def format_interval(low: float | None, high: float | None, unit: str = "", *, decimals: int | None = None,
                     like: float | None = None) -> str:  # fmt: skip
-    """Format a range of values in one prefixed unit.
+    """Format a range of values in one prefixed unit, that of the larger finite end or of ``like``; None is an open end.
 
-    Parameters
-    ----------
-    low, high : float or None
-        Ends in ``unit``; ``None`` is an open end.
-    unit : str
-        Canonical unit.
-    decimals : int, optional
-        Decimals of both ends in the prefixed unit; by default as many as the width supports.
-    like : float, optional
-        The value whose prefix both ends take; by default the larger finite end.
-
-    Returns
-    -------
-    str
-        For example ``"1.07–1.10 ms"``.
+    By default, the ends have as many decimals as the width supports.
 
     Examples
     --------
@@ -172,23 +120,7 @@ def format_estimate(
 ) -> str:  # fmt: skip
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
-    Parameters
-    ----------
-    estimate : float
-        Estimate in ``unit``.
-    low, high : float or None
-        Ends of its interval; ``None`` is an open end, two of them mean that there is no interval.
-    unit : str
-        Canonical unit.
-    confidence : float or None
-        Level of the interval, between 0 and 1; ``None`` if it stands elsewhere.
-    like : float, optional
-        The value whose prefix all numbers take; by default the estimate.
-
-    Returns
-    -------
-    str
-        For example ``"1.08 ms, 95 % CI 1.07–1.10 ms"``.
+    None is an open end; two of them mean that there is no interval. Without ``confidence``, the level stands elsewhere.
 
     Examples
     --------

@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from azlatency.logs.expand import path_of
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.expand import path_of
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
 from azlatency.studies.format import count_of

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from azlatency.logs.expand import LARGEST_SOURCE, MOST_MEMBERS
 from azlatency.logs.parse import LogError
+from azlatency.logs.source.expand import LARGEST_SOURCE, MOST_MEMBERS
 from azlatency.studies.changes import iter_entries
 from azlatency.studies.manifest import FILE_NAME
 

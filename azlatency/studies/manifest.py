@@ -56,7 +56,10 @@ _STUDY_TYPES = {
 _CONCLUSION_KEYS = {"said", "we_say", "because", "source_line"}
 _CONCLUSION_TEXTS = ("said", "we_say", "because")
 #: Keys of an entry that a log can contain as well; only the manifest contains the others.
-_LOG_COLUMNS = ("tool", "client", "server", "protocol", "message_bytes", "started_at")
+_LOG_COLUMNS = (
+    "tool", "client", "server", "protocol", "message_bytes", "connections", "requested_bytes", "requested_count",
+    "requested_duration_ns", "settings", "started_at",
+)  # fmt: skip
 #: The columns of a run that the manifest may set.
 DESCRIBED = (*(column.name for column in MANIFEST_COLUMNS), *_LOG_COLUMNS)
 #: Those of them that a log cannot contain.
@@ -67,8 +70,9 @@ _PLACEMENTS = (
     "same_host", "availability_set", "proximity_placement_group", "same_zone", "cross_zone", "cross_region",
 )  # fmt: skip
 _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
-    "tool": "string", "client": "string", "server": "string", "protocol": "string", "message_bytes": "int64",
-    "started_at": "timestamp",
+    **dict.fromkeys(("tool", "client", "server", "protocol", "settings"), "string"),
+    **dict.fromkeys(("message_bytes", "connections", "requested_bytes", "requested_count"), "int64"),
+    "requested_duration_ns": "int64", "started_at": "timestamp",
     **dict.fromkeys(_SELECTORS, "string"),
 }  # fmt: skip
 _PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str), "list": list}

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
-from azlatency.logs.decode import SourceError
-from azlatency.logs.expand import expand
 from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.decode import SourceError
+from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs, sample_tables
 from azlatency.studies.copies import COLUMNS, mark_values, value_marks
 from azlatency.studies.remote import DISK_ERRORS, ChangedError, RemoteFile

@@ -27,9 +27,9 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from azlatency.logs.decode import Source, SourceError, source_from_bytes
-from azlatency.logs.expand import expand
 from azlatency.logs.parse import LogError, parse_source
+from azlatency.logs.source.decode import Source, SourceError, source_from_bytes
+from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
 from azlatency.studies.changes import iter_entries
 from azlatency.studies.ingest import copy_sources

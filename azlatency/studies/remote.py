@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from azlatency.logs.expand import shown_name
 from azlatency.logs.parse import LogError
+from azlatency.logs.source.expand import shown_name
 from azlatency.studies.own_files import LARGEST_FILE, read_own_toml
 
 #: The extra that installs the package for a protocol.

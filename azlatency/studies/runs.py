@@ -1,22 +1,22 @@
 """The runs of a study: one row per run, with its path and its method.
 
 Two runs repeat each other if they have the same path (region, zone and, where known, machine of client and server) and
-the same method (tool, test, protocol, message size, connections and requested rate). The log of a receiver or server
+the same method (`azlatency.studies.key`). The log of a receiver or server
 describes a test that the log of its other end contains, too; `client_side_runs` counts each test once.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.tables import Logs, TableSet
+from azlatency.studies import key
 from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
-from azlatency.studies.format import format_value, natural_key
-from azlatency.studies.machine_names import Maps, mapped, parse_maps
+from azlatency.studies.format import natural_key
+from azlatency.studies.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.path import Endpoint, Path, name_paths
 from azlatency.studies.store import Study, StudyInfo
 
@@ -43,8 +43,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     -------
     DataFrame
         The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
-        of client and server, or both if the scenario has several paths), ``method`` (text), ``target_rate_bit_s`` (the
-        requested rate of a stream, 0 if the log prints none), ``other_end`` (the ``run_id`` of the log of the same
+        of client and server, or both if the scenario has several paths), ``method`` (text: the fields in
+        which the runs differ, see `azlatency.studies.key`), ``unknown`` (codes of the refusals to pool a run, because
+        its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
         test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
         manifest, then by file (2 before 10).
@@ -66,14 +67,13 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
-    runs["method"] = pd.Series([_method(row) for row in runs.itertuples(index=False)], runs.index, dtype="str")
-    runs["target_rate_bit_s"] = _target_rates(study, runs)
-    for column, unit in (("message_bytes", "B"), ("connections", "connections"), ("target_rate_bit_s", "bit/s")):
-        _split_methods(runs, column, unit)
+    runs = key.describe(runs, lambda metric: of_whole_runs(study.metrics, metric)["value"])
+    runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
     # Parsed logs have no manifest.
     info: StudyInfo = study.info if isinstance(study, Study) else {}
     runs["path"] = pd.Series(_paths(named, parse_maps(info.get("machines", []))), runs.index, dtype=object)
+    runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)
@@ -137,32 +137,6 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     metrics = study.metrics
     sizes = {side: of_whole_runs(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
-
-
-def _target_rates(study: Study | Logs, runs: pd.DataFrame) -> pd.Series:
-    """Return the rate that was requested of each run, in bit/s; 0 if the log prints none."""
-    import pandas as pd
-
-    if not (runs["tool"] == "iperf3").any():
-        return pd.Series(0.0, runs.index)
-    return runs["run_id"].map(of_whole_runs(study.metrics, "target_rate")["value"]).astype(float).fillna(0.0)
-
-
-def _split_methods(runs: pd.DataFrame, column: str, unit: str) -> None:
-    """Append a value to the name of each method that has several: four connections do not repeat one connection."""
-    varies = runs.groupby("method")[column].nunique() > 1
-    runs["method"] = [
-        f"{method} {_value(value, unit)}" if varies[method] and value > 0 else method
-        for method, value in zip(runs["method"], runs[column].to_numpy(dtype=float, na_value=math.nan), strict=True)
-    ]
-
-
-def _value(value: float, unit: str) -> str:
-    """Return "64 B", "1 connection", "50 Mbit/s"."""
-    if unit == "bit/s":
-        number, prefixed = format_value(value, unit, digits=6).split(" ")
-        return f"{float(number):g} {prefixed}"
-    return f"{value:.0f} {unit if value > 1 else unit.removesuffix('s')}"
 
 
 def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -238,41 +212,26 @@ def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
     keys = list(zip(*cells, strict=True))
     distinct = list(dict.fromkeys(keys))
-    named = name_paths([_path(key, maps) for key in distinct], [key[-1] for key in distinct])
+    named = name_paths([_path(each, maps) for each in distinct], [each[-1] for each in distinct])
     by_key = dict(zip(distinct, named, strict=True))
-    return [by_key[key] for key in keys]
+    return [by_key[each] for each in keys]
 
 
 def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     """Return the texts of the paths of each scenario of the table ``runs`` that has several paths."""
     names = [*(name for end in _END_COLUMNS for name in end), "scenario", "tool"]
     keys = list(dict.fromkeys(zip(*(runs[name].to_pylist() for name in names), strict=True)))
-    paths = name_paths([_path(key, maps) for key in keys], [key[-1] for key in keys])
+    paths = name_paths([_path(each, maps) for each in keys], [each[-1] for each in keys])
     texts: dict[str, list[str]] = {}
     for path in dict.fromkeys(path for path in paths if path.shared):
         texts.setdefault(path.scenario or "", []).append(path.text)
     return texts
 
 
-def _path(key: tuple[str | None, ...], maps: Maps) -> Path:
+def _path(cells: tuple[str | None, ...], maps: Maps) -> Path:
     """Return the path of the values of `_END_COLUMNS` and the scenario."""
     client, server = (
-        Endpoint(machine=mapped(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
-        for machine, region, zone, physical_zone in (key[:4], key[4:8])
+        Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
+        for machine, region, zone, physical_zone in (cells[:4], cells[4:8])
     )
-    return Path(client, server, key[8])
-
-
-def _method(row: object) -> str:
-    """Return the name of tool, test, protocol and message size, which are equal for runs that repeat each other."""
-    parts = [getattr(row, "tool", "")]
-    test = getattr(row, "test", None)
-    protocol = getattr(row, "protocol", None)
-    if isinstance(test, str) and test not in ("echo", "stream", "ping-pong"):
-        parts.append(test)
-    if isinstance(protocol, str) and protocol != "icmp" and protocol not in parts[-1]:
-        parts.append(protocol.upper())
-    size = getattr(row, "message_bytes", math.nan)
-    if math.isfinite(size) and parts[0] in ("sockperf", "ping"):
-        parts.append(f"{size:.0f} B")
-    return " ".join(parts)
+    return Path(client, server, cells[8])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.studies.key import SENDER
 from azlatency.studies.runs import (
     ROLES_OF_TEST,
     SIDES,
@@ -25,13 +26,16 @@ if TYPE_CHECKING:
 REVERSE = "-reverse"
 
 
-def throughput(study: Study | Logs) -> pd.DataFrame:
+def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFrame:
     """Return one row per run that measured throughput, and two per run that measured both directions at once.
 
     Parameters
     ----------
     study : Study or Logs
         An imported study or parsed logs.
+    sender_only : bool, default False
+        Also return the runs whose receiver's count is unknown, with the rate at which the sender handed its data over.
+        Their ``method`` ends in ``(sender)``, so that they are never pooled with the others.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     Notes
     -----
     The count of the receiver is the goodput, and is taken from the receiver's log if there is one. The count of the
-    sender is used only if the receiver's is unknown.
+    sender is not: it contains what still waits in buffers, which for a short test may be all of it.
 
     A bidirectional test (``--bidir``) has a goodput per direction under the load of the other, and two rows: ``test``
     and ``method`` are ``stream-bidir`` for data from client to server, and ``stream-bidir-reverse`` for data from
@@ -58,11 +62,12 @@ def throughput(study: Study | Logs) -> pd.DataFrame:
     >>> import azlatency as az
     >>> runs = az.throughput(az.load("westeurope-azure-cni"))
     >>> print(runs[["path", "method", "throughput_bit_s", "side"]].head(2).to_string(index=False))
-           path     method  throughput_bit_s     side
-    Single node iperf3 TCP      2.570000e+10 receiver
-    Single node     ntttcp      9.839000e+10   sender
+           path       method  throughput_bit_s     side
+    Single node   iperf3 TCP      2.570000e+10 receiver
+    Single node qperf tcp_bw      2.256000e+10 receiver
     """
-    return once_per_study(study, _throughput)
+    runs = once_per_study(study, _throughput)
+    return runs if sender_only else runs[runs["side"] == "receiver"]
 
 
 def _throughput(study: Study | Logs) -> pd.DataFrame:
@@ -80,7 +85,12 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
         in_order = runs.index.get_indexer_for(pd.concat(parts).index).argsort(kind="stable")
         parts[-1].index += REVERSE
         goodput = pd.concat(parts).iloc[in_order]
-    return goodput[goodput["throughput_bit_s"].notna()]
+    goodput = goodput[goodput["throughput_bit_s"].notna()]
+    by_sender = goodput["side"] == "sender"
+    if not by_sender.any():
+        return goodput
+    goodput = goodput.assign(method=goodput["method"].where(~by_sender, goodput["method"] + SENDER))
+    return goodput.assign(name=names_of(goodput))
 
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.decode import SourceError, decode
+from azlatency.logs.source.decode import SourceError, decode
 from azlatency.studies.store import data_folder
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@
 Versions seen: iputils 20221126. Every time is a round-trip time. Ignored: the number of broadcasts.
 """
 
-from azlatency.logs.grammar import LineLog, data
+from azlatency.logs.grammar.rules import LineLog, data
+from azlatency.logs.grammar.units import count, nanoseconds
 from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.units import count, nanoseconds
 
 
 class ArpingText(LineLog):

@@ -11,8 +11,8 @@ from helpers.places import ROOT
 from typer.testing import CliRunner
 
 from azlatency.cli import app
-from azlatency.logs.expand import expand
 from azlatency.logs.parsers import load_parsers
+from azlatency.logs.source.expand import expand
 
 PAGES = ROOT / "docs" / "tools"
 PACKAGE = ROOT / "azlatency"

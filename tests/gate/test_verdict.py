@@ -20,7 +20,7 @@ from helpers.sides import compare, write_side
 def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
     """Rounds 1 and 3 against round 2: nothing changed, and there are too few runs to show it."""
     write_side(raw, tmp_path / "a", "13"), write_side(raw, tmp_path / "b", "2")
-    result = compare("a", "b", "--format", "json", cwd=tmp_path)
+    result = compare("a", "b", "--map", "?=client", "--format", "json", cwd=tmp_path)
     assert result.returncode == 3
     judged = json.loads(result.stdout)
     assert judged["outcome"] == "undetermined" and judged["exit_code"] == 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 from azlatency.logs.tables import Logs
 
 METRICS = ("metric", "side", "stream", "value", "printed")

@@ -21,8 +21,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from azlatency.logs.decode import SourceError, source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import SourceError, source_from_bytes
 from azlatency.logs.tables import Logs
 from helpers.places import FIXTURES
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import azlatency.logs.expand as expand_module
-from azlatency.logs import grammar, large, lines, record, rows, segment, spool, tables
-from azlatency.logs.parsers.fio import run
+import azlatency.logs.source.expand as expand_module
+from azlatency.logs import tables
 from azlatency.logs.parsers.ping import samples
+from azlatency.logs.source import large, lines
 from azlatency.logs.tables import Logs
 
 
@@ -30,16 +30,9 @@ def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
     patch.setattr(lines, "_FEWEST", 3)
     patch.setattr(lines, "_PIECE", piece)
     patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
-    patch.setattr(grammar, "_MOST_LISTED", 0)
-    patch.setattr(grammar, "_PAGE", 5)
     patch.setattr(large, "_WINDOW", 8)
     for module in (large, samples):
         patch.setattr(module, "MOST_IN_MEMORY", 8)
-    for module in (spool, record):
-        patch.setattr(module, "BLOCK", 3)
-    patch.setattr(rows, "_FEWEST", 3)
-    patch.setattr(run, "_MOST_WHOLE", 2)
-    patch.setattr(segment, "_MOST_BOUNDARIES", 200)
     patch.setattr(tables, "_PART", 12)
     patch.setattr(samples, "_WINDOW", 16)
     patch.setattr(samples, "_RECENT", 2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 from azlatency.logs.tables import Logs
 
 

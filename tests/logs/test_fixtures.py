@@ -24,10 +24,10 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import Source
-from azlatency.logs.expand import expand
 from azlatency.logs.parsers import load_parsers
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.expand import expand
 
 LOGS = sorted(
     path for path in FIXTURES.glob("*/*") if path.is_file() and not path.name.endswith((".expected.json", ".md"))

@@ -17,8 +17,8 @@ import pytest
 from helpers.places import FIXTURES
 
 from azlatency.logs import schema
-from azlatency.logs.decode import SourceError, source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import SourceError, source_from_bytes
 from azlatency.logs.tables import Logs
 
 LARGEST = 20_000

@@ -6,10 +6,10 @@ import pytest
 from helpers.places import FIXTURES
 
 from azlatency.logs import record
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parse import parse_source
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import quantity
+from azlatency.logs.source.decode import source_from_bytes
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from helpers.places import ROOT
 
-from azlatency.logs.expand import expand
+from azlatency.logs.source.expand import expand
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.site import provenance
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown

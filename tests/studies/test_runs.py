@@ -138,7 +138,7 @@ def test_zones_of_different_regions_are_not_compared(tmp_path: Path) -> None:
 def test_runs_of_an_unknown_client_are_not_pooled(tmp_path: Path) -> None:
     logs = {f"{number}.log": ping("10.0.0.9", 1.0, 2.0 + number / 8) for number in range(2)}
     (estimate,) = az.summarize(az.latency(study_of(tmp_path, "", logs)), "mean_ns")
-    assert estimate.codes == ("end_unknown",) and estimate.estimate is None
+    assert estimate.codes == ("unknown_end",) and estimate.estimate is None
     manifest = '[[run]]\nlog = "*"\nclient = "vm-a"\n'
     (estimate,) = az.summarize(az.latency(study_of(tmp_path / "known", manifest, logs)), "mean_ns")
     assert estimate.n == 2 and estimate.estimate is not None

@@ -164,7 +164,7 @@ def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
     lossy: list[list[float | None]] = [[None if at % 20 == 3 else rtt for at, rtt in enumerate(one)] for one in series]
     before = study(tmp_path, "before", *(linux([*one]) for one in series))
     after = study(tmp_path, "after", *(linux(one) for one in lossy))
-    judged = judge(before, after, names=("before", "after"), metrics=["p99", "p90"])
+    judged = judge(before, after, names=("before", "after"), metrics=["p99", "p90"], maps=[("?", "client")])
     by_metric = {row.metric: row for row in judged.rows}
     assert (by_metric["p99"].verdict, by_metric["p99"].comparison.codes) == ("refused", ("loss_censored",))
     assert by_metric["p90"].verdict != "refused"
@@ -178,7 +178,7 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     runs = az.latency(stored)
     assert runs["median_ns"].tolist() == [1_049_500, 1_050_000, np.inf]
     (typical,) = az.summarize(runs, "median_ns")
-    assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("end_unknown", "loss_censored"))
+    assert (typical.estimate, typical.n, typical.codes) == (None, 3, ("unknown_end", "loss_censored"))
     assert az.tables.latency.paths(runs, [typical]).cells[0][2:4] == ("3", "1,049.5 – ∞")
     chart = az.charts.latency_forest(runs, [typical])
     assert isinstance(chart, Chart)

@@ -18,9 +18,12 @@ def test_each_direction_of_a_bidirectional_test_has_a_goodput() -> None:
 
 
 def test_the_log_of_a_server_has_the_same_directions_as_that_of_a_client() -> None:
-    rows = az.throughput(az.parse(ROOT / "tests" / "fixtures" / "iperf3" / "3.14-server-bidir-P2.log"))
+    logs = az.parse(ROOT / "tests" / "fixtures" / "iperf3" / "3.14-server-bidir-P2.log")
+    rows = az.throughput(logs, sender_only=True)
     # [SUM][RX-S] is data from the client, and [SUM][TX-S] data to the client, whose count the server does not know.
     assert dict(zip(rows["test"], rows["throughput_bit_s"], strict=True)) == {
         "stream-bidir": 196e6, "stream-bidir-reverse": 197e6,
     }  # fmt: skip
     assert list(rows["side"]) == ["receiver", "sender"]
+    assert list(rows["method"]) == ["iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP (sender)"]
+    assert list(az.throughput(logs)["side"]) == ["receiver"], "the rate of a sender is not a goodput"

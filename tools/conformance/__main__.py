@@ -21,9 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from azlatency.logs.decode import SourceError
-from azlatency.logs.expand import expand
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import SourceError
+from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
 from conformance import naive
 from conformance.core import Case

@@ -3,8 +3,8 @@
 A built-in parser is a module or package of this folder with an object ``PARSER``; delete it and the tool is gone. Other
 distributions register theirs in the entry-point group ``azlatency.parsers``. ``docs/add-a-parser.md`` shows how.
 
-Every parser sees every line. A line that looks like the start of a log is a claim (`azlatency.logs.claims`); if two
-tools claim the same line, neither gets it, and an error event lists both claims.
+Every parser sees every line. A line that looks like the start of a log is a claim (`azlatency.logs.recognise.claims`);
+if two tools claim the same line, neither gets it, and an error event lists both claims.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,13 +23,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from azlatency import __version__
-from azlatency.logs.units import UnitDefinition, nanoseconds, register_units
+from azlatency.logs.grammar.command_line import option, words_of
+from azlatency.logs.grammar.units import UnitDefinition, nanoseconds, register_units
+from azlatency.logs.source import decode
 
 if TYPE_CHECKING:
-    from azlatency.logs.decode import Source
-    from azlatency.logs.grammar import LineAccounting
-    from azlatency.logs.lines import Line
+    from azlatency.logs.grammar.rules import LineAccounting
     from azlatency.logs.record import Recorder
+    from azlatency.logs.source.decode import Source
+    from azlatency.logs.source.lines import Line
 
 GROUP = "azlatency.parsers"
 
@@ -92,7 +93,7 @@ class Log:
         Host name in that prompt.
     document : object
         If the log is a file with one JSON document, the document as the parser's ``document_type``; None if it has
-        members of another type. Without such a type, what `azlatency.logs.json_lines.JsonLineMap` reads it from.
+        members of another type. Without such a type, `azlatency.logs.grammar.json_lines.JsonLineMap` reads the log.
     """
 
     source: Source
@@ -114,6 +115,12 @@ class Log:
         return self.lines[-1].number
 
     @property
+    def unfinished_line(self) -> int:
+        """The number of the last line if no line feed ends it (a number at its end may be truncated), else 0."""
+        at_end = self.last_line >= self.source.line_count and not self.source.text.endswith("\n")
+        return self.last_line if at_end else 0
+
+    @property
     def text(self) -> str:
         """The decoded text of the log, before its lines were cleaned."""
         text = self.source.whole_text
@@ -128,35 +135,11 @@ class Log:
 
     @cached_property
     def _words(self) -> list[str]:
-        assert self.command is not None
-        try:
-            return shlex.split(self.command)
-        except ValueError:  # unbalanced quotes
-            return self.command.split()
+        return words_of(self.command or "")
 
     def option(self, *names: str) -> str | None:
-        """Return the value of a command-line option.
-
-        Parameters
-        ----------
-        *names : str
-            Spellings of the option, for example ``"-t", "--time"``.
-
-        Returns
-        -------
-        str or None
-            The value in ``-t 10``, ``-t10``, ``--time=10`` or ``--time 10``; None if the option is absent.
-        """
-        words = self.arguments
-        for index, word in enumerate(words):
-            for name in names:
-                if word == name and index + 1 < len(words):
-                    return words[index + 1]
-                if name.startswith("--") and word.startswith(name + "="):
-                    return word[len(name) + 1 :]
-                if not name.startswith("--") and word.startswith(name) and word[len(name) :].isdigit():
-                    return word[len(name) :]
-        return None
+        """Return the value of a command-line option; see `azlatency.logs.grammar.command_line.option`."""
+        return option(self.arguments, *names)
 
     def seconds(self, *names: str) -> int | None:
         """Return the value of a command-line option in seconds, in ns; None if it is absent or not such a number."""
@@ -165,7 +148,7 @@ class Log:
 
 
 class LineReader(Protocol):
-    """What reads the lines of a log: a `azlatency.logs.grammar.LineLog` with a method ``finish``."""
+    """What reads the lines of a log: a `azlatency.logs.grammar.rules.LineLog` with a method ``finish``."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None: ...
 
@@ -193,16 +176,17 @@ class Parser:
         First keys of the JSON documents that the tool writes, each with the beginning of its value. A file that is one
         such document is read without a search for logs in it.
     document_type : type or None
-        What ``msgspec`` decodes such a document to; None if `azlatency.logs.json_lines.JsonLineMap` reads it.
-    document_lists : tuple of str
-        Keys of lists in such a document whose elements stay in a large file; the parser reads them with
-        `azlatency.logs.json_lines.JsonLineMap.elements` or ``windows``.
-    document_texts : tuple of str
-        Keys of texts in such a document that the parser does not read.
-    document_line : bytes
-        Pattern of the beginning of a log that is a document in each line, so that a large one is read as a text log is.
+        What ``msgspec`` decodes such a document to; None if `azlatency.logs.grammar.json_lines.JsonLineMap` reads it.
+    reads_any_size : bool
+        Whether logs of any size are read within bounded memory, as samples are; others beyond 256 MiB are refused.
+    options : mapping of str to sequence of str
+        Options of the command line that make two tests differ, with their spellings, by the name that they get in
+        ``runs.settings``; ``requested_count`` fills the column of that name. What a column contains already, such as
+        the number of connections, is not repeated here.
+    switches : mapping of str to sequence of str
+        The same for options without a value.
     units : mapping of str to tuple
-        Units that only this tool prints, as canonical unit and factor; see `azlatency.logs.units.register_units`.
+        Units that only this tool prints, as canonical unit and factor (`azlatency.logs.grammar.units.register_units`).
     code_page_phrases : mapping of str to sequence of str
         For a tool that prints its text in the code page of a Windows console: phrases with non-ASCII characters by the
         name of the code page (``"cp850"``). A file that is not UTF-8 is decoded with the first code page of which it
@@ -217,9 +201,9 @@ class Parser:
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
     document_type: ClassVar[Any] = None
-    document_lists: ClassVar[tuple[str, ...]] = ()
-    document_texts: ClassVar[tuple[str, ...]] = ()
-    document_line: ClassVar[bytes] = b""
+    reads_any_size: ClassVar[bool] = False
+    options: ClassVar[Mapping[str, Sequence[str]]] = {}
+    switches: ClassVar[Mapping[str, Sequence[str]]] = {}
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     reader: ClassVar[type[LineReader]]
@@ -296,6 +280,10 @@ def code_page_phrases() -> list[tuple[str, bytes]]:
         for phrase in phrases
         if not phrase.isascii()
     ]
+
+
+#: A source does not know the parsers.
+decode.find_phrases = code_page_phrases
 
 
 @cache

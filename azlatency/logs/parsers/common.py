@@ -9,10 +9,10 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar import UNKNOWN
+from azlatency.logs.grammar.rules import UNKNOWN
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
-from azlatency.logs.units import Quantity
 
 _MICROSECOND_NS = 1000.0
 
@@ -54,32 +54,16 @@ def utc(epoch_ns: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
 
 
-def unfinished_line(log: Log) -> int:
-    """Return the number of the last line if no line feed ends it (a number at its end may be truncated), else 0."""
-    source = log.source
-    at_end = log.last_line >= source.line_count and not source.text.endswith("\n")
-    return log.last_line if at_end else 0
-
-
 def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:
     """Return whether the last line has neither a line feed nor a known form: the log was cut within it."""
-    number = unfinished_line(log)
+    number = log.unfinished_line
     return bool(number) and recorder.accounting.kind_of(number) == UNKNOWN
 
 
 def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None:
     """Complete a run: set its last line and status, and check its numbers.
 
-    Parameters
-    ----------
-    run : Run
-        The run.
-    has_numbers : bool
-        Whether the log contains a result.
-    ended : bool
-        Whether the log contains the end of the tool's output. If not, the run is ``truncated``, with an event.
-    last_line : int
-        1-based number of the last line of the run.
+    If the log does not contain the end of the tool's output (``ended``), the run is ``truncated``, with an event.
     """
     run.set(last_line=last_line)
     check_numbers(run)
@@ -117,21 +101,10 @@ _TICK_NS = 20e6
 
 
 def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
-    """Add error events for numbers of a run that contradict each other: the log was edited, mistyped or damaged.
+    """Add error events for numbers of a run that contradict each other, beyond the rounding of the printed numbers.
 
-    Parameters
-    ----------
-    run : Run
-        The run.
-    *prefixes : str
-        Latencies whose minimum, mean, maximum, standard deviation and quantiles must be consistent; ``"rtt"`` by
-        default. Without prefixes, the duration and the counts of the run are checked too.
-    stream : str, optional
-        Stream of the latencies.
-
-    Notes
-    -----
-    Every comparison allows for the rounding of the printed numbers.
+    The minimum, mean, maximum, standard deviation and quantiles of each latency in ``prefixes`` must be consistent.
+    Without prefixes, ``"rtt"``, the duration and the counts of the run are checked.
     """
     for prefix in prefixes or ("rtt",):
         if "impossible_order" not in run.codes:

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
-from azlatency.logs.lines import UniformBlock, find_line, have_decimals
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.lines import UniformBlock, find_line, have_decimals
 
 _CSV_HEADER = "packet_num,timestamp,send_time_ns,receive_time_ns,rtt_us"
 _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
@@ -219,6 +219,7 @@ class EchoParser(Parser):
     """Reads echo_test; see `azlatency.logs.parsers.echo`."""
 
     tool = "echo"
+    reads_any_size = True
     commands = ("echo_client.py",)
     signatures = (
         Signature(_CSV_HEADER, re.escape(_CSV_HEADER)),

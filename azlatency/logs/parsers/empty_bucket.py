@@ -17,12 +17,12 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data
-from azlatency.logs.lines import UniformBlock, have_decimals
+from azlatency.logs.grammar.rules import Line, LineLog, bulk, data
+from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import quantity
+from azlatency.logs.source.lines import UniformBlock, have_decimals
 
 _RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
 _SECOND, _THOUSANDTH = 10**9, 10**6
@@ -33,14 +33,14 @@ _COMPARED = 10
 _OF_LOWEST, _OF_MEDIAN = 0.75, 1 / 3
 #: Or after so many rates: an hour or two, and one.
 _MOST_RATES = (3601, 7201)
-#: So many rates are copied at once.
+#: At most this many rates are copied at once.
 _SEARCHED = 4096
 
 
 class _Rates(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.rates, self.lines = array("d"), array("q")
 
     @data(_RATE, hint="crnt bw =")
@@ -79,19 +79,23 @@ class _Rates(LineLog):
         run = self.recorder.start_run(
             "empty_bucket", first_line, test="stream", protocol="tcp", connections=1, closed_loop=False
         )
-        count, rates = end - begin, self.rates[begin:end].tolist()
-        if count:
-            run.add_columns(
-                "intervals", count, side="sender", start_ns=list(range(0, count * _SECOND, _SECOND)),
-                end_ns=list(range(_SECOND, (count + 1) * _SECOND, _SECOND)), throughput=rates,
-                throughput_printed=rates, omitted=False, line=self.lines[begin:end].tolist(),
-            )  # fmt: skip
+        count = end - begin
+        for second, (rate, line) in enumerate(zip(self.rates[begin:end], self.lines[begin:end], strict=True)):
+            run.add_interval(
+                side="sender",
+                start_ns=second * _SECOND,
+                end_ns=(second + 1) * _SECOND,
+                throughput=rate,
+                throughput_printed=rate,
+                omitted=False,
+                line=line,
+            )
         run.set(duration_ns=count * _SECOND)
         end_run(run, has_numbers=count > 0, ended=ended, last_line=last_line)
 
 
 def _ends_of_tests(rates: Sequence[float]) -> Iterator[int]:
-    """Yield behind which rates the script has stopped."""
+    """Yield after which rates the script has stopped."""
     begin = 0
     while end := _end_of_test(rates, begin):
         yield end
@@ -99,7 +103,7 @@ def _ends_of_tests(rates: Sequence[float]) -> Iterator[int]:
 
 
 def _end_of_test(rates: Sequence[float], begin: int) -> int:
-    """Return behind which rate the test that begins at a rate has stopped; 0 if it has not."""
+    """Return after which rate the test that begins at a rate has stopped; 0 if it has not."""
     if begin + _COMPARED >= len(rates):
         return 0
     first = rates[begin : begin + _COMPARED]
@@ -113,13 +117,13 @@ def _end_of_test(rates: Sequence[float], begin: int) -> int:
         if not waits and _median(last) < middle:
             if end == len(rates) or rates[end] >= lowest:
                 return end
-            # The rate stays low behind the first low median: this version waits for the highest of the last rates.
+            # The rate stays low after the first low median: this version waits for the highest of the last rates.
             waits = True
     return 0
 
 
 def _ends_of_low_rates(rates: Sequence[float], begin: int, limit: float) -> Iterator[int]:
-    """Yield the positions behind rates below a limit, from a rate on."""
+    """Yield the positions after rates below a limit, from a rate on."""
     for at in range(begin, len(rates), _SEARCHED):
         for end, rate in enumerate(rates[at : at + _SEARCHED], at + 1):
             if rate < limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.logs.units import Quantity, quantity
+from azlatency.logs.grammar.units import Quantity, quantity
 
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
@@ -156,7 +156,7 @@ class Connection:
     remote: str
     remote_port: str
     flags: str = ""
-    """What iperf 2 prints behind the ends."""
+    """What iperf 2 prints after the ends."""
 
     def ports(self, *, server: bool) -> str:
         """Return addresses and ports as ``client:port server:port``, which is the same text at both ends."""

@@ -41,15 +41,16 @@ the tool, so it is read only if the manifest or the caller says ``tool = "latte"
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
-from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
-from azlatency.logs.large import linear
-from azlatency.logs.lines import UniformBlock, iter_blocks
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data, unfinished_line
+from azlatency.logs.parsers.common import end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.logs.source.large import linear
+from azlatency.logs.source.lines import UniformBlock, iter_blocks
 
 _PROTOCOL = r"(?P<protocol>TCP|UDP|RAW|UDP_MCAST|RAW_MCAST)"
 _METHOD = r"(?:Blocking|NonBlocking|Ov_Event|Ov_CP|Ov_POLL|Select|RIO)"
@@ -86,7 +87,7 @@ class _Latte(LineLog):
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     def read(self, line: Line) -> int:
         """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
@@ -136,6 +137,7 @@ class _Latte(LineLog):
         if "size" in columns:
             self.current.set(message_bytes=int(exact_bytes(match["size"]).value))
         if "iterations" in columns:
+            self.current.set(requested_count=int(count(match["iterations"]).value))
             self.current.add_metric("observations", count(match["iterations"]), line.number)
         if "latency" in columns:
             self.half = match["half"] is not None if "half" in columns else "-hrtt" in self.log.arguments
@@ -267,7 +269,7 @@ class _Dump(LineLog):
     """Reads the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.cut = log, unfinished_line(log)
+        self.log, self.cut = log, log.unfinished_line
         self.run = recorder.start_run("latte", log.first_line, dialect="latte-dump", closed_loop=True)
         self.samples = SampleColumns()
 
@@ -322,7 +324,9 @@ class LatteParser(Parser):
     """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
+    reads_any_size = True
     commands = ("latte",)
+    options: ClassVar = {"requested_count": ("-i",)}
     signatures = (
         Signature("Protocol", rf"Protocol\s+{_PROTOCOL}"),
         Signature("MsgSize(byte),Iterations", _CSV_HEADER),

@@ -44,14 +44,14 @@ from __future__ import annotations
 
 import math
 import re
+from typing import ClassVar
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data, known
-from azlatency.logs.lines import UniformBlock, have_decimals
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, unfinished_line
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 
 _MS = r"(\d{1,9}\.\d{2})ms"
 # People replace addresses by "<IP Address>" or "[redacted]", and ports by words.
@@ -134,19 +134,6 @@ class _PsPing(LineLog):
     @data(rf"Reply from {_HOST}: (?P<time>\d{{1,9}}\.\d{{2}})ms", hint="Reply from")
     def reply(self, line: Line, match: re.Match[str]) -> None:
         self.replies.add(len(self.replies), nanoseconds(match["time"], "ms"))
-
-    @bulk(reply)
-    def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
-        import numpy as np
-
-        columns, begin = rows.columns(match, widths=("time",), time=6), len(self.replies)
-        if columns is None or not have_decimals(columns["time"], columns["time width"], 2, 6):
-            return False
-        if columns["time"].max() >= 10**15:
-            return False
-        self.replies.extend(np.arange(begin, begin + len(rows), dtype=np.int64), columns["time"])
-        self.last_line = rows.last
-        return True
 
     @data(
         rf"Connecting to {_HOST}{_PORT}(?P<warmup> \(warmup\))?:(?: from (?P<client>\S{{1,100}}):\d{{1,5}}:)?"
@@ -257,7 +244,7 @@ class _PsPing(LineLog):
 
     @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == unfinished_line(self.log):
+        if line.number == self.log.unfinished_line:
             text = "the log ends within this line; its count is left out"
             self.run.add_event("unfinished_line", "warning", text, line.number)
         elif self.histogram:
@@ -404,6 +391,7 @@ class PsPingParser(Parser):
 
     tool = "psping"
     commands = ("psping", "psping64", "PsPing", "PsPing64")
+    options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}
     # Binary: the histogram prints the same rates in bytes per second.
     units = prefixed("bit/s", "KMGT", 1024, "B/s", factor=8, tool="psping")
     signatures = (

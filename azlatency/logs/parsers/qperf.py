@@ -38,11 +38,11 @@ import re
 from decimal import Decimal
 from typing import ClassVar
 
-from azlatency.logs.grammar import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, nanoseconds, prefixed, quantity
 
 _TEST = (
     r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
@@ -86,7 +86,7 @@ class _Qperf(LineLog):
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
         self.failed = False
         self.cut = False
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     def _begin_repetition(self, metric: str, line: Line, *, side: str | None = None) -> None:
         """Begin a further run if the block repeats a result: it was printed several times under one heading."""

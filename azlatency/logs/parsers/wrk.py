@@ -42,11 +42,11 @@ import math
 import re
 from typing import NamedTuple
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
+from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, UnitError, count, quantity
 
 _RUNNING = r"Running [\d.]{1,9}[smh] test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
 _HEADER = r"Value\s{1,12}Percentile\s{1,4}TotalCount\s{1,4}1/\(1-Percentile\)"
@@ -73,7 +73,7 @@ class _Row(NamedTuple):
 class _Wrk(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.run = recorder.start_run("wrk", log.first_line, printed_as="round_trip", test="http", protocol="tcp")
         self.unit: str | None = None
         self.is_table = not log.lines[0].text.strip().startswith("Running")

@@ -267,7 +267,7 @@ def _frames(
     if metric in (None, "latency"):
         yield "latency", latency(data), value
     if metric in (None, "throughput", "retransmits"):
-        streams = throughput(data)
+        streams = throughput(data, sender_only=True)
         if metric != "retransmits":
             yield "throughput", streams, "throughput_bit_s"
         if metric != "throughput":

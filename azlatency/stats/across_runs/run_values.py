@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from azlatency.studies.format import natural_key
+from azlatency.studies.key import differing
 from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ VALUE_COLUMNS = ("median_ns", "mean_ns", "throughput_bit_s", "retransmits")
 _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
 # Columns that order the runs, and that name them.
 _OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")
-#: Columns that must be equal for latencies of the same kind of packet (Type-P, RFC 2681) and the same test.
-TYPE_P = ("tool", "test", "protocol", "message_bytes", "connections", "target_rate_bit_s")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
 FLOOR_NS = 1000.0
 
@@ -281,13 +280,17 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
         whatever the tool printed).
     ``type_p_mismatch``
-        Different tool, test, protocol, message size, number of connections or requested rate.
+        Different tool, test or protocol, or another field of the key that differs (`azlatency.studies.key`).
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
     ``path_unknown``
         Several runs whose logs name neither end, so that they may be of different paths.
-    ``end_unknown``
-        Several runs of one group whose logs name one end only.
+    ``unknown_end``
+        Several runs whose logs name one end only.
+    ``sender_only``
+        Counts of receivers with those of senders whose receiver did not report.
+    ``mixed_sizes``, ``mixed_amounts``, ``mixed_settings``, ``mixed_treatments``
+        Runs whose logs do not state a size, amount, setting or treatment in which others of the study differ.
     ``loss_censored``
         An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
     """
@@ -299,15 +302,19 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         return endless
     column = value_column(parts[0], value)
     codes = [*_unit_problems(parts, column)]
-    if any(len(_distinct(parts, name)) > 1 for name in TYPE_P):
+    if differing(parts):
         codes.append("type_p_mismatch")
+    if column == "throughput_bit_s" and len(_distinct(parts, "side")) > 1:
+        codes.append("sender_only")
+    rows = sum(map(len, parts))
+    codes += sorted({code for text in _distinct(parts, "unknown") for code in text.split()}) if rows > 1 else []
     if _zones_are_logical(parts):
         codes.append("logical_zone")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
-    elif len(parts) == 1 and sum(Path.parse(path).is_unknown for path in parts[0].get("path", ())) > 1:
+    elif sum(Path.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
         # Two such runs may be of different paths.
-        codes.append("end_unknown")
+        codes.append("unknown_end")
     return (*codes, *endless)
 
 
@@ -366,7 +373,7 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
     """
     import re
 
-    from azlatency.logs.units import UnitError, nanoseconds
+    from azlatency.logs.grammar.units import UnitError, nanoseconds
 
     relative, absolute = 0.0, 0.0
     if not isinstance(margin, str):

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_order import ASSUMED, UNTESTED, run_order
 from azlatency.stats.across_runs.run_values import (
-    TYPE_P,
     RunValues,
     check_columns,
     refusals,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
-_DESCRIBED = frozenset({"no_replication", "path_unknown", "end_unknown"})
+_DESCRIBED = frozenset({"no_replication", "path_unknown", "unknown_end"})
 RANK_METHOD = "median run; interval of order statistics (Le Boudec 2010, thm 2.1)"
 INTERPOLATED_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
@@ -372,7 +371,7 @@ class PathRuns(NamedTuple):
 
 def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
     """Return what the runs of paths must have in common to show each other's spread: method, packets and rate."""
-    return (method, *(str(runs[name].iloc[0]) for name in TYPE_P if name in runs.columns))
+    return (method, *(str(runs[name].iloc[0]) for name in ("tool", "test", "protocol") if name in runs.columns))
 
 
 def typical_runs(groups: Sequence[PathRuns], confidence: float = 0.95) -> list[Estimate]:

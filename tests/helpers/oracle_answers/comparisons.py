@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from azlatency.logs.units import quantity
+from azlatency.logs.grammar.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor

@@ -8,8 +8,8 @@ import pytest
 from helpers.places import SHARED
 
 import azlatency as az
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 from azlatency.logs.tables import Logs
 
 # Two files are called conftest; a test beside the other one may be given this one.

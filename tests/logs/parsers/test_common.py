@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers.common import check_numbers, closed_loop_share, end_run, printed_rank, utc
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import quantity
+from azlatency.logs.source.decode import source_from_bytes
 
 
 def run_with(**tokens: str) -> Run:

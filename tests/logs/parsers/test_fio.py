@@ -20,10 +20,10 @@ from helpers.cut_logs import (
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parsers.fio.latency_log import bucket_at
-from azlatency.logs.parsers.fio.numbers import bucket_bounds, bucket_of
+from azlatency.logs.parsers.fio.numbers import bucket_of
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "fio"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -228,10 +228,24 @@ def test_buckets_by_value_and_by_index_are_the_same() -> None:
     assert bucket_at(127).half == 0 and bucket_at(128).half == 1
 
 
-def test_buckets_of_many_values_are_those_of_each() -> None:
-    values = sorted({(1 << bits) + more for bits in range(59) for more in (-1, 0, 1, 3 << bits >> 2)} | {10**18 - 1})
-    lows, highs = bucket_bounds(list(map(str, values)))
-    assert list(zip(lows, highs, strict=True)) == list(map(bucket_of, values))
+def test_jobs_of_the_same_name_in_a_document_are_runs() -> None:
+    """``numjobs=2`` without ``group_reporting``: the second of the jobs looks like a later report of the first."""
+    document = json.loads(fixture("3.33-randrw-4k.json"))
+    (job,) = document["jobs"]
+    longer = json.loads(json.dumps(job))
+    for name in ("read", "write"):
+        longer[name]["runtime"] += 10_000
+        longer[name]["io_bytes"] += 10**9
+    document["jobs"] = [job, longer]
+    tables = read_log(json.dumps(document, indent=2) + "\n")
+    assert len(tables.records("runs")) == 2
+    assert not tables.records("intervals")
+
+
+def test_a_runtime_that_is_no_time_is_left_out() -> None:
+    text = re.sub(r'"runtime" : \d+', '"runtime" : 99999999999999', fixture("3.33-randrw-4k.json"))
+    runs = read_log(text).records("runs")
+    assert [(row["status"], row["duration_ns"]) for row in runs] == [("complete", None)]
 
 
 def test_unused_percentiles_are_not_stored() -> None:

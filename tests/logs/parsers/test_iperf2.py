@@ -20,9 +20,9 @@ from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parsers.iperf2 import csv_output
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "iperf2"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

@@ -13,9 +13,9 @@ from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs import json_lines, json_tokens
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.grammar import json_tokens
 from azlatency.logs.parsers.iperf3 import json_intervals
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "iperf3"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))
@@ -609,21 +609,29 @@ def _edit(document: dict[str, Any], edit: str) -> None:
     "other stream", "fewer streams", "no sum", "both ways", "jitter", "more", "no protocol", "again", "in words",
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["made", "3.12-tcp.json", "3.12-udp-reverse.json"])
-def test_columns_give_the_same_tables_as_rows(monkeypatch: pytest.MonkeyPatch, name: str, edit: str) -> None:
+def test_decoded_intervals_give_the_same_tables_as_the_generic_reader(
+    monkeypatch: pytest.MonkeyPatch, name: str, edit: str
+) -> None:
     path = FIXTURES / name
     document = json.loads(path.read_text("utf-8")) if path.is_file() else _document(12)
     _edit(document, edit)
     tables = []
-    for fewest, long in ((10**9, 10**9), (1, 1), (1, 10**9)):
-        monkeypatch.setattr(json_intervals, "_FEWEST_COLUMNS", fewest)
-        monkeypatch.setattr(json_lines, "LONG", long)
+    for decode in (json_intervals.decode_intervals, lambda line_map, place: None):
+        monkeypatch.setattr(json_intervals, "decode_intervals", decode)
         read = read_text(json.dumps(document, indent="\t") + "\n")
         tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
-    monkeypatch.setattr(json_intervals, "decode_intervals", lambda line_map, place, **_: None)
-    read = read_text(json.dumps(document, indent="\t") + "\n")
-    tables.append({table: read.records(table) for table in ("runs", "metrics", "intervals", "events")})
-    assert tables[0] == tables[1] == tables[2] == tables[3]
+    assert tables[0] == tables[1]
     assert tables[0]["intervals"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("bytes", str(10**20)), ("seconds", str(10**20)), ("socket", "1e3"), ("num_streams", '"x"'), ("blksize", '"x"')],
+)
+def test_impossible_values_do_not_stop_the_parser(key: str, value: str) -> None:
+    read = read_text(re.sub(rf'("{key}":\s*)[\d.]+', rf"\g<1>{value}", fixture("3.12-tcp.json")))
+    assert len(read.records("runs")) == 1
+    assert "parser_failed" not in {event["code"] for event in read.records("events")}
 
 
 def test_each_number_of_a_document_is_traced_to_its_own_line() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers.iperf_rows import Row
-from azlatency.logs.units import Quantity
 
 
 def row(rate: float) -> Row:

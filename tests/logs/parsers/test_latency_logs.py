@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from helpers.places import FIXTURES
 
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import Source, source_from_bytes
-from azlatency.logs.expand import expand
 from azlatency.logs.parse import parse_source
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import Source, source_from_bytes
+from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
 
 TOOLS = ("echo", "fping", "lagscope", "latte", "netperf", "ping", "psping", "qperf", "sockperf")

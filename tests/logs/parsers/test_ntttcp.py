@@ -11,7 +11,7 @@ from helpers.logs import first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.source.decode import source_from_bytes
 
 FIXTURES = FIXTURES / "ntttcp"
 LOGS = sorted(path for path in FIXTURES.iterdir() if not path.name.endswith(".expected.json"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
 
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 HEADER = "PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.\n"
 

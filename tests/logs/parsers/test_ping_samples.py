@@ -8,7 +8,6 @@ from helpers.large_logs import cut_small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from azlatency.logs import spool
 from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
 
 _one = st.tuples(st.integers(0, 60), st.sampled_from(["ok", "lost", "duplicate", "void", "unreachable"]))
@@ -19,7 +18,6 @@ _many = st.lists(st.integers(1, 3), min_size=1, max_size=12)
 def _columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in files":
         cut_small(monkeypatch, 400)
-        monkeypatch.setattr(spool, "BLOCK", 1)
 
 
 @pytest.mark.usefixtures("_columns")

@@ -4,8 +4,8 @@ import pytest
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
-from azlatency.logs.claims import find_claims
-from azlatency.logs.decode import source_from_bytes
+from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.source.decode import source_from_bytes
 
 PUBLIC = SHARED / "corpus" / "public" / "psping"
 ICMP, CONNECT, LATENCY, BANDWIDTH = (

@@ -4,8 +4,8 @@ import pytest
 from helpers.logs import first_run, read_text
 from helpers.places import FIXTURES
 
-from azlatency.logs.decode import source_from_bytes
 from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 
 def test_the_five_pairs_of_the_zone_notes(seed) -> None:

@@ -130,7 +130,7 @@ def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.S
     due = truth["az2a->az3a"]["rate_mbit_s"] / truth["az3a->az2a"]["rate_mbit_s"]
     assert due == 2
     by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="throughput")}
-    for method, enough in (("ntttcp", False), ("iperf3 TCP", True)):
+    for method, enough in (("ntttcp (sender)", False), ("iperf3 TCP", True)):
         pairs = {pair.what: pair for pair in by_method[method].pairs}
         slow = pairs.pop("az2a → az3a over back")
         assert slow.labels["verdict_alone"] == "different" and slow.ratio.estimate == pytest.approx(due, rel=0.1)
@@ -168,7 +168,7 @@ def test_the_order_of_the_emulated_paths_is_within_the_rank_sets(results: list[A
 
 def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
     by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="retransmits")}
-    assert "host_wide_counter" in by_method["ntttcp"].codes
+    assert "host_wide_counter" in by_method["ntttcp (sender)"].codes
     assert "host_wide_counter" not in by_method["iperf3 TCP"].codes
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, netperf_percentile, record_no_data, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, netperf_percentile, record_no_data
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, quantity
 
 _STAMP = r"(?:\[\d{4}-\d\d-\d\dT[\d:]{8}(?:Z|[+-]\d\d:\d\d)\] )?"
 _MARK = rf"{_STAMP}(?:[^|\s]{{1,4}} )?"
@@ -34,7 +34,7 @@ class _Cilium(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.recorder = recorder
         self.columns: list[str] = []
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.runs = 0
 
     @data(_HEADER, hint="Scenario")

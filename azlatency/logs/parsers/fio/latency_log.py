@@ -28,15 +28,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from azlatency.logs.grammar import BLANK, DATA, UNKNOWN, Line
-from azlatency.logs.lines import UniformBlock, iter_blocks
+from azlatency.logs.grammar.rules import BLANK, DATA, UNKNOWN, Line
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, quantity, scale
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fio.numbers import Bucket, bucket_of
 from azlatency.logs.parsers.fio.run import LATENCIES
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, quantity, scale
+from azlatency.logs.source.lines import UniformBlock, iter_blocks
 
 ROW = (
     r"(?P<time>\d{1,13}), (?P<value>-?\d{1,18}), (?P<stream>[012]), (?P<size>\d{1,10})"
@@ -51,7 +50,7 @@ _OLD_BUCKETS, _BUCKETS = 1216, 1856
 _GROUP = 64
 _MS, _US = round(scale("ms")), round(scale("us"))
 _WITH_PRIORITY = 5
-#: So many different sizes and last fields show all that is asked of them.
+#: At most this many different sizes and last fields are kept: they show all that is asked of them.
 _SEVERAL = 2
 
 
@@ -84,7 +83,7 @@ class _Rows:
 def read_latency_log(log: Log, recorder: Recorder) -> bool:
     """Read a log that consists of rows only; return False, without changes, if it does not."""
     ends = (log.lines[index] for index in range(len(log.lines) - 1, -1, -1))
-    last, cut, skipped = next((line for line in ends if line.text.strip()), None), unfinished_line(log), 0
+    last, cut, skipped = next((line for line in ends if line.text.strip()), None), log.unfinished_line, 0
     for pattern in (_ROW, _HISTOGRAM_ROW):
         # A last row without a line feed may be cut; it is left out.
         if last is not None and last.number == cut != skipped and not pattern.fullmatch(last.text.strip()):
@@ -143,7 +142,7 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
     kind = named[1] if named else None
     run = recorder.start_run("fio", rows.first, last_line=rows.last, dialect=f"fio-log-{kind or 'unknown'}")
     endings: set[int] = set()
-    if unfinished_line(log) == rows.last:
+    if log.unfinished_line == rows.last:
         run.set(status="truncated")
         run.add_event("unfinished_line", "info", "the log ends within this line; its row is left out", rows.last)
         endings.add(int(log.lines[-1].text.strip().rsplit(", ", 1)[-1]))
@@ -254,7 +253,7 @@ def _read_histograms(rows: _Rows, recorder: Recorder) -> None:
     totals: dict[str, Counter[int]] = {}
     sizes: set[int] = set()
     end, step = 0, 1
-    cut, read = unfinished_line(rows.log), 0
+    cut, read = rows.log.unfinished_line, 0
     if cut == rows.last:
         run.set(status="truncated")
     for line in rows.log.lines:

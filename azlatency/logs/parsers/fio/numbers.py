@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from array import array
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity, scale
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from azlatency.logs.grammar.units import Quantity, UnitError, nanoseconds, quantity, scale
 
 _BUCKET_BITS = 6
-_MANY = 32
 _RATE_TOLERANCE = 0.02
 _US = round(scale("us"))
 _BLOCK_SUFFIXES = {"": "B", "b": "B", "k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB"}
@@ -44,28 +36,6 @@ def bucket_of(value: int | str) -> Bucket:
     shift = max(value.bit_length() - 1 - _BUCKET_BITS, 0)
     low = value >> shift << shift
     return Bucket(low, low + (1 << shift))
-
-
-def bucket_bounds(values: Sequence[str]) -> tuple[array[int], array[int]]:
-    """Return the bounds of the buckets that contain printed latencies."""
-    if "numpy" not in sys.modules or len(values) < _MANY:
-        bounds = array("q", chain.from_iterable(map(bucket_of, values)))
-        return bounds[::2], bounds[1::2]
-    import numpy as np
-
-    lows, highs = bounds_of(np.fromstring(",".join(values), dtype=np.int64, sep=","))
-    return array("q", lows.tobytes()), array("q", highs.tobytes())
-
-
-def bounds_of(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the bounds of the buckets that contain latencies."""
-    import numpy as np
-
-    # The exponent of a float is the number of bits, if the second one is cleared so that no float is rounded up.
-    bits = (numbers & ~(numbers >> 1)).astype(np.float64).view(np.int64) >> 52
-    shifts = np.maximum(bits - (1023 + _BUCKET_BITS), 0)
-    lows = numbers >> shifts << shifts
-    return lows, lows + (1 << shifts)
 
 
 @cache

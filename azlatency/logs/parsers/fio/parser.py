@@ -6,17 +6,17 @@ import re
 from functools import partial
 from typing import ClassVar
 
-from azlatency.logs.grammar import DATA, UNKNOWN
-from azlatency.logs.json_lines import begins_document
+from azlatency.logs.grammar.json_lines import begins_document
+from azlatency.logs.grammar.rules import DATA, UNKNOWN
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.fio.job_forms import FioDocument
 from azlatency.logs.parsers.fio.json_output import Documents
 from azlatency.logs.parsers.fio.latency_log import HISTOGRAM_ROW, ROW, read_latency_log
-from azlatency.logs.parsers.fio.run import Reports
+from azlatency.logs.parsers.fio.run import Job, write_runs
 from azlatency.logs.parsers.fio.terse import LINE, read_terse_line
 from azlatency.logs.parsers.fio.text import FioText
 from azlatency.logs.parsers.fio.units import FIO_UNITS
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.large import LARGEST_WHOLE, TooLargeError
 
 # A job name may begin with a digit too.
 _ROW_START = re.compile(r"\d{1,20},")
@@ -40,10 +40,9 @@ class FioParser(Parser):
     """Reads fio; see `azlatency.logs.parsers.fio`."""
 
     tool = "fio"
+    reads_any_size = True
     commands = ("fio",)
     document_keys: ClassVar = {"fio version": '"fio-'}
-    document_type = FioDocument
-    document_lists = ("jobs", "client_stats")
     units = FIO_UNITS
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
@@ -67,7 +66,10 @@ class FioParser(Parser):
                 for line in log.lines:
                     recorder.accounting.mark(line.number, UNKNOWN if line.text.strip() else 0)
             return
-        jobs = Reports(recorder, log)
+        if log.source.size_bytes > LARGEST_WHOLE:
+            what = f"jobs of fio in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
+            raise TooLargeError(f"{what}; split the file", log.first_line)
+        jobs: list[Job] = []
         text, documents = FioText(log, recorder, jobs), Documents(log, recorder, jobs)
         lines, index = log.lines, 0
         while index < len(lines):
@@ -87,7 +89,7 @@ class FioParser(Parser):
             else:
                 text.feed_line(line, recorder.accounting)
         text.close(log.last_line + 1)
-        jobs.write()
+        write_runs(jobs, recorder, log)
 
 
 PARSER = FioParser()

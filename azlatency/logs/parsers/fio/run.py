@@ -13,31 +13,20 @@ a run.
 
 from __future__ import annotations
 
-import tempfile
 from array import array
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from azlatency.logs.large import FileText, TooLargeError
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_numbers, complete_quantile
-from azlatency.logs.parsers.fio.job_columns import JobColumns, JobRows
 from azlatency.logs.parsers.fio.numbers import block_bytes, option_duration, quantile_ranks, rate_conflicts, version_of
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.spool import Stored
-from azlatency.logs.units import Quantity
 
-#: So many reports of the same job are compared, the latest ones.
-_MOST_TWINS = 16
-#: A report is compared with so many of those before it, at least.
-_MOST_COMPARED = 2**12
-#: Of a large log, so many reports are in memory with all their numbers.
-_MOST_WHOLE = 2**7
-#: The numbers that are compared, and those that show whether a direction is idle.
-_COMPARED = ("transferred", "iops", "sync_latency_mean")
+#: At most this many other reports of the same job are compared with one, the latest ones.
+_MOST_COMPARED = 16
 ALL_CLIENTS = "All clients"
 #: The directions of I/O.
 KINDS = ("read", "write", "trim", "mixed")
@@ -54,14 +43,14 @@ class Percentile(NamedTuple):
     line: int
 
 
-class Buckets(NamedTuple):
-    """The histogram of one latency: the bounds (ns), count and line of each bucket."""
+class Bin(NamedTuple):
+    """One bucket of the histogram of a latency: its bounds (ns), number of I/Os and line."""
 
     metric: str
-    lows: array[int]
-    highs: array[int]
-    counts: array[int]
-    lines: array[int]
+    low_ns: int
+    high_ns: int
+    n: int
+    line: int
 
 
 @dataclass
@@ -72,7 +61,7 @@ class Direction:
     line: int
     metrics: list[tuple[str, Quantity, int]] = field(default_factory=list)
     percentiles: list[Percentile] = field(default_factory=list)
-    buckets: list[Buckets] = field(default_factory=list)
+    bins: list[Bin] = field(default_factory=list)
     runtime_ns: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     """Number of observations of each latency, if it is printed."""
@@ -89,11 +78,6 @@ class Direction:
             if metric == name:
                 return value
         return None
-
-    def compared(self) -> Direction:
-        """Return the direction with the numbers that are compared."""
-        metrics = [metric for metric in self.metrics if metric[0] in _COMPARED]
-        return Direction(self.name, self.line, metrics, runtime_ns=self.runtime_ns, issued=self.issued)
 
     @property
     def idle(self) -> bool:
@@ -159,40 +143,16 @@ class Job:
     failures: list[tuple[int, str]] = field(default_factory=list)
     notes: list[tuple[str, str, str, int]] = field(default_factory=list)
     earlier: Earlier | None = None
-    columns: JobColumns | None = None
-    """Numbers of a known form: ``directions``, ``process``, ``depth`` and ``notes`` are empty until `expand`."""
-    is_written: bool = False
-    """Whether the run was written, with those of a long document."""
-    stored: Stored[Any] | None = None
-    """The numbers in a file: until `expand`, there are only those that are compared."""
 
     @property
     def runtimes(self) -> dict[str, int]:
         """The runtimes of the directions that did I/O, in ns."""
-        if self.columns is not None:
-            return self.columns.runtimes
         directions = self.directions.values()
         return {
             direction.name: direction.runtime_ns
             for direction in directions
             if direction.runtime_ns and not direction.idle
         }
-
-    def settle(self, file: IO[bytes]) -> None:
-        """Move the numbers into a file, those of a job that was not written."""
-        if self.columns is None and self.stored is None and not self.is_written:
-            self.stored = Stored([(self.directions, self.process)], file)
-            self.directions = {name: direction.compared() for name, direction in self.directions.items()}
-            self.process = []
-
-    def expand(self) -> None:
-        """Read the numbers of a job of a known form one by one, or those in a file."""
-        if self.stored is not None:
-            ((self.directions, self.process),), self.stored = self.stored.load(), None
-        if self.columns is not None:
-            whole, self.columns = self.columns.read(), None
-            self.directions, self.process, self.depth = whole.directions, whole.process, whole.depth
-            self.notes = [*whole.notes, *self.notes]
 
     def direction(self, name: str, line: int) -> Direction:
         """Return the direction of that name; add it if it is new."""
@@ -253,121 +213,50 @@ def _grown(before: Job, after: Job) -> bool:
 # --- tables
 
 
-class Reports(list[Job]):
-    """The reports of a log as they are read; several reports of the same job are one run.
-
-    The last reports may be changed, but for the numbers of all but the very last ones. The runs are written in the
-    order of their last reports, when no further report can be compared with them.
-    """
-
-    def __init__(self, recorder: Recorder, log: Log) -> None:
-        super().__init__()
-        self._log, self._writer = log, RunWriter(recorder, log)
-        self._is_large = isinstance(log.source.text, FileText)
-        self._kept: dict[int, Job] = {}
-        self._reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two reports of the same moment share
-        self._series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
-
-    @cached_property
-    def _file(self) -> IO[bytes]:
-        return tempfile.TemporaryFile(prefix="azlatency-")  # closed with the last report in it
-
-    def append(self, job: Job) -> None:
-        """Add a report."""
-        super().append(job)
-        if self._is_large and len(self) > _MOST_WHOLE:
-            self[-_MOST_WHOLE].settle(self._file)
-        if len(self) >= 2 * _MOST_COMPARED:
-            self._compare(_MOST_COMPARED)
-
-    def extend(self, jobs: Iterable[Job]) -> None:
-        """Add reports."""
-        for job in jobs:
-            self.append(job)
-
-    def write(self) -> None:
-        """Write the runs of all reports."""
-        self._compare(len(self))
-        self._write(len(self._kept))
-        self._reports, self._series = {}, {}
-
-    def _compare(self, count: int) -> None:
-        """Compare the first reports with those before them, which then are not in the list any more."""
-        for job in self[:count]:
-            if not job.is_written:
-                self._add(job)
-        del self[:count]
-        self._write(len(self._kept) - _MOST_COMPARED)
-        self._reports = {key: jobs[:_MOST_TWINS] for key, jobs in self._reports.items() if self._has_kept(jobs)}
-        self._series = {key: jobs[-_MOST_TWINS:] for key, jobs in self._series.items() if self._has_kept(jobs)}
-
-    def _has_kept(self, jobs: list[Job]) -> bool:
-        return any(id(job) in self._kept for job in jobs)
-
-    def _add(self, job: Job) -> None:
+def write_runs(jobs: Sequence[Job], recorder: Recorder, log: Log) -> None:
+    """Write the runs of the reports of a log, in the order of their last reports."""
+    for job in _last_reports(jobs):
         if job.name == ALL_CLIENTS:
-            self._kept[id(job)] = job
-            return
-        kept, same_report = self._kept, self._reports.setdefault((job.name, job.group, job.date), [])
-        twin = next((other for other in same_report[:_MOST_TWINS] if id(other) in kept and job.repeats(other)), None)
+            text = "the sum over all clients is not stored, because the clients are"
+            recorder.add_event("aggregate_row", "info", text, job.line)
+        else:
+            _write_job(job, recorder, log)
+
+
+def _last_reports(jobs: Sequence[Job]) -> list[Job]:
+    """Return the last report of each job; what the reports before it printed is its attribute ``earlier``."""
+    last: dict[int, Job] = {}
+    reports: dict[tuple[Any, ...], list[Job]] = {}  # by what two formats of the same report share
+    series: dict[tuple[Any, ...], list[Job]] = {}  # by what the reports of a job share
+    for job in jobs:
+        if job.name == ALL_CLIENTS:
+            last[id(job)] = job
+            continue
+        same = reports.setdefault((job.name, job.group, job.date), [])
+        twin = next((other for other in same[:_MOST_COMPARED] if id(other) in last and job.repeats(other)), None)
         if twin is not None:
             twin.last_line = max(twin.last_line, job.last_line)
             text = f"the {job.dialect} report repeats the same job; it is not counted again"
             twin.notes.append(("printed_twice", "info", text, job.line))
-            return
-        earlier = [other for key in job.keys_of_earlier() for other in self._series.get(key, ())[-_MOST_TWINS:]]
-        previous = next((other for other in reversed(earlier) if id(other) in kept and job.follows(other)), None)
+            continue
+        earlier = [other for key in job.keys_of_earlier() for other in series.get(key, ())[-_MOST_COMPARED:]]
+        previous = next((other for other in reversed(earlier) if id(other) in last and job.follows(other)), None)
         if previous is not None:
-            del kept[id(previous)]
+            del last[id(previous)]
             job.earlier, previous.earlier = previous.earlier or Earlier(previous.line, previous.line), None
             job.earlier.add(previous)
             job.signal = job.signal or previous.signal
             job.failures = [*previous.failures, *job.failures]
-        kept[id(job)] = job
-        same_report.append(job)
-        self._series.setdefault(job.key, []).append(job)
-
-    def _write(self, count: int) -> None:
-        """Write the runs that are first in order."""
-        for job in list(self._kept.values())[: max(count, 0)]:
-            if job.document and self and job.document == self[-1].document:
-                text = f"more than {_MOST_COMPARED} jobs in one document, and other reports in the same log"
-                raise TooLargeError(f"{text}; put each document in a file of its own", self._log.first_line)
-            del self._kept[id(job)]
-            self._writer.write(job)
-            job.directions, job.process, job.columns = {}, [], None  # others may refer to the job
-        self._writer.flush()
+        last[id(job)] = job
+        same.append(job)
+        series.setdefault(job.key, []).append(job)
+    return list(last.values())
 
 
-class RunWriter:
-    """Writes jobs as runs."""
-
-    def __init__(self, recorder: Recorder, log: Log) -> None:
-        self._rows, self._recorder, self._log = JobRows(recorder), recorder, log
-
-    def write(self, job: Job) -> None:
-        """Write a job, or report a sum of jobs."""
-        if job.name == ALL_CLIENTS:
-            text = "the sum over all clients is not stored, because the clients are"
-            self._recorder.add_event("aggregate_row", "info", text, job.line)
-        else:
-            _write_job(job, self._rows, self._recorder, self._log)
-
-    def flush(self) -> None:
-        """Write the rows of the last jobs."""
-        self._rows.write()
-
-
-def _write_job(job: Job, rows: JobRows, recorder: Recorder, log: Log) -> None:
-    if job.earlier or job.notes or job.failures or job.signal or job.cut:
-        job.expand()
+def _write_job(job: Job, recorder: Recorder, log: Log) -> None:
     first = min([job.line, *([job.earlier.first] if job.earlier else []), *(line for line, _ in job.failures)])
     run = recorder.start_run("fio", first, last_line=max(job.last_line, job.line))
     _describe(job, run, log)
-    if _write_columns(job, rows, run):
-        return
-    rows.write()
-    job.expand()
     active = [direction for direction in job.directions.values() if not direction.idle]
     if active and job.count is not None:
         run.add_metric("jobs", _count(str(job.count)), job.line)
@@ -390,20 +279,8 @@ def _count(token: str) -> Quantity:
     return Quantity(float(token), "count", token, None)
 
 
-def _write_columns(job: Job, rows: JobRows, run: Run) -> bool:
-    """Write a job of a known form; False if its numbers have to be read one by one."""
-    if job.columns is None or not job.columns.agree(job.block_bytes):
-        return False
-    if len({device for device, _, _ in job.disks}) < len(job.disks):
-        return False
-    rows.add(run.run_id, job.columns, job.disks)
-    return True
-
-
 def _describe(job: Job, run: Run, log: Log) -> None:
     runtimes = [direction.runtime_ns for direction in job.directions.values() if direction.runtime_ns]
-    if job.columns is not None:
-        runtimes = list(job.columns.runtimes.values())
     words = [word for word in log.arguments if word.startswith("--")]
     command = dict(word[2:].split("=", 1) for word in words if "=" in word)
     options = {**command, **job.options}
@@ -438,9 +315,8 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
         n = direction.counts.get(metric) or (direction.issued if metric != "sync_latency" else None)
         if n and row is not None:
             complete_quantile(row, n, *quantile_ranks([q], n))
-    for metric, lows, highs, counts, lines in direction.buckets:
-        columns = {"low_ns": lows, "high_ns": highs, "count": counts, "line": lines}
-        run.add_columns("histograms", len(lows), metric=metric, stream=direction.name, **columns)
+    for metric, low, high, n, line in direction.bins:
+        run.add_bucket(metric=metric, stream=direction.name, low_ns=low, high_ns=high, count=n, line=line)
     _check_direction(job, direction, run)
     _check_samples(direction, run)
     check_numbers(run, *LATENCIES.values(), stream=direction.name)

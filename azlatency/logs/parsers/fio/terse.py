@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers.fio.numbers import cut, percentile
 from azlatency.logs.parsers.fio.run import Direction, Job, Percentile
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
 
 LINE = r"[345];fio-[\w.+-]{1,60};[^;]{0,200};\d{1,9};-?\d{1,9};[\d.;].{50,3500}"
 _LINE = re.compile(LINE)

@@ -6,13 +6,12 @@ import re
 from functools import partial
 from itertools import takewhile
 
-from azlatency.logs.grammar import KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, UnitError, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, share, whole
 from azlatency.logs.parsers.fio.run import ALL_CLIENTS, LATENCIES, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, UnitError, count, nanoseconds, quantity
 
 _NUMBER = r" {0,20}([\d.]{1,20}[kKMG]?)"
 _PLAIN = r" {0,20}([\d.]{1,20})"
@@ -41,7 +40,7 @@ class FioText(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
         self.log, self.recorder, self.jobs = log, recorder, jobs
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.version: str | None = None
         self.definitions: dict[str, tuple[int, re.Match[str]]] = {}
         self.job: Job | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from azlatency.logs.units import UnitDefinition, prefixed
+from azlatency.logs.grammar.units import UnitDefinition, prefixed
 
 _BINARY = ["Ki", "Mi", "Gi", "Ti"]
 

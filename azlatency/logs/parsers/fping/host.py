@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import least, linear
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.spool import Spool
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.large import least, linear
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +52,7 @@ class Host:
 
     run: Run
     samples: SampleColumns = field(default_factory=SampleColumns)
-    blocks: Spool[Block] = field(default_factory=lambda: Spool(item_type=Block))
+    blocks: list[Block] = field(default_factory=list)
     sent_in_blocks: int = 0
     steps: Counter[int] = field(default_factory=Counter)
     """How often the clock times of two blocks are how far apart (s)."""
@@ -79,13 +78,13 @@ class Host:
     def add_block(self, block: Block) -> None:
         """Add one ``-Q`` block."""
         if self.blocks:
-            self.steps[(block.clock - self.blocks.tail()[-1].clock) % _DAY] += 1
+            self.steps[(block.clock - self.blocks[-1].clock) % _DAY] += 1
         self.sent_in_blocks += block.sent
         self.blocks.append(block)
 
     def pop_block(self) -> Block:
         """Remove the last block, which is not the first, and return it."""
-        block = self.blocks.pop_last()
+        block = self.blocks.pop()
         step = (block.clock - self.blocks[-1].clock) % _DAY
         self.steps -= Counter([step])
         self.sent_in_blocks -= block.sent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.fping.text import FROM, HOST, LISTED, SUMMARY, TIME, FpingText
 from azlatency.logs.record import Recorder
@@ -11,7 +13,9 @@ class FpingParser(Parser):
     """Reads fping; see `azlatency.logs.parsers.fping`."""
 
     tool = "fping"
+    reads_any_size = True
     commands = ("fping", "fping6")
+    options: ClassVar = {"requested_count": ("-c", "-C", "--count", "--vcount"), "period": ("-p", "--period")}
     signatures = (
         Signature("xmt/rcv/%", SUMMARY, weak=True),
         Signature(" bytes, ", rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], \d+ bytes, {TIME} ms .{{1,120}}", weak=True),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar import DATA, Line, LineLog, bulk, data, known
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.fping.host import Block, Elapsed, Host, check_order
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, nanoseconds, quantity
+from azlatency.logs.source.lines import UniformBlock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +74,7 @@ class FpingText(LineLog):
 
     def _report_unfinished(self, line: Line) -> bool:
         """Report that the log ends within this line, if it does."""
-        if line.number != unfinished_line(self.log):
+        if line.number != self.log.unfinished_line:
             return False
         text = "the log ends within this line; its end is left out"
         self.recorder.add_event("unfinished_line", "warning", text, line.number)
@@ -140,7 +139,7 @@ class FpingText(LineLog):
         hint="duplicate for",
     )
     def duplicate(self, line: Line, match: re.Match[str]) -> None:
-        """Read a second reply to a probe; behind the summaries it belongs to another session."""
+        """Read a second reply to a probe; after the summaries it belongs to another session."""
         if self.summaries or self.verdicts:
             self._close_session(line.number - 1)
         host = self._host(line, match["host"])
@@ -152,7 +151,7 @@ class FpingText(LineLog):
         hint="for ICMP Echo sent to",
     )
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
-        """Read an ICMP error about a host; behind the summaries it belongs to another session."""
+        """Read an ICMP error about a host; after the summaries it belongs to another session."""
         if self.summaries:
             self._close_session(line.number - 1)
         if not self._report_unfinished(line):
@@ -227,7 +226,7 @@ class FpingText(LineLog):
 
     def unmatched(self, line: Line) -> None:
         """Begin the totals over all hosts at a number that ends the log."""
-        if line.number == unfinished_line(self.log) and line.text.split()[0].isdigit():
+        if line.number == self.log.unfinished_line and line.text.split()[0].isdigit():
             self.in_totals = True
 
     @data(r"\d{1,9} targets", hint="targets")

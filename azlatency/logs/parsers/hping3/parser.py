@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data, known
-from azlatency.logs.lines import UniformBlock, have_decimals
+from azlatency.logs.grammar.rules import Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run, unfinished_line
+from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run
 from azlatency.logs.parsers.hping3.replies import SECOND_NS, Replies, Reply
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.lines import UniformBlock, have_decimals
 
 _HEADER = (
     r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
@@ -45,7 +46,7 @@ class _Hping(LineLog):
         self.times: tuple[re.Match[str], int] | None = None
         self.duplicate = self.has_open_reply = self.has_hops = self.is_flood = False
         self.refused = 0
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     @data(_HEADER, hint="HPING ")
     def header(self, line: Line, match: re.Match[str]) -> None:
@@ -225,8 +226,10 @@ class Hping3Parser(Parser):
     """Reads hping3; see `azlatency.logs.parsers.hping3`."""
 
     tool = "hping3"
+    reads_any_size = True
     reader = _Hping
     commands = ("hping3", "hping", "hping2")
+    options: ClassVar = {"requested_count": ("-c", "--count"), "interval": ("-i", "--interval")}
     shares = ("ping",)
     signatures = (
         Signature("HPING", _HEADER),

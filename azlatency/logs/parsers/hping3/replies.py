@@ -7,8 +7,8 @@ from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import NULL, extremes, pieces_of
-from azlatency.logs.samples import STATUSES, SampleColumns
+from azlatency.logs.grammar.samples import STATUSES, SampleColumns
+from azlatency.logs.source.large import NULL, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SECOND_NS = 10**9
 #: More probes without a reply are counted but not stored one by one.
 _MOST_LOST = 10**7
-#: So many replies are sorted without NumPy.
+#: At most this many replies are sorted without NumPy.
 _FEW = 2**12
 _OK, _DUPLICATE, _LOST = (STATUSES.index(status) for status in ("ok", "duplicate", "lost"))
 
@@ -34,14 +34,7 @@ class Reply(NamedTuple):
 class Replies:
     """Replies in the order of the log: those with rising numbers as columns, the few others as a list.
 
-    Attributes
-    ----------
-    rising : SampleColumns
-        First replies, of which each has a higher number than those above it.
-    others : list of Reply
-        Duplicates, and first replies that came late.
-    slow : list of Reply
-        Replies after a second and later, but no duplicates.
+    ``slow`` has the replies after a second and later, but no duplicates.
     """
 
     def __init__(self) -> None:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, Kept, Scalar
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonObject, Kept, Scalar
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.iostat.json_columns import ReportColumns, read_columns
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
 from azlatency.logs.parsers.iostat.reports import Report as OpenReport
 from azlatency.logs.record import Recorder
-
-if TYPE_CHECKING:
-    from azlatency.logs.json_lists import Alike
 
 _TIME = re.compile(TIME)
 #: A report in which a document is cut keeps its complete members.
@@ -60,41 +55,14 @@ class IostatJson:
                 self.reports.begin_invocation(str(value.value))
                 self.line_map.mark_data(value)
             if key == "statistics" and isinstance(value, list):
-                for part in self.line_map.elements(value):
-                    self._read_reports(part)
-
-    def _read_reports(self, part: Alike | JsonObject | Scalar | list[object]) -> None:
-        """Read a report, or those that are alike as columns or one by one."""
-        if isinstance(part, JsonObject):
-            self._read_report(part)
-        elif isinstance(part, Scalar | list):
-            return
-        elif len(part) > 1 and (columns := read_columns(part, self.line_map)) is not None:
-            self._read_alike(columns)
-        else:
-            for node in part.objects():
-                self._read_report(node)
+                for report in value:
+                    if isinstance(report, JsonObject):
+                        self._read_report(report)
 
     def _read_report(self, node: JsonObject) -> None:
         report = self._report(node, self.line_map.line_number(node.position))
         if report is not None and node.end:
             report.run.set(last_line=self.line_map.line_number(node.end - 1))
-        node.forget()
-
-    def _read_alike(self, columns: ReportColumns) -> None:
-        """Open alike reports, and write their numbers."""
-        node, line_map = columns.reports.first, self.line_map
-        leaf, count = node.leaf("timestamp"), len(columns.reports)
-        stamps: list[Stamp | None] = [None] * count
-        if leaf is not None and isinstance(leaf.value, str):
-            line_map.mark_in_all(columns.reports, [line_map.line_number(leaf.position)])
-            stamps = list(map(_stamp, columns.reports.texts(leaf)))
-        firsts, lasts = (
-            line_map.lines_in_all(columns.reports, line_map.line_number(position))
-            for position in (node.position, node.end - 1)
-        )
-        run_ids = self.reports.open_checked(list(zip(firsts, lasts, strict=True)), stamps)
-        columns.write(line_map, run_ids)
 
     def _open(self, node: JsonObject, line: int) -> OpenReport:
         leaf = node.leaf("timestamp")

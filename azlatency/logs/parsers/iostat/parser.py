@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from msgspec import Raw
-
-from azlatency.logs.json_lines import begins_document
+from azlatency.logs.grammar.json_lines import begins_document
+from azlatency.logs.grammar.units import UnitDefinition, prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iostat.columns import COLUMNS
@@ -15,7 +14,6 @@ from azlatency.logs.parsers.iostat.json_output import IostatJson
 from azlatency.logs.parsers.iostat.reports import Reports
 from azlatency.logs.parsers.iostat.text import BANNER, CPU_HEADER, IostatText
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import UnitDefinition, prefixed
 
 _KNOWN_HEADER = rf"Device:?(?: {{1,40}}(?:{'|'.join(map(re.escape, COLUMNS))})){{1,30}}"
 
@@ -34,8 +32,6 @@ class IostatParser(Parser):
     tool = "iostat"
     commands = ("iostat",)
     document_keys: ClassVar = {"sysstat": "{"}
-    document_type = Raw
-    document_lists = ("statistics",)
     units: ClassVar = {**_size_units("bytes", ""), **_size_units("bytes/s", "/s"), "requests": ("count", 1)}
     signatures = (
         Signature(" CPU)", BANNER, weak=True),

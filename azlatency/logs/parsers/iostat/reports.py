@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise, repeat
 from typing import Any
 
+from azlatency.logs.grammar.units import Quantity, UnitError, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.columns import COLUMNS, CPU_METRICS
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, UnitError, nanoseconds, quantity
 
 #: Column, token and line of a number.
 Cell = tuple[str, str, int]
 
 TIME = r"(?:Time: )?(?:(\d{2,4}[/.-]\d{1,2}[/.-]\d{1,4})[ T])?(\d\d):(\d\d):(\d\d)(?: ([AP]M))?([+-]\d{2}:?\d{2}|Z)?"
 # Requests per second, mean size of a request, and the bandwidth that is their product.
-PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
+_PRODUCTS = ("r/s", "rareq-sz", "rkB/s"), ("w/s", "wareq-sz", "wkB/s"), ("d/s", "dareq-sz", "dkB/s")
 #: Kernels without the time stolen by a hypervisor have five.
-FEWEST_CPU_SHARES = 5
-CPU_SLACK = 1e-4
+_FEWEST_CPU_SHARES = 5
+_CPU_SLACK = 1e-4
 _SIZE_SUFFIX = {"s": "sectors", **{letter: letter + "B" for letter in "kMGTP"}, "B": "B"}
 
 
@@ -46,8 +46,6 @@ class Report:
     """By device, then by column."""
     lines: dict[str, int] = field(default_factory=dict)
     cpu: bool = False
-    is_checked: bool = False
-    """Whether its numbers are columns, which have CPU shares and devices and agree with each other."""
     open_header: int = 0
     """Line of a header that has no row yet, else 0."""
 
@@ -73,12 +71,17 @@ class Reports:
         self.host, self.first, self.previous_stamp, self.has_devices = host, True, None, False
         self.skips_boot = _skips_boot(self.log)
 
-    def open(self, line: int, stamp: Stamp | None, last_line: int | None = None) -> Report:
+    def open(self, line: int, stamp: Stamp | None) -> Report:
         """Open a report, as a run."""
         self.close()
         since_boot = self.first and not self.skips_boot
         run = self.recorder.start_run(
-            "iostat", line, last_line=last_line or line, **self._fields(since_boot=since_boot)
+            "iostat",
+            line,
+            dialect=self.dialect,
+            client=self.host or self.log.host,
+            test="since_boot" if since_boot else "report",
+            requested_duration_ns=None if since_boot else self.interval,
         )
         if since_boot:
             text = "the first report covers the time since the host started, not the test (iostat -y omits it)"
@@ -92,37 +95,6 @@ class Reports:
         self.previous_stamp, self.first = stamp, False
         self.count += 1
         return self.report
-
-    def _fields(self, *, since_boot: bool) -> dict[str, Any]:
-        return {
-            "dialect": self.dialect,
-            "client": self.host or self.log.host,
-            "test": "since_boot" if since_boot else "report",
-            "requested_duration_ns": None if since_boot else self.interval,
-        }
-
-    def open_checked(self, lines: Sequence[tuple[int, int]], stamps: Sequence[Stamp | None]) -> list[str]:
-        """Open reports of which the numbers are columns, with their first and last lines; return their runs."""
-        durations = list(map(_duration, stamps, stamps[1:]))
-        last = len(lines) - 1
-        # What needs no event needs no `Run` either.
-        between = range(1, last) if None not in durations else range(0)
-        run_ids = []
-        for index in range(last + 1):
-            if index not in between:
-                report = self.open(lines[index][0], stamps[index], lines[index][1])
-                report.is_checked = True
-                run_ids.append(report.run.run_id)
-            elif index == 1:
-                self.close()
-                rows = [
-                    {"first_line": lines[at][0], "last_line": lines[at][1], **(durations[at - 1] or {})}
-                    for at in between
-                ]
-                run_ids += self.recorder.add_runs("iostat", rows, **self._fields(since_boot=False))
-                self.previous_stamp = stamps[last - 1]
-                self.count += len(between)
-        return run_ids
 
     def add_cpu_shares(self, cells: Iterable[Cell]) -> None:
         """Record the shares of the kinds of CPU time."""
@@ -160,9 +132,6 @@ class Reports:
         """Finish the open report, if there is one."""
         report, self.report = self.report, None
         if report is None:
-            return
-        if report.is_checked:
-            self.has_devices = True
             return
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
@@ -203,9 +172,9 @@ def _check_cpu(report: Report) -> None:
     rows = [row for name in CPU_METRICS.values() if (row := report.run.row_of(name)) is not None]
     total = sum(row["value"] for row in rows)
     # A report of no time has only zeros.
-    if len(rows) < FEWEST_CPU_SHARES or not total:
+    if len(rows) < _FEWEST_CPU_SHARES or not total:
         return
-    if abs(total - 1) > CPU_SLACK + sum(row["resolution"] or 0.0 for row in rows):
+    if abs(total - 1) > _CPU_SLACK + sum(row["resolution"] or 0.0 for row in rows):
         text = f"the CPU shares add up to {100 * total:.2f} %, not to 100 %; a digit of one of them is wrong"
         report.run.add_event("value_conflict", "error", text, rows[0]["line"])
         report.run.set(status="failed")
@@ -213,7 +182,7 @@ def _check_cpu(report: Report) -> None:
 
 def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> None:
     """Report a bandwidth that is not requests per second times the mean size of a request."""
-    for rate, size, product in PRODUCTS:
+    for rate, size, product in _PRODUCTS:
         if not all(column in values for column in (rate, size, product)):
             continue
         rates, sizes, products = values[rate], values[size], values[product]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineLog, data
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, data
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iostat.columns import COLUMNS
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
 from azlatency.logs.record import Recorder
@@ -23,7 +22,7 @@ class IostatText(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder, reports: Reports) -> None:
         self.log, self.recorder, self.reports = log, recorder, reports
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.stamp: tuple[int, Stamp] | None = None
         self.table: list[str] | None = None
         self.pretty = False

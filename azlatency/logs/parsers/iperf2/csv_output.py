@@ -26,14 +26,13 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from azlatency.logs.grammar import Line, LineLog, data
+from azlatency.logs.grammar.rules import Line, LineLog, data
+from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, unfinished_line
+from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.iperf2.run import Row, Test
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.logs.spool import Index
-from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
 
 ROW = (
     r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d-\d{1,9}\.\d,\d{1,18},\d{1,18}"
@@ -55,13 +54,13 @@ class CsvRows(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.test: Test | None = None
         self.fields = 0
         self.names: list[str] = []
         self.latest: dict[tuple[str, ...], tuple[str, float, float]] = {}
         """Time, end and minus the start of the last row of each stream."""
-        self.seen: Index[int] | None = None
+        self.seen: dict[str, int] | None = None
         """The number of the first line of each text, once the rows are not in the order of time."""
 
     @data(HEADER, hint="time,")
@@ -151,18 +150,10 @@ class CsvRows(LineLog):
             self.latest[ends] = place
             return line.number
         if self.seen is None:
-            self.seen = Index()
+            self.seen = {}
             for earlier in takewhile(lambda earlier: earlier.number < line.number, self.log.lines):
-                self._first_like(earlier)
-        return self._first_like(line)
-
-    def _first_like(self, line: Line) -> int:
-        """Return the number of the first line with the text of this one."""
-        assert self.seen is not None
-        text = line.text.encode("utf-8", "surrogatepass")
-        if (found := self.seen.get(text)) is None:
-            self.seen[text] = found = line.number
-        return found
+                self.seen.setdefault(earlier.text, earlier.number)
+        return self.seen.setdefault(line.text, line.number)
 
     def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:

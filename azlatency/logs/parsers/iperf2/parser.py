@@ -22,6 +22,15 @@ class Iperf2Parser(Parser):
 
     tool = "iperf2"
     commands = ("iperf", "iperf2")
+    options: ClassVar = {
+        "length": ("-l", "--len"),
+        "window": ("-w", "--window"),
+        "MSS": ("-M", "--mss"),
+        "congestion": ("-Z", "--linux-congestion"),
+        "tos": ("-S", "--tos"),
+        "rate": ("-b", "--bandwidth"),
+    }
+    switches: ClassVar = {"no-delay": ("-N", "--nodelay")}
     units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", BANNER_CLIENT),

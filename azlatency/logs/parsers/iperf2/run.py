@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from azlatency.logs.grammar.command_line import size_of
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers import iperf_rows as rows
 from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Run
-from azlatency.logs.spool import Spool
-from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 _SECOND_NS = nanoseconds("1", "s")
 _DEFAULT_NS = 10 * 10**9
@@ -108,7 +108,7 @@ class Test:
     cut: bool = False
     """The log ends within the last row."""
     connections: dict[str, rows.Connection] = field(default_factory=dict)
-    rows: Spool[Row] = field(default_factory=lambda: Spool(item_type=Row))
+    rows: list[Row] = field(default_factory=list)
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     histograms: list[Histogram] = field(default_factory=list)
@@ -198,7 +198,7 @@ class Test:
             self._overview.add(row)
 
     def _sided_rows(self) -> Iterator[Row]:
-        """Yield the rows with their sides; of many, new ones each time."""
+        """Yield the rows with their sides."""
         both = self._has_both_directions()
         for row in self.rows:
             self._set_side(row, both=both)
@@ -273,9 +273,8 @@ class Test:
             text = f"[{row.stream}] {printed} {problem}; it is left out"
             self.run.add_event("sum_mismatch", "warning", text, row.line)
         if wrong:
-            dropped, rows = {row.number for row in wrong}, self.rows
-            self.rows = Spool(item_type=Row)
-            self.rows.extend(row for row in rows if row.number not in dropped)
+            dropped = {row.number for row in wrong}
+            self.rows = [row for row in self.rows if row.number not in dropped]
             self._look_over()
 
     def _has_both_directions(self) -> bool:
@@ -381,6 +380,7 @@ class Test:
             return
         counted = any(word.startswith(("-n", "--num")) for word in words)
         default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
+        self.run.set(requested_bytes=size_of(self.log.option("-n", "--num"), lower=1000))
         self.run.set(requested_duration_ns=self.log.seconds("-t", "--time") or default)
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":

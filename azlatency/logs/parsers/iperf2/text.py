@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import record_no_data, unfinished_line
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf2.run import Histogram, Row, Test
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, nanoseconds, quantity
 
 _ID = r"\[ {0,4}(?P<id>\*?(?:\d{1,6}|SUM(?:-\d{1,6})?|FD\d{1,6}))\]"
 _TIMES = r" {1,8}(?P<start>\d{1,9}\.\d{1,4})- {0,8}(?P<end>\d{1,9}\.\d{1,4}) {1,4}sec"
@@ -60,7 +60,7 @@ class Iperf2Text(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.test: Test | None = None
         self.tests = 0
         self.version: str | None = None

@@ -26,28 +26,23 @@ end as a string).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
-from azlatency.logs import json_tokens
-from azlatency.logs.grammar import KNOWN
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.large import FileText, LongText
+from azlatency.logs.grammar import json_tokens
+from azlatency.logs.grammar.command_line import settings_of, settings_text
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.rules import KNOWN
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow, number_in
-from azlatency.logs.parsers.iperf3.run import Intervals, Test
+from azlatency.logs.parsers.iperf3.json_rows import number_in
+from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
 _FORWARD, _REVERSE = 0, 1
-_EVENT = re.compile(r'\s*\{\s{0,9}"event"')
-#: The lines of a large log among which an event is looked for: one is enough unless it is cut or damaged.
-_LINES_SHOWN = 1, 64, 4096
 #: Objects and arrays of other programs that a document may stand in, one inside the other.
 _DEEPEST = 6
 #: The members of a total, and the metric of each.
@@ -75,37 +70,20 @@ class Documents:
         self.log, self.recorder = log, recorder
         self.line_map = JsonLineMap(log, recorder, whole=True)
         self.intervals = JsonIntervals(self.line_map, recorder)
-        # Whether the text is in a file that is read line by line.
-        self.is_large = isinstance(log.source.text, FileText) and not isinstance(log.source.text, LongText)
-        self.begun = 0  # tests, whose runs must be free to leave the memory
+        self.begun = 0  # tests
         self.test: Test | None = None
 
     # --- documents
 
     def read(self, index: int) -> int:
         """Read the document that begins in line ``index``; return the index of the first line after it."""
-        if self.is_large and self.test is not None and (after := self.intervals.read_lines(index, self.test)) > index:
-            return after
-        for begin, is_last in self._parts(index):
-            try:
-                end = self._document(begin)
-            except json_tokens.JsonError as error:
-                if is_last or not error.at_end:
-                    return self._broken(begin, error)
-                continue
-            self.line_map.mark_between(begin, end, KNOWN)
-            return self.line_map.line_index(end - 1) + 1
-        raise AssertionError
-
-    def _parts(self, index: int) -> Iterator[tuple[int, bool]]:
-        """Show longer and longer parts of a large log; yield where the document begins, and whether it is the last."""
-        lines = self.log.lines
-        if not (self.is_large and _EVENT.match(lines[index].text)):
-            yield self.line_map.begin(index), True
-            return
-        for shown in _LINES_SHOWN:
-            self.line_map.show_lines(index, min(index + shown, len(lines)))
-            yield self.line_map.text.index("{"), index + shown >= len(lines) or shown == _LINES_SHOWN[-1]
+        begin = self.line_map.begin(index)
+        try:
+            end = self._document(begin)
+        except json_tokens.JsonError as error:
+            return self._broken(begin, error)
+        self.line_map.mark_between(begin, end, KNOWN)
+        return self.line_map.line_index(end - 1) + 1
 
     def _broken(self, begin: int, error: json_tokens.JsonError) -> int:
         """Keep what is complete in a document that is cut or damaged, and report it."""
@@ -135,8 +113,7 @@ class Documents:
         self.close(self.log.last_line)
         number = self.line_map.line_number(position)
         run = self.recorder.start_run("iperf3", number)
-        intervals = Intervals(row_type=JsonRow if isinstance(self.log.source.text, FileText) else None)
-        self.test = Test(self.log, run, form, number, intervals=intervals)
+        self.test = Test(self.log, run, form, number)
         self.begun += 1
         return self.test
 
@@ -269,6 +246,9 @@ class Documents:
             self.line_map.mark_data(connection)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
+            sizes = {"window": node.value("sock_bufsize"), "tos": node.object("test_start").value("tos")}
+            stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
+            run.set(settings=settings_text(stated))  # a document names all of them
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
                 self.line_map.mark_data(leaf)
@@ -296,6 +276,7 @@ class Documents:
             message_bytes=block if type(block) is int and block else None,
             requested_duration_ns=nanoseconds(duration.token, "sec") if duration and duration.value else None,
             warmup_ns=nanoseconds(omit.token, "sec") if omit else None,
+            requested_bytes=_amount(node),
         )
         for _, value in node.pairs:
             if isinstance(value, json_tokens.Scalar):
@@ -311,6 +292,10 @@ class Documents:
     # --- end
 
     def _end(self, node: json_tokens.JsonObject, test: Test) -> None:
+        congestion = node.value("sender_tcp_congestion")
+        if isinstance(congestion, str) and congestion:
+            stated = settings_of(test.run.row.get("settings")) | {"congestion": congestion[:40]}
+            test.run.set(settings=settings_text(stated))
         streams = node.objects("streams")
         test.bidir = test.bidir or len(node.all("sum_sent")) > 1 or len(node.all("sum")) > 1
         several = (test.streams or len(streams)) > 1
@@ -442,3 +427,11 @@ def _count(leaf: json_tokens.Scalar | None) -> Quantity | None:
     if leaf is None:
         return None
     return count(leaf.token) if isinstance(leaf.value, int) else Quantity(float(leaf.value), "count", leaf.token, None)
+
+
+def _amount(node: json_tokens.JsonObject) -> int | None:
+    """Return the number of bytes that a test was told to send (``-n``, ``-k``); None if it was told a time."""
+    size, blocks, block = (node.value(name) for name in ("bytes", "blocks", "blksize"))
+    if type(size) is int and size > 0:
+        return size
+    return blocks * block if type(blocks) is int and type(block) is int and blocks * block > 0 else None

@@ -1,31 +1,23 @@
 """The intervals of a JSON document, decoded in one pass into rows.
 
-The generic reader (`azlatency.logs.json_tokens`) reads what this one does not: damaged documents, members of another
-type, and keys that occur twice.
+The generic reader (`azlatency.logs.grammar.json_tokens`) reads what this one does not: damaged documents, members of
+another type, and keys that occur twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, cycle
-from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeGuard
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, Scalar
-from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, SHORT_TAIL, RowArithmetic
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.units import Quantity, scale
+from azlatency.logs.parsers.iperf_rows import LONGEST_SHIFT, RowArithmetic
 from azlatency.logs.record import Run
-from azlatency.logs.rows import Columns, Rows
-from azlatency.logs.units import Quantity, scale
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
 
 _LONGEST_TEST = 1e9
 _SECOND, _MICROSECOND, _MILLISECOND = scale("sec"), scale("us"), scale("ms")
@@ -140,7 +132,8 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
     @property
     def rtt_ns(self) -> int | None:
         """Smoothed round-trip time of the TCP stack."""
-        return _round_trips([self.rtt])[0]
+        is_possible = self.rtt is not None and 0 < self.rtt < _LONGEST_TEST
+        return round(self.rtt * _MICROSECOND) if self.rtt is not None and is_possible else None
 
     def agreed_throughput(self) -> float | None:
         """Return the rate if bytes and times agree with it; None if not, or if one of them is missing."""
@@ -231,10 +224,10 @@ class Intervals(NamedTuple):
     stop: int
 
 
-def decode_intervals(line_map: JsonLineMap, place: int, *, alone: bool = False) -> Intervals | None:
-    """Return the elements of the list at ``place``, which may stand alone; None if the generic reader must read it."""
+def decode_intervals(line_map: JsonLineMap, place: int) -> Intervals | None:
+    """Return the elements of the list at ``place``; None if the generic reader must read it."""
     text, document = line_map.text, line_map.log.document
-    stop = len(text) if alone else _find_end(text, place)
+    stop = _find_end(text, place)
     if stop is None:
         return None
     if (
@@ -268,187 +261,6 @@ def _find_end(text: str, place: int) -> int | None:
         if before.endswith(",") and (list_end := before[:-1].rstrip()).endswith("]"):
             return max(key - 100, place) + len(list_end)
     return None
-
-
-class Series(NamedTuple):
-    """The rows of a test of one direction: in each interval the same streams, then their sum if there are several."""
-
-    rows: list[JsonRow]
-    lines: list[int]
-    streams: list[str]
-    side: str
-
-    @classmethod
-    def of(cls, intervals: Sequence[Interval], lines: Sequence[int], streams: list[str], side: str) -> Series:
-        """Return the rows of intervals, which begin in these lines."""
-        rows: list[JsonRow] = []
-        for interval in intervals:
-            rows += interval.streams or []
-            if len(streams) > 1 and interval.sum is not None:
-                rows.append(interval.sum)
-        return cls(rows, [line for line in lines for _ in streams], streams, side)
-
-    def place(self) -> list[JsonRow]:
-        """Complete the rows; return those with times."""
-        places = zip(self.rows, self.lines, cycle(self.streams), strict=False)
-        return [row for row, line, stream in places if row.place(line, stream, None, self.side)]
-
-    def to_rows(self, run_id: str, names: Mapping[str, str | None]) -> Iterable[dict[str, Any]] | None:
-        """Return the rows of the table ``intervals``; None if one may need an event.
-
-        Such are a rate that contradicts its bytes and times, and intervals that `Order` finds not to be regular.
-        """
-        columns = self.to_columns(run_id, names, order := Order())
-        return Columns(len(self.rows), columns) if columns is not None and order.is_regular else None
-
-    def to_columns(self, run_id: str, names: Mapping[str, str | None], order: Order) -> dict[str, Any] | None:
-        """Return the rows of the table ``intervals`` as columns, and add them to ``order``.
-
-        ``names`` are the names of the streams in the table. None if a row may need an event: its rate contradicts its
-        bytes and times.
-        """
-        import numpy as np
-
-        rows, width, labels = self.rows, len(self.streams), [names.get(stream) for stream in self.streams]
-        # A missing value becomes NaN, and no comparison with it is true.
-        start, end, seconds, size, speed = (
-            np.array(column, dtype=np.float64)
-            for column in (
-                [row.start for row in rows],
-                [row.end for row in rows],
-                [row.seconds for row in rows],
-                [row.size for row in rows],
-                [row.speed for row in rows],
-            )
-        )
-        starts, ends = np.rint(start * _SECOND), np.rint(end * _SECOND)
-        if len(set(labels)) < width or not (start >= 0).all() or not (end < _LONGEST_TEST).all():
-            return None
-        if not _agree(size, speed, seconds * _SECOND, ends - starts, end):
-            return None
-        order.add(starts.reshape(-1, width), ends.reshape(-1, width))
-        jitter, lost = [row.jitter_ms for row in rows], [row.lost_packets for row in rows]
-        if self.side == "sender":
-            lost = [count if time is None else None for count, time in zip(lost, jitter, strict=True)]
-            jitter = [None]
-        return {
-            "run_id": run_id,
-            "side": self.side,
-            "stream": labels * (len(rows) // width),
-            "start_ns": starts.astype(np.int64),
-            "end_ns": ends.astype(np.int64),
-            "bytes": size,
-            "bytes_resolution": None,
-            "throughput": speed,
-            "throughput_printed": speed,
-            "retransmits": _whole([row.resent for row in rows]),
-            "cwnd_bytes": [None if row.window is None else float(row.window) for row in rows],
-            "rtt_ns": _round_trips([row.rtt for row in rows]),
-            "jitter_ns": _whole(jitter, _MILLISECOND),
-            "lost": _whole(lost),
-            "datagrams": _whole([row.packets for row in rows]),
-            "omitted": False,
-            "line": self.lines,
-        }
-
-
-class LongSeries:
-    """The rows of a long test of one direction, which are added in parts and are in a file.
-
-    ``names`` are the names of the streams in the table ``intervals``.
-    """
-
-    def __init__(self, run_id: str, names: Mapping[str, str | None]) -> None:
-        self._run_id, self._names = run_id, names
-        self._rows, self._order = Rows(in_file=True), Order()
-        self._kind: tuple[list[str], str] | None = None
-        self._is_complete = True
-
-    def add(self, series: Series | None) -> bool:
-        """Add the next rows; return whether they are of the same series. None stands for other rows."""
-        self._kind = self._kind or (series and (series.streams, series.side))
-        if series is None or self._kind != (series.streams, series.side):
-            self._is_complete, self._rows = False, Rows()
-            return False
-        if self._is_complete:
-            columns = series.to_columns(self._run_id, self._names, self._order)
-            if columns is None:
-                self.add(None)
-            else:
-                self._rows.extend(Columns(len(series.rows), columns))
-        return True
-
-    def to_rows(self, run_id: str, names: Mapping[str, str | None]) -> Iterable[dict[str, Any]] | None:
-        """Return the rows of the table; see `Series.to_rows`."""
-        as_expected = all(self._names.get(stream) == name for (stream, name) in names.items())
-        return self._rows if self._is_complete and as_expected and self._order.is_regular else None
-
-
-class Order:
-    """Whether intervals, which are added in parts, follow each other without gaps, and the last one is not short.
-
-    What is shorter than half of the usual length, their median, is. The median of all is between those of the parts.
-    """
-
-    def __init__(self) -> None:
-        self._in_order, self._gap = True, 0.0
-        self._least, self._greatest = inf, 0.0  # of the medians
-        self._last: tuple[Column, Column] | None = None
-
-    def add(self, starts: Column, ends: Column) -> None:
-        """Add intervals, one in each row, with a column for each stream."""
-        import numpy as np
-
-        usual = float(np.median(ends - starts))
-        self._least, self._greatest = min(self._least, usual), max(self._greatest, usual)
-        if self._last is not None:
-            starts, ends = (np.vstack(pair) for pair in zip(self._last, (starts, ends), strict=True))
-        first_starts, last_starts, first_ends = starts.min(axis=1), starts.max(axis=1), ends.min(axis=1)
-        self._in_order &= bool((last_starts[:-1] < first_starts[1:]).all())
-        gaps = (last_starts[1:] - first_ends[:-1], last_starts - first_ends)
-        self._gap = max(self._gap, *(float(gap.max(initial=0.0)) for gap in gaps))
-        self._last = starts[-1], ends[-1]
-
-    @property
-    def is_regular(self) -> bool:
-        """Whether no interval is missing, none is printed twice, and the last one is not short."""
-        if self._last is None:
-            return False
-        is_long = (self._last[1] - self._last[0] >= SHORT_TAIL * self._greatest).all()
-        return self._in_order and bool(is_long) and self._gap <= SHORT_TAIL * self._least
-
-
-def _agree(size: Column, speed: Column, measured: Column, length: Column, end: Column) -> bool:
-    """Return whether `JsonRow.agreed_throughput` gives the rate of every row."""
-    if not ((speed > 0) & (size >= 0)).all():
-        return False
-    slack = _MICROSECOND + _FIVE_DIGITS * end
-    if not ((measured > slack) & (abs(measured - length) <= LONGEST_SHIFT * measured)).all():
-        return False
-    bits, half = 8e9 * size, 1e-6 * speed
-    implied = bits / speed
-    return bool(
-        (
-            (bits / (measured + slack) <= speed + half)
-            & (speed - half <= bits / (measured - slack))
-            & (abs(implied - length) <= slack + 1e-3 * implied)
-        ).all()
-    )
-
-
-def _whole(values: Sequence[_Number], factor: float = 1) -> list[int | None] | None:
-    """Return whole numbers; None if all are missing."""
-    if values.count(None) == len(values):
-        return None
-    if factor == 1:
-        return [value if value is None or value.__class__ is int else round(value) for value in values]
-    return [None if value is None else round(value * factor) for value in values]
-
-
-def _round_trips(printed: Sequence[_Number]) -> list[int | None]:
-    return [
-        round(value * _MICROSECOND) if value is not None and 0 < value < _LONGEST_TEST else None for value in printed
-    ]
 
 
 def _quantity(value: int | float | None, unit: str, factor: float = 1.0) -> Quantity | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from azlatency.logs.json_lines import begins_document
+from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -30,11 +30,18 @@ class Iperf3Parser(Parser):
 
     tool = "iperf3"
     commands = ("iperf3",)
+    options: ClassVar = {
+        "length": ("-l", "--length"),
+        "window": ("-w", "--window"),
+        "MSS": ("-M", "--set-mss"),
+        "congestion": ("-C", "--congestion"),
+        "tos": ("-S", "--tos"),
+        "rate": ("-b", "--bitrate", "--bandwidth"),
+        "blocks": ("-k", "--blockcount"),
+    }
+    switches: ClassVar = {"no-delay": ("-N", "--no-delay"), "zerocopy": ("-Z", "--zerocopy")}
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
-    document_lists = ("intervals",)
-    document_texts = ("server_output_text",)
-    document_line = rb'\{\s{0,9}"event"\s{0,9}:\s{0,9}"start"'
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),

@@ -15,16 +15,16 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from azlatency.logs.grammar.command_line import size_of
+from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow, LongSeries, Series
+from azlatency.logs.parsers.iperf3.json_rows import JsonRow
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
     SHORT_TAIL,
@@ -34,12 +34,6 @@ from azlatency.logs.parsers.iperf_rows import (
     percent_agrees,
 )
 from azlatency.logs.record import Run
-from azlatency.logs.rows import Rows
-from azlatency.logs.spool import Index, Spool
-from azlatency.logs.units import Quantity, quantity
-
-if TYPE_CHECKING:
-    from azlatency.logs.parsers.iperf3.json_intervals import Part
 
 IntervalRow = Row | JsonRow
 #: Side and role: a direction of a test.
@@ -51,21 +45,10 @@ _BOUNDARY_NS = 20_000_000
 
 
 class Intervals:
-    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them.
+    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them."""
 
-    Attributes
-    ----------
-    sides : set of str or None
-        Which ends the rows name.
-    streams : set of (str or None, str)
-        Role and number of each stream.
-    omitted, counts_datagrams, counts_segments : bool
-        Whether a row is omitted (``-O``), has what only UDP prints, or what only senders of TCP print.
-    """
-
-    def __init__(self, rows: Iterable[IntervalRow] = (), *, row_type: type[IntervalRow] | None = None) -> None:
-        # Those of JSON are in memory with their document, unless it is long.
-        self._rows: MutableSequence[Any] = [] if row_type is None else Spool(item_type=row_type)
+    def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
+        self._rows: list[IntervalRow] = []
         self.sides: set[str | None] = set()
         self.streams: set[tuple[str | None, str]] = set()
         self.omitted = self.counts_datagrams = self.counts_segments = False
@@ -75,17 +58,6 @@ class Intervals:
     def append(self, row: IntervalRow) -> None:
         """Add a row that is complete, but for its side."""
         self._rows.append(row)
-        self._note(row)
-
-    def add_part(self, part: Part) -> None:
-        """Add rows that are read again whenever they are needed."""
-        assert isinstance(self._rows, Spool)
-        self._rows.add_part(part)
-        for row, stream in zip(part.first, part.streams, strict=True):
-            row.stream, row.side = stream, part.side
-            self._note(row)
-
-    def _note(self, row: IntervalRow) -> None:
         self.sides.add(row.side)
         self.streams.add((row.role, row.stream))
         self.omitted |= row.omitted
@@ -96,13 +68,8 @@ class Intervals:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[IntervalRow]:
-        """Yield the rows; of many, new ones each time."""
+        """Yield the rows."""
         return iter(self._rows)
-
-
-def _key_of(row: IntervalRow, name: str | None) -> str:
-    """Return what an interval that is printed again has in common with the first one, as a text."""
-    return repr((row.side, name, row.omitted, row.start_ns, row.end_ns))
 
 
 class _Gaps:
@@ -151,9 +118,7 @@ class Test:
     interleaved: bool = False
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
-    intervals: Intervals = field(default_factory=partial(Intervals, row_type=Row))
-    series: Series | LongSeries | None = None
-    """All intervals of JSON, of which the first one, or those of a large log, are in ``intervals`` too."""
+    intervals: Intervals = field(default_factory=Intervals)
     summary: list[Row] = field(default_factory=list)
     server_totals: list[Row] = field(default_factory=list)
     """The totals in the output of the server that its client prints; they repeat those of the client's summary."""
@@ -307,11 +272,13 @@ class Test:
         if "-c" not in words and "--client" not in words:
             return
         counted = any(word.startswith(("-n", "-k", "--bytes", "--blockcount")) for word in words)
+        if row.get("requested_bytes") is None:
+            row["requested_bytes"] = size_of(log.option("-n", "--bytes"))
         if row.get("requested_duration_ns") is None:
             default = None if counted or log.option("-t", "--time") else _DEFAULT_NS
             row["requested_duration_ns"] = log.seconds("-t", "--time") or default
         if row.get("warmup_ns") is None:
-            row["warmup_ns"] = log.seconds("-O", "--omit")
+            row["warmup_ns"] = log.seconds("-O", "--omit") or 0
         rate = log.option("-b", "--bitrate", "--bandwidth")
         if rate is not None and rate.strip("0") != "" and row.get("protocol") != "udp":
             self._report_pacing(f"the command limits the rate to {rate} bit/s", self.run.row["first_line"])
@@ -328,11 +295,6 @@ class Test:
 
     def _has_streams(self) -> bool:
         return (self.streams or 1) > 1
-
-    def long_series(self) -> LongSeries:
-        """Return what collects the intervals of a large log, with the names that their streams probably have."""
-        streams = [SUM, *(connection.stream for connection in self.connections)]
-        return LongSeries(self.run.run_id, {stream: self._name(None, stream) for stream in streams})
 
     def _stream_name(self, row: IntervalRow) -> str | None:
         """Return the name of the row's stream in the tables."""
@@ -468,14 +430,6 @@ class Test:
 
     def _write_intervals(self) -> None:
         table = self.run.recorder.rows["intervals"]
-        if self.series is not None:
-            names = {stream: self._name(role, stream) for role, stream in self.intervals.streams}
-            rows = self.series.to_rows(self.run.run_id, names)
-            if rows is not None:
-                self.run.recorder.add_rows("intervals", rows)
-                return
-            if isinstance(self.series, Series):
-                self.intervals = Intervals(self.series.place())
         gaps: dict[_Direction, _Gaps] = {}
         for row, name in self._distinct_intervals():
             throughput = row.agreed_throughput()
@@ -488,14 +442,14 @@ class Test:
                 if direction not in gaps:
                     gaps[direction] = _Gaps()
                 gaps[direction].add(row.start_ns, row.end_ns, row.line)
-        if not all(of_direction.in_order for of_direction in gaps.values()):
+        if not all(direction_gaps.in_order for direction_gaps in gaps.values()):
             gaps = self._sorted_gaps()
         for direction in sorted(gaps):
             gaps[direction].report(self.run)
 
     def _named_intervals(self) -> Iterator[tuple[IntervalRow, str | None]]:
         """Yield each interval with the name of its stream. TCP rows without retransmits get the side of the test."""
-        names = {of_stream: self._name(*of_stream) for of_stream in self.intervals.streams}
+        names = {stream: self._name(*stream) for stream in self.intervals.streams}
         for row in self.intervals:
             if row.side is None:
                 row.side = "receiver" if self.interleaved else self.local_side(row.role)
@@ -503,24 +457,16 @@ class Test:
 
     def _distinct_intervals(self, *, report: bool = True) -> Iterator[tuple[IntervalRow, str | None]]:
         """Yield each interval with the name of its stream, and report those that are printed again."""
-        highest: dict[tuple[object, ...], int] = {}
-        seen: Index[tuple[int, Quantity | None]] | None = None
-        for index, (row, name) in enumerate(self._named_intervals()):
-            series = (row.side, name, row.omitted)
-            if seen is None and row.start_ns <= highest.get(series, -1):
-                # Only an interval that does not begin after the others can be one of them.
-                seen = Index()
-                for other, of in islice(self._named_intervals(), index):
-                    seen[_key_of(other, of)] = other.line, other.bytes
-            if seen is not None:
-                found = seen.get(key := _key_of(row, name))
-                if found is not None and row.bytes == found[1]:
-                    if report:
-                        text = f"the interval of line {found[0]} is printed again; it is counted once"
-                        self.run.add_event("duplicate_interval", "info", text, row.line)
-                    continue
-                seen[key] = row.line, row.bytes
-            highest[series] = row.start_ns
+        earlier: dict[tuple[object, ...], IntervalRow] = {}
+        for row, name in self._named_intervals():
+            key = row.side, name, row.omitted, row.start_ns, row.end_ns
+            first = earlier.setdefault(key, row)
+            if first is not row and first.bytes == row.bytes:
+                if report:
+                    text = f"the interval of line {first.line} is printed again; it is counted once"
+                    self.run.add_event("duplicate_interval", "info", text, row.line)
+                continue
+            earlier[key] = row
             yield row, name
 
     def _check_interval(self, row: IntervalRow) -> None:
@@ -542,14 +488,9 @@ class Test:
 
     def _sorted_gaps(self) -> dict[_Direction, _Gaps]:
         gaps: dict[_Direction, _Gaps] = {}
-        rows = Rows()
-        for row, _ in self._distinct_intervals(report=False):
-            if not row.omitted:
-                direction = row.side or "", row.role or ""
-                rows.append({"place": (row.start_ns, row.line), "end_ns": row.end_ns, "direction": direction})
-        for found in rows.sorted_by("place"):
-            start_ns, line = found["place"]
-            gaps.setdefault(found["direction"], _Gaps()).add(start_ns, found["end_ns"], line)
+        rows = [row for row, _ in self._distinct_intervals(report=False) if not row.omitted]
+        for row in sorted(rows, key=lambda row: (row.start_ns, row.line)):
+            gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row.start_ns, row.end_ns, row.line)
         return gaps
 
     def _set_status(self) -> None:

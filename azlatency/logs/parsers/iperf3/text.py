@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import Connection, Row
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, nanoseconds, quantity
 
 _SEPARATOR = "- - - - "
 _ANCHORS = (
@@ -49,7 +48,7 @@ class Iperf3Text(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
         self.log, self.recorder, self.documents = log, recorder, documents
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.test: Test | None = None
         self.begun = 0
         self.last: Test | None = None
@@ -176,7 +175,7 @@ class Iperf3Text(LineLog):
 
     @data(
         r"Starting Test: protocol: (\w{1,10}), (\d{1,6}) streams, (\d{1,12}) byte blocks, omitting (\d{1,9}) seconds, "
-        r"(?:(\d{1,9}) second test|\d{1,18} (?:bytes|blocks) to send)(?:, tos \d{1,3})?",
+        r"(?:(\d{1,9}) second test|(\d{1,18}) (bytes|blocks) to send)(?:, tos \d{1,3})?",
         hint="Starting Test: ",
     )
     def starting(self, line: Line, match: re.Match[str]) -> None:
@@ -189,6 +188,7 @@ class Iperf3Text(LineLog):
             message_bytes=int(match[3]),
             warmup_ns=nanoseconds(match[4], "sec"),
             requested_duration_ns=requested or None,
+            requested_bytes=int(match[6]) * (int(match[3]) if match[7] == "blocks" else 1) if match[6] else None,
         )
         if test.run.row.get("started_at") is None and self.started_at is not None:
             test.run.set(started_at=self.started_at)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, netperf_percentile, record_no_data
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, quantity
 
 _HEADER = r"\| {1,40}(?:RESULT )?TYPE {1,40}\| {1,12}DRIVER {1,12}\|.{1,1200}\|"
 _BORDER = r"\+(?:-{3,120}\+){5,40}"

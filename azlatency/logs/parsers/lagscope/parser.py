@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar import DATA
-from azlatency.logs.lines import find_line
+from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.lagscope.files import CSV_HEADER, Samples, Table, read_json
 from azlatency.logs.parsers.lagscope.text import LABEL, LagscopeText
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import find_line
 
 
 class LagscopeParser(Parser):
@@ -18,9 +18,9 @@ class LagscopeParser(Parser):
 
     tool = "lagscope"
     commands = ("lagscope",)
+    options: ClassVar = {"requested_count": ("-n",)}
     document_keys: ClassVar = {"latencies": "["}
     document_type = Table
-    document_lists = ("latencies",)
     signatures = (
         Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
         Signature(CSV_HEADER, re.escape(CSV_HEADER)),

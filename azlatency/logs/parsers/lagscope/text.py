@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from azlatency.logs.grammar import Line, LineLog, data, known
-from azlatency.logs.large import linear
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import complete_quantile, end_run, unfinished_line
+from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Recorder
-from azlatency.logs.samples import SampleColumns
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.large import linear
 
 # The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
 _LATTICE_NS = 250
@@ -43,7 +43,7 @@ class LagscopeText(LineLog):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.run = recorder.start_run("lagscope", log.first_line, **RUN)
         self.began: int | None = None
         self.completed: int | None = None

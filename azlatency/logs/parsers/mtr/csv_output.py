@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import re
 
-from azlatency.logs.grammar import DATA, KNOWN, LONGEST_LINE, UNKNOWN, Line
+from azlatency.logs.grammar.rules import DATA, KNOWN, LONGEST_LINE, UNKNOWN, Line
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.mtr.report import TITLES, Cell, Report, milliseconds
 from azlatency.logs.parsers.mtr.text import protocol
 from azlatency.logs.record import Recorder
@@ -24,7 +23,7 @@ class MtrCsv:
         self.report: Report | None = None
         self.key: tuple[str, ...] = ()
         self.last_line = log.first_line
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     def read(self) -> None:
         """Read all lines."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from azlatency.logs.grammar import Line
-from azlatency.logs.json_lines import JsonLineMap
-from azlatency.logs.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.json_lines import JsonLineMap
+from azlatency.logs.grammar.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.rules import Line
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.mtr.report import TITLES, Cell, ReadTime, Report, five_digits, milliseconds
 from azlatency.logs.parsers.mtr.text import MtrText, protocol

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.mtr import csv_output
 from azlatency.logs.parsers.mtr.json_output import read_json
 from azlatency.logs.parsers.mtr.text import HEADER, START, MtrText, is_continued
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import Line
 
 
 class MtrParser(Parser):
@@ -18,6 +19,7 @@ class MtrParser(Parser):
 
     tool = "mtr"
     commands = ("mtr", "mtr-tiny")
+    options: ClassVar = {"requested_count": ("-c", "--report-cycles"), "interval": ("-i", "--interval")}
     signatures = (
         Signature("Start: ", START, then=HEADER),
         Signature("My traceroute", r"My traceroute {1,4}\[.{1,40}\]"),

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
 from azlatency.logs.parsers.common import check_numbers, end_run
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, UnitError, count, quantity
 
 #: Columns with a time in ms, and the metric that each becomes.
 TIMES = {

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import unescape
 
-from azlatency.logs.grammar import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.mtr.report import TIMES, TITLES, UNKNOWN_HOST, Cell, Report, milliseconds
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, quantity
 
 _AS_NUMBER = re.compile(r"AS(?:\d{1,10}|\?\?\?)")
 _TITLE = rf"(?:{'|'.join(TITLES)})"
@@ -46,7 +45,7 @@ class MtrText(LineLog):
         self.hub: tuple[int, str, int] | None = None
         self.values: dict[str, Cell] = {}
         self.ended = False
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     def _begin(self, line: Line, client: str | None, dialect: str) -> Report:
         self.report = report = Report(self.recorder, line.number, dialect, target=self.target or named_target(self.log))

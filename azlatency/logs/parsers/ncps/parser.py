@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, contradict, end_run
 from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, count, prefixed, quantity
 
 _HEADER = (
     r"T\(sec\) {1,12}N {1,12}Pend {1,12}Failed {1,12}IOFail {1,12}Conn/s {1,12}Close/s {1,12}RXkbyte/s {1,12}TXkbyte/s"

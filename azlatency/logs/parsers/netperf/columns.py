@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from azlatency.logs.lines import Line
+from azlatency.logs.source.lines import Line
 
 #: Columns whose title has the words of the name; ``*`` stands for LOCAL and for REMOTE.
 _COLUMNS = """

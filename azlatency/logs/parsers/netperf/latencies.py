@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from azlatency.logs.grammar.units import Quantity, count, quantity
 from azlatency.logs.parsers.common import complete_quantile, netperf_percentile
 from azlatency.logs.parsers.netperf.run import MICROSECOND, SECOND, NetperfRun
-from azlatency.logs.units import Quantity, count, quantity
 
 _EXTREMES = {"MIN_LATENCY": "min", "MEAN_LATENCY": "mean", "MAX_LATENCY": "max"}
 _QUANTILES = {"P50_LATENCY": 0.5, "P90_LATENCY": 0.9, "P99_LATENCY": 0.99}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from azlatency.logs.grammar.units import count, exact_bytes, quantity
 from azlatency.logs.parsers.netperf.run import STREAMS, NetperfRun
-from azlatency.logs.units import count, exact_bytes, quantity
 
 _SIDES = {"LOCAL": "local", "REMOTE": "remote"}
 _TEXTS = {"SOURCE_ADDR": "client", "DEST_ADDR": "server", "COMMAND_LINE": "command"}

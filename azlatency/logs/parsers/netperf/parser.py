@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import ClassVar
 
-from azlatency.logs.grammar import DATA, KNOWN
+from azlatency.logs.grammar.rules import DATA, KNOWN
+from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.netperf.columns import find_tables
 from azlatency.logs.parsers.netperf.run import Value
 from azlatency.logs.parsers.netperf.text import BANNER, BANNER_HEAD, RATE, SECONDS, NetperfText
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import prefixed
 
 
 class NetperfParser(Parser):
@@ -19,6 +19,13 @@ class NetperfParser(Parser):
 
     tool = "netperf"
     commands = ("netperf",)
+    options: ClassVar = {
+        "send-size": ("-m",),
+        "receive-size": ("-M",),
+        "local-socket": ("-s",),
+        "remote-socket": ("-S",),
+        "burst": ("-b",),
+    }
     units: ClassVar = {
         # Bits are decimal, bytes are binary (netlib.c, format_units).
         **{f"10^{power}bits/s": ("bit/s", 10**power) for power in (0, 3, 6, 9)},

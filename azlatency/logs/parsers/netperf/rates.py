@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, quantity
 from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.netperf.run import MICROSECOND, SECOND, NetperfRun, Rate
-from azlatency.logs.units import Quantity, UnitError, canonical_unit, quantity
 
 _FEW_TRANSACTIONS = 100
 _STALL = 2.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from azlatency.logs.grammar import Line
+from azlatency.logs.grammar.rules import Line
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, nanoseconds, quantity
 
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
 STREAMS = ("stream", "maerts", "sendfile")

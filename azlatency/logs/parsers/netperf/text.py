@@ -6,16 +6,16 @@ import csv
 import re
 from dataclasses import replace
 
-from azlatency.logs.grammar import DATA, KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import DATA, KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run
 from azlatency.logs.parsers.netperf.columns import KEYS, NAMES
 from azlatency.logs.parsers.netperf.latencies import record_histogram, record_latencies
 from azlatency.logs.parsers.netperf.omni import record_omni_values
 from azlatency.logs.parsers.netperf.rates import check_run, record_interims, record_rates
 from azlatency.logs.parsers.netperf.run import MICROSECOND, MILLISECOND, STREAMS, Interim, NetperfRun, Value
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, count, exact_bytes, nanoseconds, quantity
 
 _HALF_WIDTH = re.compile(r"\+/-(\d{1,3}\.\d{3})% @ +(\d{1,2})% conf\..{0,30}")
 _BURST = re.compile(r"first burst (\d{1,9})")
@@ -75,7 +75,7 @@ class NetperfText(LineLog):
         self.opened = ""
         """The table of ``-v 2`` that has begun and has no last row yet: round trip, histogram, or none."""
         self.has_histogram = False
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
 
     # --- lines that no single pattern describes
 

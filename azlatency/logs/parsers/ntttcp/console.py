@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import DATA, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import DATA, Line, LineLog, data, known
+from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import unfinished_line
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, exact_bytes, nanoseconds, quantity
 
 _LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
 # Since this version a sender prints how many connections it tested; a receiver does not.
@@ -45,7 +44,7 @@ _LINUX = {
     "cpu busy (all)": ("cpu_process", "%", "process"),
     "tcpi rtt": ("tcp_rtt_mean", "us", "run"),  # estimated by the TCP stack
 }
-#: The units that are printed behind the number.
+#: The units that are printed after the number.
 _SHOWN = ("%", "MHz", "us")
 
 
@@ -55,7 +54,7 @@ class ConsoleText(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.result = NtttcpRun(log, recorder, first_line=log.first_line, form="linux-console")
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.version: str | None = None
         self.sends = self.listens = self.totals = False
         self.columns: list[str] = []

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.logs.large import TooLargeError
+from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
 from azlatency.logs.parsers.common import contradict
-from azlatency.logs.parsers.ntttcp.run import NtttcpRun, PartNumbers, StreamNumbers
-from azlatency.logs.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
+from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 
-if TYPE_CHECKING:
-    from azlatency.logs.units import Column
-
-_INDEX = re.compile(r"\d{1,12}")
 _NUMBER = re.compile(r"-?[\d.]{1,30}")
 
 # Metric, unit (None for a count) and scope by name.
@@ -42,39 +32,6 @@ _NAMES: dict[str, tuple[str, str | None, str]] = {
 }
 #: How many of their half-widths two numbers may differ if they are the same.
 _SLACK = 1.01
-#: So many threads of a long list are compared in memory.
-_MOST_UNORDERED = 100_000
-
-
-class Rates(NamedTuple):
-    """A rate of several threads: their names, what returns the printed numbers, the lines, and what converts them."""
-
-    threads: list[str]
-    tokens: Callable[[], list[str]]
-    lines: list[int]
-    convert: Callable[[str], tuple[Column, Column] | None]
-
-
-#: By the name of a thread, token and line of each of its rates.
-Threads = dict[str, dict[str, tuple[str, int]]]
-
-
-def take_thread(threads: Threads, thread: str, metric: str | None, token: str, line: int) -> bool:
-    """Keep one rate of a thread; return whether it is stored."""
-    if not _NUMBER.fullmatch(token):
-        return False
-    threads.setdefault(thread, {})[metric or ""] = (token, line)
-    return metric == "mbps"
-
-
-def rates_of(threads: Threads) -> dict[str, Rates]:
-    """Return the rates of threads that were read one by one."""
-    found = {}
-    for metric in dict.fromkeys(chain.from_iterable(threads.values())):
-        rows = [(thread, *rates[metric]) for thread, rates in threads.items() if metric in rates]
-        names, tokens, lines = map(list, zip(*rows, strict=True))
-        found[metric] = Rates(names, partial(list, tokens), lines, lambda unit: None)
-    return found
 
 
 class ReportFields:
@@ -84,8 +41,7 @@ class ReportFields:
         self.result, self.linux = result, linux
         self.rates: dict[str, tuple[str, int]] = {}
         self.threads: dict[str, dict[str, tuple[str, int]]] = {}
-        self.thread_rates: dict[str, Rates] = {}
-        self._parts: Callable[[], Iterator[dict[str, Rates]]] | None = None
+        """Token and line of each rate, by the name of the thread."""
         self.size: tuple[str, int] | None = None
         self.udp = False
 
@@ -116,36 +72,10 @@ class ReportFields:
 
     def take_thread(self, thread: str, metric: str | None, token: str, line: int) -> bool:
         """Keep one rate of a thread; return whether it is stored."""
-        return take_thread(self.threads, thread, metric, token, line)
-
-    def use_parts(self, parts: Callable[[], Iterator[dict[str, Rates]]]) -> None:
-        """Use the rates of very many threads, which are read in parts whenever they are needed."""
-        last = -1
-        for part in parts():
-            names = set(chain.from_iterable(rates.threads for rates in part.values()))
-            if not all(map(_INDEX.fullmatch, names)) or min(map(int, names), default=last + 1) <= last:
-                self._keep_all(parts)
-                return
-            last = max(map(int, names), default=last)
-        self._parts = parts
-
-    def _keep_all(self, parts: Callable[[], Iterator[dict[str, Rates]]]) -> None:
-        """Keep threads that are not in order, and some of which may be printed twice."""
-        for part in parts():
-            rows = [
-                (line, thread, metric, token)
-                for metric, rates in part.items()
-                for thread, token, line in zip(rates.threads, rates.tokens(), rates.lines, strict=True)
-            ]
-            for line, thread, metric, token in sorted(rows, key=itemgetter(0)):
-                self.take_thread(thread, metric, token, line)
-                if len(self.threads) > _MOST_UNORDERED:
-                    text = f"more than {_MOST_UNORDERED} threads whose numbers do not ascend; copy the log again"
-                    raise TooLargeError(text, line)
-
-    def parts(self) -> Iterator[dict[str, Rates]]:
-        """Yield the rates of the threads."""
-        return iter([self.thread_rates]) if self._parts is None else self._parts()
+        if not _NUMBER.fullmatch(token):
+            return False
+        self.threads.setdefault(thread, {})[metric or ""] = (token, line)
+        return metric == "mbps"
 
     def _take_flag(self, name: str, token: str) -> bool:
         if name == "udp" and token in ("True", "False"):
@@ -185,14 +115,12 @@ class ReportFields:
 
     def finish(self) -> None:
         """Record size and rates, whose units depend on the age of the tool."""
-        if self.threads:
-            self.thread_rates = rates_of(self.threads)
         base = self._detect_base() if self.linux else 1024
         old = self.linux and base == 1024
         if base is not None:
             self._record_size(base)
             self._record_rates("ntttcp old mbps" if old else "Mbps", base)
-        if not old or not (self.size or any(self.parts())):
+        if not old or not (self.size or self.threads):
             return
         self.result.form = self.result.form.replace("-xml", "-xml-pre2021").replace("-json", "-json-pre2021")
         text = "the tool is older than May 2021: MB are 2**20 bytes and mbps are 2**20 bit/s"
@@ -200,8 +128,9 @@ class ReportFields:
 
     def _line(self) -> int:
         """Return the line of the size, or of the first rate."""
-        lines = [min(rates.lines) for part in self.parts() for rates in part.values()]
-        return self.size[1] if self.size is not None else min([*lines, *(line for _, line in self.rates.values())])
+        if self.size is not None:
+            return self.size[1]
+        return min(line for rates in (self.rates, *self.threads.values()) for _, line in rates.values())
 
     def _detect_base(self) -> int | None:
         """Return whether K is 1000 or 1024 in a report of Linux; None, with an event, if that cannot be known.
@@ -235,20 +164,24 @@ class ReportFields:
 
     def _proven_bases(self) -> set[int]:
         """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
-        proofs: set[tuple[bool, bool]] = set()
-        for part in self.parts():
-            if {"KB/s", "MB/s"} <= part.keys():
-                small, large = part["KB/s"], part["MB/s"]
-                decimal, binary = (
-                    _are_equal(small, f"ntttcp {prefix}KB/s", large, f"ntttcp {prefix}MB/s")
-                    for prefix in ("decimal ", "")
+        proofs = {
+            tuple(
+                _agree(
+                    quantity(rates["KB/s"][0], f"ntttcp {prefix}KB/s"),
+                    quantity(rates["MB/s"][0], f"ntttcp {prefix}MB/s"),
                 )
-                proofs.update(zip(decimal, binary, strict=True))
+                for prefix in ("decimal ", "")
+            )
+            for rates in self.threads.values()
+            if {"KB/s", "MB/s"} <= rates.keys()
+        }
         return {base for base, proof in ((1000, (True, False)), (1024, (False, True))) if proof in proofs}
 
     def _record_rates(self, unit: str, base: int) -> None:
-        if any("mbps" in part for part in self.parts()):
-            self.result.numbers.append(PartNumbers(partial(self._stream_numbers, unit)))
+        for thread, rates in self.threads.items():
+            if "mbps" in rates and float(rates["mbps"][0]) > 0:
+                token, line = rates["mbps"]
+                self.result.add("throughput", quantity(token, unit), line, stream=thread)
         if "mbps" not in self.rates:
             return
         token, line = self.rates["mbps"]
@@ -259,33 +192,6 @@ class ReportFields:
             if metric in units and not _agree(quantity(printed, units[metric]), rate):
                 text = f"the report prints {printed} {metric} and {token} mbps, which are different rates"
                 contradict(self.result.run, "rate_mismatch", text, at)
-
-    def _stream_numbers(self, unit: str) -> Iterator[StreamNumbers]:
-        """Yield the rates of the threads without zeros."""
-        for rates in (part["mbps"] for part in self.parts() if "mbps" in part):
-            converted, tokens = rates.convert(unit), rates.tokens()
-            if converted is not None and converted[0].all():
-                yield StreamNumbers("throughput", unit, rates.threads, tokens, rates.lines, *converted)
-                continue
-            rows = [row for row in zip(rates.threads, tokens, rates.lines, strict=True) if float(row[1]) > 0]
-            if rows:
-                names, shown, lines = map(list, zip(*rows, strict=True))
-                values = [quantity(token, unit) for token in shown]
-                columns = [value.value for value in values], [value.resolution for value in values]
-                yield StreamNumbers("throughput", unit, names, shown, lines, *columns)
-
-
-def _are_equal(rates: Rates, unit: str, others: Rates, other_unit: str) -> list[bool]:
-    """Return whether two rates are the same within the rounding of both, for each thread that has both."""
-    one, other = rates.convert(unit), others.convert(other_unit)
-    if one is not None and other is not None:
-        return (abs(one[0] - other[0]) <= _SLACK * (one[1] + other[1])).tolist()
-    tokens = dict(zip(others.threads, others.tokens(), strict=True))
-    return [
-        _agree(quantity(token, unit), quantity(tokens[thread], other_unit))
-        for thread, token in zip(rates.threads, rates.tokens(), strict=True)
-        if thread in tokens
-    ]
 
 
 def _agree(first: Quantity, second: Quantity) -> bool:

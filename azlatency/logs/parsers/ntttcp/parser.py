@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Raw
-
+from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
 from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import prefixed
 
 
 class NtttcpParser(Parser):
@@ -19,9 +17,8 @@ class NtttcpParser(Parser):
 
     tool = "ntttcp"
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
+    options: ClassVar = {"buffer": ("-b", "-l"), "send-buffer": ("-sb",), "receive-buffer": ("-rb",)}
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}
-    document_type = Raw
-    document_lists = ("threads",)
     units: ClassVar = {
         # MEG and MB/s of ntttcp for Windows are binary (ntttcp.c 4702).
         "MEG": ("bytes", 1 << 20),

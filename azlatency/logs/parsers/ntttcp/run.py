@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
-from azlatency.logs.record import Recorder, Run
-from azlatency.logs.units import Quantity, canonical_unit, shown_unit
+from azlatency.logs.record import Recorder
 
-if TYPE_CHECKING:
-    from azlatency.logs.units import Column
 _OVERRUN = 1.05
 _ADDRESS = re.compile(r"[\w.:-]{2,253}")
 
@@ -29,47 +25,6 @@ class Number:
     scope: str = "run"
 
 
-@dataclass(frozen=True, slots=True)
-class StreamNumbers:
-    """A number of many streams, read at once, with half of its last digit."""
-
-    metric: str
-    unit: str
-    streams: list[str]
-    tokens: list[str]
-    lines: list[int]
-    values: Column | list[float]
-    halves: Column | list[float | None]
-
-    def write(self, run: Run, side: str | None) -> None:
-        """Add the number of each stream to a run."""
-        run.add_columns(
-            "metrics",
-            len(self.streams),
-            metric=self.metric,
-            side=side,
-            stream=self.streams,
-            value=self.values,
-            unit=canonical_unit(self.unit),
-            printed=self.tokens,
-            printed_unit=shown_unit(self.unit),
-            resolution=self.halves,
-            scope="stream",
-            line=self.lines,
-        )
-
-
-class PartNumbers(NamedTuple):
-    """A number of very many streams, which is read in parts when it is written."""
-
-    read: Callable[[], Iterator[StreamNumbers]]
-
-    def write(self, run: Run, side: str | None) -> None:
-        """Add the number of each stream to a run."""
-        for numbers in self.read():
-            numbers.write(run, side)
-
-
 class NtttcpRun:
     """The run of one log: its readers collect the numbers, `finish` writes them."""
 
@@ -78,7 +33,7 @@ class NtttcpRun:
         self.run = recorder.start_run("ntttcp", first_line, last_line=log.last_line, test="stream")
         self.form = form
         self.role: str | None = None
-        self.numbers: list[Number | StreamNumbers | PartNumbers] = []
+        self.numbers: list[Number] = []
         self.duration: Quantity | None = None
         self.errors: list[tuple[int, str]] = []
         self.interrupted: int | None = None
@@ -94,7 +49,7 @@ class NtttcpRun:
     def get(self, metric: str) -> Number | None:
         """Return the number of the whole run under that name, or None."""
         for number in self.numbers:
-            if isinstance(number, Number) and number.metric == metric and number.stream is None:
+            if number.metric == metric and number.stream is None:
                 return number
         return None
 
@@ -110,9 +65,6 @@ class NtttcpRun:
         row = self.run.row
         row["dialect"] = f"ntttcp-{self.form}" + (f"-{self.role}" if self.role else "")
         for number in self.numbers:
-            if not isinstance(number, Number):
-                number.write(self.run, self.role)
-                continue
             self.run.add_metric(
                 number.metric, number.quantity, number.line, side=self.role, stream=number.stream, scope=number.scope
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun

@@ -6,12 +6,12 @@ import json
 import re
 from typing import TypeGuard
 
-from azlatency.logs.grammar import DATA, Line
+from azlatency.logs.grammar.rules import DATA, Line
+from azlatency.logs.grammar.units import count, nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ping.summary import record_counts, record_deviation, record_times
 from azlatency.logs.parsers.ping.text import DECIMAL, STAMP, PingText
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import count, nanoseconds
 
 _OBJECT = re.compile(STAMP + r"(\{.*\})")
 _DUPLICATE = re.compile(r"\A\([^()]{2,20}!\)")  # in any language

@@ -1,7 +1,7 @@
 """The words of ping, one `Language` per language. To add a language, add one entry to `LANGUAGES`.
 
 Windows prints no code that identifies a line, so its lines are recognised by their words. The lines of iputils are
-recognised by their structure; only the words behind the extra counts (``+9 duplicates``) and the unit of time matter.
+recognised by their structure; only the words after the extra counts (``+9 duplicates``) and the unit of time matter.
 """
 
 from __future__ import annotations

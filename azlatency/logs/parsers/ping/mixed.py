@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from azlatency.logs.lines import Line, find_lines_with
 from azlatency.logs.parsers import Log
+from azlatency.logs.source.lines import Line, find_lines_with
 
 _HEADER = re.compile(r"PING (\S{1,200}?) ?\((\S{1,200}?)(?: \((\S{1,60})\))?\):? .{1,120}")
 _STATISTICS = re.compile(r"--- (\S{1,200}) ping statistics ---")

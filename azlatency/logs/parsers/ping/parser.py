@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from azlatency.logs.lines import Line
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.ping.json_output import read_json
 from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
 from azlatency.logs.parsers.ping.mixed import find_continued, separate_targets
 from azlatency.logs.parsers.ping.text import PingText
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import Line
 
 
 def _windows_headers() -> dict[str, str]:
@@ -51,7 +52,10 @@ class PingParser(Parser):
     """Reads ping; see `azlatency.logs.parsers.ping`."""
 
     tool = "ping"
+    reads_any_size = True
     commands = ("ping", "ping6")
+    options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",)}
+    switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
     signatures = SIGNATURES
     code_page_phrases = CODE_PAGE_PHRASES
 

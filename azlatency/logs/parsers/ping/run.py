@@ -8,8 +8,14 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
-from azlatency.logs.grammar import Line
-from azlatency.logs.large import (
+from azlatency.logs.grammar.rules import Line
+from azlatency.logs.grammar.units import Quantity, nanoseconds
+from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
+from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
+from azlatency.logs.record import Recorder
+from azlatency.logs.source.large import (
     NULL,
     Column,
     Integers,
@@ -21,12 +27,6 @@ from azlatency.logs.large import (
     linear,
     nullable,
 )
-from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, utc
-from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
-from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
-from azlatency.logs.record import Recorder
-from azlatency.logs.units import Quantity, nanoseconds
 
 if TYPE_CHECKING:
     import numpy as np

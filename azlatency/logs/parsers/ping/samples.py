@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from azlatency.logs.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
-from azlatency.logs.spool import Index
+from azlatency.logs.source.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +43,7 @@ class ProbeSamples:
     """Where each range of samples begins that have ascending numbers and were added one after the other."""
     ends: Column = field(default_factory=_integers)
     """Where these ranges end (exclusive)."""
-    late: Index[int] = field(default_factory=Index)
+    late: dict[int, int] = field(default_factory=dict)
     """Index of the first sample of each number that was added after a higher one."""
     repeated: Column = field(default_factory=_integers)
     """The number of each sample that has an earlier one."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from azlatency.logs.grammar.units import Quantity, count, quantity
 from azlatency.logs.parsers.ping.languages import COUNT_STEMS
 from azlatency.logs.record import Run
-from azlatency.logs.units import Quantity, count, quantity
 
 # Several implementations cut the percentage to a whole number; a larger difference from the counts is a warning.
 _WHOLE_PERCENT = 0.0101

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar import Line, LineLog, bulk, data, known
-from azlatency.logs.large import grown
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.grammar.rules import Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.languages import (
@@ -32,7 +31,8 @@ from azlatency.logs.parsers.ping.summary import (
     to_point,
 )
 from azlatency.logs.record import Recorder
-from azlatency.logs.units import nanoseconds, quantity
+from azlatency.logs.source.large import extended
+from azlatency.logs.source.lines import UniformBlock
 
 _TITLE = re.compile(r"(\S+) ping6? statistics")
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
@@ -140,7 +140,7 @@ class PingText(LineLog):
         for start, stop in pairwise(edges):
             if in_order[start]:
                 part = slice(start, stop)
-                self.ping.carried = grown(self.ping.carried, np.flatnonzero(carried[part]) + len(self.samples.seq))
+                self.ping.carried = extended(self.ping.carried, np.flatnonzero(carried[part]) + len(self.samples.seq))
                 self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
                 continue
             for line in (rows[index] for index in range(start, stop)):
@@ -160,7 +160,7 @@ class PingText(LineLog):
     @data(STAMP + rf"(?P<what>{NO_ANSWER})", hint="=")
     @data(STAMP + r"(?P<what>Request timeout for icmp_seq \d{1,10})", hint="Request timeout")
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
-        """Read a probe without an answer so far; its sequence number is the only number behind the stamp."""
+        """Read a probe without an answer so far; its sequence number is the only number after the stamp."""
         if (number := re.search(r"\d+", match["what"])) is not None:
             self.samples.add(self.samples.numbers.unwrap(int(number[0])), None, "lost")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Row, Run
-from azlatency.logs.units import nanoseconds
 
 _TESTS = {
     "ping-pong": ("ping-pong", "pp"),
@@ -78,7 +78,7 @@ def check_label(run: Run, share: float, *, half: bool) -> None:
 
 
 def check_drops(run: Run) -> None:
-    """Report drops that are none: every message was answered, but some replies arrived after the cool-down."""
+    """Report drops that are not losses: every message was answered, but some replies arrived after the cool-down."""
     lost, slowest = run.row_of("lost"), run.value("rtt_max") or 0.0
     sent, received = run.value("valid_sent"), run.value("valid_received")
     if lost is not None and lost["value"] and sent is not None and sent == received and slowest > _COOL_DOWN_NS:

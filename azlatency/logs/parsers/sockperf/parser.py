@@ -13,7 +13,15 @@ class SockperfParser(Parser):
     """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
 
     tool = "sockperf"
+    reads_any_size = True
     commands = ("sockperf",)
+    options: ClassVar = {
+        "requested_count": ("-n", "--number-of-packets"),
+        "mps": ("--mps",),
+        "burst": ("-b", "--burst"),
+        "reply-every": ("--reply-every",),
+    }
+    switches: ClassVar = {"nonblocked": ("--nonblocked",)}
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
     signatures = (

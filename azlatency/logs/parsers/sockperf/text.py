@@ -6,9 +6,8 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar import DATA, LONGEST_LINE, Line, LineLog, bulk, data, known
-from azlatency.logs.large import Column, Repeated, grown
-from azlatency.logs.lines import UniformBlock
+from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
     closed_loop_share,
@@ -16,11 +15,11 @@ from azlatency.logs.parsers.common import (
     contradict,
     end_run,
     printed_rank,
-    unfinished_line,
 )
 from azlatency.logs.parsers.sockperf.checks import check_drops, check_duration, check_label, describe_run
 from azlatency.logs.record import Recorder, Row, Run
-from azlatency.logs.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.source.large import Column, Repeated, extended
+from azlatency.logs.source.lines import UniformBlock
 
 _SMALLEST_MESSAGE, _LARGEST_MESSAGE = 14, 65507
 _LONG_BAR = re.compile(r"([# ])\1{99,}")
@@ -58,7 +57,7 @@ class SockperfText(LineLog):
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, Row]] = []
         self.once: dict[str, str] = {}
-        self.unfinished = unfinished_line(log)
+        self.unfinished = log.unfinished_line
         self.full_log_options: str | None = None
         self.bin_us: int | None = None
         self.full_log = False
@@ -331,8 +330,8 @@ class SockperfText(LineLog):
         if not self.sent:
             self.origin = int(columns["sent"][0])
         self.has_open_header = False
-        self.sent = grown(self.sent, columns["sent"] - self.origin)
-        self.rtt = grown(self.rtt, columns["received"] - columns["sent"])
+        self.sent = extended(self.sent, columns["sent"] - self.origin)
+        self.rtt = extended(self.rtt, columns["received"] - columns["sent"])
         self.first_row, self.last_row = self.first_row or rows.first, rows.last
         return True
 

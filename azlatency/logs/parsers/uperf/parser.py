@@ -7,12 +7,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, unfinished_line
+from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line
 from azlatency.logs.record import Recorder
-from azlatency.logs.spool import Spool
-from azlatency.logs.units import Quantity, count, prefixed, quantity
 
 _START = (
     r"Starting (\d{1,9}) (?:threads|processes)(?:, (\d{1,9}) processes)? running profile:(.{1,200}?) \.\.\."
@@ -48,10 +47,10 @@ class _Moved(NamedTuple):
 class _Uperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.run = recorder.start_run("uperf", log.first_line)
-        self.unfinished, self.log, self.recorder = unfinished_line(log), log, recorder
+        self.unfinished, self.log, self.recorder = log.unfinished_line, log, recorder
         self.section = ""
         self.total: _Moved | None = None
-        self.moved: dict[str, Spool[_Moved]] = {}
+        self.moved: dict[str, list[_Moved]] = {}
         self.times: dict[str, tuple[int, list[Quantity], int]] = {}
         self.raw: dict[str, tuple[int, int, int]] = {}
         """Time (ns), bytes and operations of the first raw row of each step."""
@@ -102,9 +101,7 @@ class _Uperf(LineLog):
         if name == "Total":
             self.total = row
             self.run.set(duration_ns=row.time_ns or None)
-        if name not in self.moved:
-            self.moved[name] = Spool(item_type=_Moved)
-        self.moved[name].append(row)
+        self.moved.setdefault(name, []).append(row)
 
     def _size(self, token: str, unit: str, line: Line) -> Quantity | None:
         """Read bytes; a number without its unit has lost the prefix too, unless it is 0."""
@@ -252,7 +249,7 @@ class _Uperf(LineLog):
         ended = self.total is not None and not self.is_open and not ends_in_unknown_line(self.log, self.recorder)
         end_run(run, has_numbers=bool(self.moved), ended=ended, last_line=last_line)
 
-    def _store_step(self, name: str, rows: Spool[_Moved]) -> None:
+    def _store_step(self, name: str, rows: list[_Moved]) -> None:
         run, last = self.run, rows[-1]
         stream = None if name == "Total" else name
         if last.size is not None and (last.size.value or stream is None):

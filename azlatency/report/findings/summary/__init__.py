@@ -74,7 +74,10 @@ def conclude(study: Study) -> Card:
             for row in study.expectations
             if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
         ),
-        paths=(*_typical_round_trips(runs), *_typical_runs(throughput(study), "throughput_bit_s", "bit/s")),
+        paths=(
+            *_typical_round_trips(runs),
+            *_typical_runs(throughput(study, sender_only=True), "throughput_bit_s", "bit/s"),
+        ),
         files=_files(study),
     )
 

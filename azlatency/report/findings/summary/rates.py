@@ -107,7 +107,7 @@ def _minutes(time: Estimate) -> str:
 
 def goodputs(data: Data) -> Answer | None:
     """Say the goodput of each path or, of many paths, the lowest and the highest."""
-    runs = throughput(data.study)
+    runs = throughput(data.study, sender_only=True)
     if not len(runs):
         return None
     # A transfer that reached the rate that it was told to send at says nothing about more.

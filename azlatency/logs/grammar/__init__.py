@@ -1,0 +1,1 @@
+"""What parsers are written with: rules for lines, JSON with positions, units, and columns of samples."""
