@@ -144,7 +144,9 @@ class ProvenanceIndex:
         if value == "intervals":
             return _first_lines(self._study.intervals)
         lines = self._metric(_METRICS.get(value, value))
-        return self._metric("received") | lines if value == "n" else lines
+        # What stands for a value that is not printed: the replies, and the rate of transactions.
+        others = {"n": "received", "mean_ns": "rtt_from_rate"}
+        return (self._metric(others[value]) if value in others else {}) | lines
 
     def _metric(self, name: str) -> dict[str, int]:
         """By run the line of a metric: the receiver's where there are several, else the first."""

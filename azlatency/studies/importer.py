@@ -376,7 +376,22 @@ def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
             "if addresses change with every run, as those of pods do, name the machines in study.toml, "
             'for example machines = ["10.0.1.*=client", "10.0.2.*=server"]'
         )
+    elif left := _addresses_without_zone(runs, machines):
+        notes.append(
+            f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name "
+            f'what each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'
+        )
     return notes
+
+
+def _addresses_without_zone(runs: pa.Table, machines: list[str]) -> list[str]:
+    """Return the addresses that stand for an end, if other ends of the study have zones, and no machine names them."""
+    names = ("client", "zone", "server", "peer_zone")
+    rows = list(zip(*(runs[name].to_pylist() for name in names), strict=True))
+    if machines or not any(zone or peer_zone for _, zone, _, peer_zone in rows):
+        return []
+    ends = (end for client, zone, server, peer_zone in rows for end in ((client, zone), (server, peer_zone)))
+    return list(dict.fromkeys(address for address, zone in ends if address and not zone))
 
 
 def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:

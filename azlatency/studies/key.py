@@ -101,6 +101,15 @@ def key(runs: pd.DataFrame) -> pd.DataFrame:
         The columns ``path``, ``method``, ``unknown`` (codes of the refusals to pool the run), and the fields of the
         key; sizes in bytes, rates in bit/s, times in ns. Runs with equal ``path`` and ``method`` repeat each other if
         ``unknown`` is empty.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> runs = az.throughput(az.load("westeurope-azure-cni"))
+    >>> print(az.key(runs)[["path", "method", "amount"]].head(2).to_string(index=False))
+           path       method amount
+    Single node   iperf3 TCP   10 s
+    Single node qperf tcp_bw   10 s
     """
     names = ("path", "method", "unknown", *_BASE, *(field.column for field in FIELDS), "settings", "side")
     return runs[[name for name in names if name in runs.columns]]

@@ -12,12 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import translate as fnmatch_translate
 from itertools import pairwise
 
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, printable
+from azlatency.studies.names import differing_words
 from azlatency.studies.path import Path
 from azlatency.studies.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 
@@ -25,7 +28,7 @@ from azlatency.studies.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern
 #: region of Azure. A digit of a date is none.
 _ZONE = re.compile(
     rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:(?P<region>{AZURE_REGION})[ _-]?)?(?:"
-    r"(?:az|(?:availability[ _-]?)?zone|z)[ _-]?(?P<number>\d)[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
+    r"(?:az|(?:availability[ _-]?)?zone|z)[ _-]?0?(?P<number>\d)[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
     r"(?<=[a-z0-9][_-])(?P<bare>[1-3])))(?![a-z0-9])",
     re.IGNORECASE,
 )
@@ -33,6 +36,20 @@ _ZONE = re.compile(
 _SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
 #: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file.
 _BARE = re.compile(r"(?:^|[/!])([a-f]|[1-6])(?:_to_|-to-|to|-)([a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE)
+#: ``10.1.0.4_to_10.2.0.5`` and ``h1-h4``: two addresses, or two machines whose names differ in their numbers.
+_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
+_HOSTS = re.compile(
+    rf"(?<![\d.])(?P<client>{_ADDRESS})(?:_to_|-to-|to|->|_|-)(?P<server>{_ADDRESS})(?![\d.]*\d)"
+    r"|(?<![a-z0-9])(?P<zone>(?P<word>[a-z]{1,12})\d{1,3})(?:_to_|-to-|to|->|_|-)(?P<peer_zone>(?P=word)\d{1,3})(?![a-z0-9])",
+    re.IGNORECASE,
+)
+#: Words with numbers that are not machines.
+_NO_HOSTS = re.compile(r"r|run|rep|repeat|round|test|try|t|v|p|m|q|day|step|part", re.IGNORECASE)
+#: Folders that name both ends: ``host-X/target-Y``.
+_CLIENT_FOLDER = re.compile(r"(client|host|from|src|source|sender)[-_=]([^/!]+)", re.IGNORECASE)
+_SERVER_FOLDER = re.compile(r"(server|target|to|dst|dest|receiver|peer)[-_=]([^/!]+)", re.IGNORECASE)
+#: Words in the name of a file that say who measured.
+_ROLE = re.compile(r"(?<![a-z])(?:client|host|server|target|proxy|relay|gateway)(?![a-z])", re.IGNORECASE)
 _NUMBERS = {
     "round": re.compile(r"(?<![a-z])round[_-]?(\d{1,4})(?!\d)", re.IGNORECASE),
     "repeat": re.compile(r"(?<![a-z0-9])(?:run|rep|repeat|r)[_-]?(\d{1,3})(?![a-z0-9])", re.IGNORECASE),
@@ -42,13 +59,17 @@ _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]
 #: Names of folders that say when a run was: 2024-05-01, run-20240501_1200.
 _TIME = re.compile(r"(?:[a-z]+[_-]?)?\d[\d_.:TZ-]{5,}", re.IGNORECASE)
 _BACKWARD = re.compile(r"<-|<=|←")
-_TEXTS = ("scenario", "region", "peer_region", "zone", "peer_zone")
+_TEXTS = ("scenario", "region", "peer_region", "zone", "peer_zone", "client", "server")
 _FIELDS = {**dict.fromkeys(_TEXTS, "string"), "round": "int64", "repeat": "int64"}
-_COLUMNS = ("log", "scenario", "zone", "peer_zone", "region", "peer_region", "round", "repeat", "ignore")
+_COLUMNS = (
+    "log", "scenario", "zone", "peer_zone", "region", "peer_region", "client", "server", "round", "repeat", "ignore",
+)  # fmt: skip
 _GAP = "# fill in: "
 _EXAMPLES = 3
 #: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
 _MOST_PATTERNS = 24
+#: At most this many patterns are compared with each log.
+_MOST_COMPARED = 256
 
 
 @dataclass(frozen=True)
@@ -61,9 +82,13 @@ class _Described:
 
     def __str__(self) -> str:
         values = dict(self.values)
-        ends = [(values.pop(f"{side}region", ""), values.pop(f"{side}zone", None)) for side in ("", "peer_")]
-        names = [f"{region} zone {end}".strip() if len(end) == 1 else end for region, end in ends if end]
-        says = [str(Path.between(*names))] if names else []
+        ends = [
+            (values.pop(f"{side}region", ""), values.pop(f"{side}zone", None), values.pop(machine, None))
+            for side, machine in (("", "client"), ("peer_", "server"))
+        ]
+        names = [machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
+                 for region, end, machine in ends]  # fmt: skip
+        says = [str(Path.between(*names))] if all(names) else []
         says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 
@@ -89,12 +114,21 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
         f'{_GAP}source = "who measured, where it is published"',
         *_patterns(described),
     ]
-    named = {item.path for item in described if {"zone", "scenario"} & set(item.values)}
+    treatments = _treatments(logs, tools, described)
+    lines += _treatment_entries(treatments, logs)
+    named = {item.path for item in described if {"zone", "scenario", "client", "peer_region"} & set(item.values)}
     folders: dict[str, list[str]] = {}
     for path in logs:
         if path not in named:
             folder = path.rpartition("/")[0]
             folders.setdefault(f"{folder}/*" if folder else path, []).append(path)
+    if len(folders) > _MOST_PATTERNS:
+        # The same folders with other numbers, times and hosts need one entry.
+        alike: dict[str, list[str]] = {}
+        for group in folders.values():
+            for path in group:
+                alike.setdefault(_shape(path), []).append(path)
+        folders = dict(sorted(alike.items(), key=lambda item: -len(item[1])))
     for pattern, group in list(folders.items())[:_MOST_PATTERNS]:
         names = dict.fromkeys(tool for path in group for tool in tools[path])
         lines += [
@@ -105,10 +139,8 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
             f'{_GAP}peer_zone = "2"       (the server\'s)',
         ]
     if len(folders) > _MOST_PATTERNS:
-        lines += [
-            "",
-            f"# … and {count_of(len(folders) - _MOST_PATTERNS, 'more folder')}: pattern describes many at once",
-        ]
+        rest = sum(map(len, list(folders.values())[_MOST_PATTERNS:]))
+        lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once"]
     others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
@@ -116,12 +148,48 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     return "\n".join([*lines, *([""] if unknown else []), *unknown]) + "\n"
 
 
+def _treatment_entries(treatments: Mapping[str, str], logs: Sequence[str]) -> list[str]:
+    """Return the entries that make words in the names of logs their scenarios."""
+    by_words: dict[str, list[str]] = {}
+    for path, words in treatments.items():
+        by_words.setdefault(words, []).append(path)
+    lines: list[str] = []
+    unnamed = []
+    for words, paths in sorted(by_words.items(), key=lambda item: -len(item[1])):
+        chosen = set(paths)
+        glob = _glob(paths, words, [path for path in logs if path not in chosen]) if len(lines) < 96 else None
+        if glob is None:
+            unnamed.append(printable(words))
+            continue
+        start = (
+            []
+            if lines
+            else ["", "# The names differ in these words: other treatments are other scenarios, repeats are not."]
+        )
+        lines += [*start, "[[run]]", f'log = "{_text(glob)}"'.ljust(39) + f" # {count_of(len(paths), 'log')}",
+                  f'scenario = "{_text(words)}"']  # fmt: skip
+    if unnamed:
+        lines += ["", f"# fill in scenario for the names with: {'; '.join(unnamed[:_EXAMPLES])}"
+                  + (f"; and {len(unnamed) - _EXAMPLES} more" if len(unnamed) > _EXAMPLES else "")]  # fmt: skip
+    return lines
+
+
+def _shape(path: str) -> str:
+    """Return a glob for the logs whose paths differ in the names of folders and in numbers only."""
+    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2]))
+    return "*/" * folders + name
+
+
 def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
     """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
     tools = _tools(tables)
     by_path: dict[str, dict[str, str]] = {}
-    for item in _describe([path for path in paths if path in tools], tools):
+    logs = [path for path in paths if path in tools]
+    described = _describe(logs, tools)
+    for item in described:
         by_path.setdefault(item.path, {}).update(item.values)
+    for path, words in _treatments(logs, tools, described).items():
+        by_path.setdefault(path, {}).setdefault("scenario", words)
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -152,22 +220,126 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
 def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None = None) -> list[_Described]:
     """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
     bare = _bare_pairs(logs)
-    described = [item for path in logs if (item := _describe_one(path, bare.get(path))) is not None]
-    patterns = {item.pattern for item in described}
-    if len(patterns) > _MOST_PATTERNS:
-        return []
-    # A pattern that reads something else from another path does not say what the names mean.
+    folders = {path: ends for path in logs if (ends := _folder_ends(path)) is not None}
+    of_zones = {path: item for path in logs if (item := _describe_one(path, bare.get(path))) is not None}
+    if any("zone" not in of_zones[path].values if path in of_zones else True for path in folders):
+        # One pattern for all folders, whether their names are zones or not.
+        of_zones = {path: item for path, item in of_zones.items() if path not in folders}
+        of_zones |= {path: item for path, ends in folders.items() if (item := _describe_folders(path, ends))}
+    described = [item for path in logs if (item := of_zones.get(path)) is not None]
+    wrong = _misread(described, logs)
+    if wrong:  # only the logs of such a pattern are named one by one
+        few = {name for name, count in Counter(item.pattern for item in described).items() if count <= _EXAMPLES}
+        exact = [_exact(item) if item.pattern in wrong & few else item for item in described]
+        described = [item for item in exact if item is not None]
+        wrong = _misread(described, logs)
+    counts = Counter(item.pattern for item in described if item.pattern not in wrong)
+    kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)}
+    certain = [item for item in described if item.pattern in kept]
+    scenarios = _scenarios(logs, tools or {})
+    # Where names differ within a folder as well, it is not the folder that tells the treatments apart.
+    is_told_apart = not (tools and _treatments([item.path for item in scenarios], tools, certain + scenarios))
+    return certain + (scenarios if is_told_apart else [])
+
+
+def _misread(described: Sequence[_Described], logs: Sequence[str]) -> set[str]:
+    """Return the patterns that read something else from a path than its name says."""
     values_by_path = {item.path: item.values for item in described}
-    compiled = [PathPattern.parse(pattern, _FIELDS) for pattern in sorted(patterns)]
-    wrong = {
+    compiled = [PathPattern.parse(pattern, _FIELDS) for pattern in sorted({item.pattern for item in described})]
+    return {
         pattern.text
         for path in logs
-        for pattern in compiled
+        for pattern in compiled[:_MOST_COMPARED]
         if (values := pattern.match(path)) is not None
         and any(values_by_path.get(path, {}).get(name) != value for name, value in values.items())
-    }
-    certain = [item for item in described if item.pattern not in wrong]
-    return certain + _scenarios(logs, tools or {})
+    } | {pattern.text for pattern in compiled[_MOST_COMPARED:]}
+
+
+def _exact(item: _Described) -> _Described | None:
+    """Return the log with a pattern of its whole path, without asterisks."""
+    position, text = 0, ""
+    for name, value in _in_order(item):
+        start = item.path.find(value, position)
+        text += item.path[position:start] + f"{{{name}}}"
+        position = start + len(value)
+    try:
+        values = PathPattern.parse(text + item.path[position:], _FIELDS).match(item.path)
+    except PatternError:
+        return None
+    return _Described(item.path, text + item.path[position:], values) if values == item.values else None
+
+
+def _in_order(item: _Described) -> list[tuple[str, str]]:
+    """Return the fields of a pattern in the order in which it contains them, with their values."""
+    return [(name, item.values[name]) for name in re.findall(r"\{(\w+)\}", item.pattern)]
+
+
+def _folder_ends(path: str) -> tuple[int, int] | None:
+    """Return which folders are of client and server, such as ``host-X/target-Y``; None if they do not name both."""
+    folders = re.split(r"[/!]", path)[:-1]
+    ends = [[depth for depth, name in enumerate(folders) if which.fullmatch(name)]
+            for which in (_CLIENT_FOLDER, _SERVER_FOLDER)]  # fmt: skip
+    return (ends[0][0], ends[1][0]) if all(len(end) == 1 for end in ends) else None
+
+
+def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
+    """Return the pattern of a log in ``host-X/target-Y``; None if the name of the file does not say which of them sent.
+
+    ``bw_target_host.json`` was measured from Y to X, and ``bw_proxy_target.json`` by a third machine.
+    """
+    marks, parts = re.findall(r"[/!]", path), re.split(r"[/!]", path)
+    words = [parts[end][: -len(match[2]) - 1] for end, which in zip(ends, (_CLIENT_FOLDER, _SERVER_FOLDER), strict=True)
+             if (match := which.fullmatch(parts[end]))]  # fmt: skip
+    order = re.search(rf"(?<![a-z])({words[0]}|{words[1]})[-_](?:to[-_])?({words[0]}|{words[1]})(?![a-z])", parts[-1])
+    others = _ROLE.findall(parts[-1])
+    if others and (order is None or order[1] == order[2]):
+        return None
+    fields = ["region", "peer_region"]
+    if order is not None and order[1] == words[1]:
+        fields.reverse()
+    for end, word, field in zip(ends, words, fields, strict=True):
+        parts[end] = f"{parts[end][: len(word) + 1]}{{{field}}}"
+    first = min(ends)
+    shown = [part if depth in ends else "*" for depth, part in enumerate(parts)]
+    shown[-1] = f"*{order[0]}*" if order else "*"
+    text = "".join(part + mark for part, mark in zip(shown[first:], [*marks[first:], ""], strict=True))
+    try:
+        values = PathPattern.parse(text, _FIELDS).match(path)
+    except PatternError:
+        return None
+    return _Described(path, text, values) if values else None
+
+
+def _treatments(
+    logs: Sequence[str], tools: Mapping[str, tuple[str, ...]], described: Sequence[_Described]
+) -> dict[str, str]:
+    """Return the words in which the names of logs of the same tools and ends differ, by log; see `differing_words`."""
+    ends: dict[str, dict[str, str]] = {}
+    for item in described:
+        ends.setdefault(item.path, {}).update(item.values)
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for path in logs:
+        values = ends.get(path, {})
+        groups.setdefault((tools[path], *(values.get(name) for name in _TEXTS)), []).append(path)
+    words = {path: found for group in groups.values() for path, found in differing_words(group).items() if found}
+    return {path: " ".join(found) for path, found in words.items()}
+
+
+def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None:
+    """Return a glob that matches the paths and none of the others: their words, or a name without its numbers."""
+    by_words = "*" + "*".join(_literal(word) for word in words.split()) + "*"
+    names = {re.sub(r"[0-9]+", "*", _literal(path.rpartition("/")[2])) for path in paths}
+    folders = {re.sub(r"[0-9]+", "*", _literal(path)) for path in paths}
+    candidates = [
+        by_words,
+        *(f"*/{name}" for name in names if len(names) == 1),
+        *(folders if len(folders) == 1 else ()),
+    ]
+    for glob in candidates:
+        matches = re.compile(fnmatch_translate(glob)).match
+        if all(map(matches, paths)) and not any(map(matches, others)):
+            return glob
+    return None
 
 
 def _scenarios(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]]) -> list[_Described]:
@@ -235,6 +407,10 @@ def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
         zones.append((second.start("number"), second.end("number"), ""))
     if not zones and bare is not None:
         zones = [(*bare.span(end), "") for end in (1, 2)]
+    hosts = [match for match in _HOSTS.finditer(path) if not (match["word"] and _NO_HOSTS.fullmatch(match["word"]))]
+    if not zones and len(hosts) == 1:
+        ends = ("client", "server") if hosts[0]["client"] else ("zone", "peer_zone")
+        marks += [(*hosts[0].span(end), end) for end in ends]
     names = [path[start:end] for start, end, _ in zones]
     if len(zones) == 4 and names[:2] == names[2:]:  # "az1-az2/az1-az2_r1.log" names one pair twice
         del zones[2:]
@@ -300,7 +476,7 @@ def _head(text: str) -> str:
 
 def _tail(text: str, *, after: bool) -> str:
     """Return what precedes a field in its folder: a word and what separates it, after ``*``."""
-    word = re.search(r"[^a-z0-9]?[a-z]*[^a-z0-9]*$", text, re.IGNORECASE)
+    word = re.search(r"[^a-z0-9]?[a-z]*[^a-z0-9]*0?$", text, re.IGNORECASE)
     tail = word[0] if word else text
     start = text[:1] if after else ""
     return f"{start}*{tail}" if len(start) + len(tail) < len(text) else text

@@ -8,9 +8,15 @@ from typing import Literal
 
 from azlatency.logs.record import Row
 from azlatency.logs.tables import Logs
+from azlatency.studies.round_trip_runs import one_outstanding
+from azlatency.studies.runs import ROLES_OF_TEST, SIDES
 
 Grade = Literal["good", "limited", "useless"]
 
+#: How the uses begin that promise a row of `azlatency.latency`.
+LATENCY_USES = ("the mean RTT", "percentiles ", "RTTs of single probes", "the frequency table of RTTs")
+#: Streams that stand for a run: none, or a direction of a bidirectional test.
+_WHOLE_RUN = {None, *(role for roles in ROLES_OF_TEST.values() for role in roles)}
 #: What an event means for the use of its log, by code. Info events with other codes do not limit the use.
 _LIMITS = {
     "unit_conflict": "do not use its latencies: the label contradicts the arithmetic of the log",
@@ -69,19 +75,22 @@ class Check:
 def check(tables: Logs) -> list[Check]:
     """Check each source of parsed logs; return one result per source, in their order."""
     runs_of, events_of = _grouped(tables.rows["runs"], "source_id"), _events_by_source(tables.rows["events"])
-    metrics: dict[str, set[str]] = {}
-    for row in tables.rows["metrics"]:
-        metrics.setdefault(row["run_id"], set()).add(row["metric"])
+    metrics = _grouped((row for row in tables.rows["metrics"] if row["stream"] in _WHOLE_RUN), "run_id")
     quantiles = _grouped(tables.rows["quantiles"], "run_id")
-    sampled = {block.run_id for block in tables.sample_blocks}
+    # Looked at lazily: a block may be in a file, and most begin with a reply.
+    answered = {block.run_id for block in tables.sample_blocks if any(status == "ok" for status in block.status)}
+    counted = {
+        row["run_id"] for row in tables.rows["histograms"] if row["metric"] == "rtt" and row.get("stream") is None
+    }
     checks = []
     for source in tables.rows["sources"]:
         runs, events = runs_of.get(source["source_id"], []), events_of.get(source["source_id"], {})
         measured = [
             _uses(
-                metrics.get(run["run_id"], set()),
+                metrics.get(run["run_id"], []),
                 quantiles.get(run["run_id"], []),
-                has_samples=run["run_id"] in sampled,
+                has_samples=run["run_id"] in answered,
+                has_classes=run["run_id"] in counted,
             )
             for run in runs
         ]
@@ -122,24 +131,40 @@ def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events]
     return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
-def _uses(names: set[str], quantiles: list[Row], *, has_samples: bool) -> list[str]:
-    """List what a run measured: mean, percentiles with an observation beyond them, samples and rates."""
+def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_classes: bool) -> list[str]:
+    """List what a run measured: mean, percentiles with an observation beyond them, samples and rates.
+
+    A use that begins like one of `LATENCY_USES` promises a row of `latency`, ``"throughput"`` one of `throughput`.
+    """
+    values = {row["metric"]: row["value"] for row in metrics}
     uses = []
-    if "rtt_mean" in names:
+    if "rtt_mean" in values:
         uses.append("the mean RTT")
-    elif "rtt_from_rate" in names:
+    elif one_outstanding(values.get("rtt_from_rate"), values.get("transaction_rate")):
         uses.append("the mean RTT, computed from the rate")
-    supported = [row["q"] for row in quantiles if (row["beyond"] or 0) >= 1]
-    if supported:
-        uses.append(f"percentiles up to p{100 * max(supported):g}")
+    for metric in dict.fromkeys(row["metric"] for row in quantiles):
+        supported = [row["q"] for row in quantiles if row["metric"] == metric and (row["beyond"] or 0) >= 1]
+        if supported:
+            of_other = "" if metric == "rtt" else f"{metric.replace('_', ' ')} "
+            uses.append(f"{of_other}percentiles up to p{100 * max(supported):g}")
     if has_samples:
         uses.append("RTTs of single probes")
-    if "connect_mean" in names:
+    if has_classes:
+        uses.append("the frequency table of RTTs")
+    if "connect_mean" in values:
         uses.append("connection times (not RTTs)")
-    if "throughput" in names:
+    sides = {row["side"] for row in metrics if row["metric"] == "throughput"}
+    receiver, sender = SIDES
+    if receiver in sides:
         uses.append("throughput")
-    if names & {"bandwidth", "iops"}:
+    elif sender in sides:
+        uses.append("the rate of the sender (not what arrived)")
+    elif sides:
+        uses.append("a rate of unknown direction (not compared)")
+    if values.keys() & {"bandwidth", "iops"}:
         uses.append("disk throughput and latency")
+    if not uses and "loss" in values:
+        uses.append("packet loss")
     return uses
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
 
+#: Mean transactions in flight up to which a test counts as one at a time; the least burst has 2.
+_MOST_OUTSTANDING = 1.05
+
 
 def latency(study: Study | Logs) -> pd.DataFrame:
     """Return one row per run that measured round-trip times.
@@ -30,6 +33,7 @@ def latency(study: Study | Logs) -> pd.DataFrame:
 
         - ``n``: number of replies;
         - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
+        - ``mean_from``: ``"printed"``, or ``"rate"`` (of transactions, one at a time);
         - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
         - ``received``: printed number of replies;
         - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
@@ -39,7 +43,9 @@ def latency(study: Study | Logs) -> pd.DataFrame:
     Notes
     -----
     The median and the 99th percentile are those that the tool prints, or else those of the samples, or else the middle
-    of the class of a frequency table. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
+    of the class of a frequency table. The mean is the printed one, or else one second divided by the rate of
+    transactions if only one was outstanding (netperf's classic tables); that one includes what the client does between
+    two transactions and stalls. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
     probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
     ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
 
@@ -68,6 +74,8 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
     ):
         runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
     runs["mean_ns_resolution"] = of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
+    runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
+    _fill_from_rates(metrics, runs)
     quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
     # The 99th percentile of fewer than 100 probes has no probe beyond it.
     resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
@@ -81,6 +89,21 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
     return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+
+
+def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
+    """Whether round-trip time and rate of transactions are each other's inverse: no burst was in flight."""
+    return rtt_ns is not None and rate is not None and abs(rtt_ns * rate / 1e9 - 1) < _MOST_OUTSTANDING - 1
+
+
+def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
+    """Complete the mean by the time that the rate of transactions implies, where only one was outstanding."""
+    rates, times = of_whole_runs(metrics, "transaction_rate"), of_whole_runs(metrics, "rtt_from_rate")
+    for run_id in times.index.intersection(runs.index[runs["mean_ns"].isna()]).intersection(rates.index):
+        value = float(times.at[run_id, "value"])
+        if one_outstanding(value, float(rates.at[run_id, "value"])):
+            resolution = times.at[run_id, "resolution"]
+            runs.loc[run_id, ["mean_ns", "mean_ns_resolution", "mean_from"]] = [value, resolution, "rate"]
 
 
 def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:

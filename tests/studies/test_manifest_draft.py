@@ -49,6 +49,9 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("az1a-az3a/pp_tcp_r1.txt", "1 3"),
         ("az1-3_ping.txt", "1 3"),
         ("zone1_to_2/x.log", "1 2"),
+        ("az01-az02.log", "1 2"),
+        ("AZ1_AZ2.log", "1 2"),
+        ("zone-1-to-zone-2.log", "1 2"),
         ("az1-az2/az1-az2_r1.log", "1 2"),
         ("zone1-zone2_az1a-az2a/round01_ping.log", "1 2"),
         ("az1-az2/az2-az1.log", None),
@@ -90,7 +93,9 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
         (["a_to_b.log"], []),
         (["1-1.log"], []),
         (["a-1.log", "1-a.log"], []),
-        (["vm1_vm2.log", "vm2_vm1.log"], []),
+        (["vm1_vm2.log", "vm2_vm1.log"], ["vm1 vm2", "vm2 vm1"]),
+        (["latency_h1-h4-1.txt", "latency_h1-h2-1.txt"], ["h1 h4", "h1 h2"]),
+        (["run1-run2.log", "m64-m1400.log"], []),
         (["2024-1-2/x.log", "2024-2-1/x.log"], []),
         (["1-2-2024/x.log", "2-1-2024/x.log"], []),
     ],
@@ -191,3 +196,55 @@ def test_a_draft_of_many_folders_is_short(tmp_path: Path) -> None:
     (source,) = tables.rows["sources"]
     tables.rows["sources"] = [source | {"path": path} for path in paths]
     assert draft("x", tables, paths).count("[[run]]") <= 24
+
+
+def _draft(paths: list[str], tool: str = "ping") -> str:
+    logs = az.Logs()
+    logs.rows["sources"] = [{"source_id": path, "path": path} for path in paths]
+    logs.rows["runs"] = [{"source_id": path, "tool": tool} for path in paths]
+    return draft("x", logs, paths)
+
+
+@pytest.mark.parametrize(
+    ("paths", "scenarios"),
+    [
+        (["vpn/ipsec_ping_1.txt", "vpn/openvpn_ping_1.txt", "vpn/openvpn_ping_2.txt"], ["openvpn", "ipsec"]),
+        (["18.12.2025/a.txt", "26.02.2026-optimized/a.txt"], ["optimized"]),
+        (["netperf/results/docker.log", "netperf/results/linux.log"], ["docker", "linux"]),
+        (["a-b/proxy_1.log", "a-b/proxy_forwarding_1.log"], ["forwarding"]),
+        (["run1/ping.txt", "run2/ping.txt", "18.12.2025/ping.txt"], []),
+        (["az1-az2_x_ping.txt", "az1-az3_x_ping.txt", "az2-az3_x_ping.txt"], []),
+    ],
+)
+def test_words_that_differ_are_scenarios(paths: list[str], scenarios: list[str], tmp_path: Path) -> None:
+    """Names that differ in a word are drafted as scenarios that match; those that differ in numbers are repeats."""
+    text = _draft(paths)
+    (tmp_path / "study.toml").write_text(text, "utf-8")
+    manifest = read_manifest(tmp_path)
+    found = {}
+    for path in paths:
+        run: dict[str, object] = {"heading": None}
+        assert manifest.describe(run, path) == [], text
+        found[path] = run.get("scenario")
+    assert list(dict.fromkeys(filter(None, found.values()))) == scenarios or set(found.values()) - {None} == set(
+        scenarios
+    )
+
+
+def test_folders_of_both_ends_are_one_pattern() -> None:
+    """A file that names the reverse direction is read as such, and one of a third machine is left out."""
+    hosts, targets = ("lon04_ibm", "us-east4-a_gcp"), ("ap-northeast-1_aws", "us-west1-a_gcp")
+    names = ("bw_host_target_1.res", "bw_target_host_1.res", "bw_proxy_target_1.res")
+    paths = [f"host-{h}/target-{t}/time-{n}/{name}" for h in hosts for t in targets for n in (1, 2) for name in names]
+    assert {item.pattern for item in _describe(paths)} == {
+        "host-{region}/target-{peer_region}/*/*host_target*", "host-{peer_region}/target-{region}/*/*target_host*",
+    }  # fmt: skip
+    reverse = _assigned(paths)["host-lon04_ibm/target-us-west1-a_gcp/time-1/bw_target_host_1.res"]
+    assert reverse == {"region": "us-west1-a_gcp", "peer_region": "lon04_ibm"}
+    assert not any("proxy" in path for path in _assigned(paths))
+
+
+def test_a_name_that_does_not_fit_leaves_the_others_in_the_draft() -> None:
+    paths = [f"az{a}-az{b}_r{n}.log" for a in (1, 2) for b in (1, 2, 3) for n in (1, 2)]
+    odd = [f"odd{n}/az1_then_az{n % 9}-x{n}_y.log" for n in range(60)]
+    assert {item.path for item in _describe([*paths, *odd])} >= set(paths)

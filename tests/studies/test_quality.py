@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from helpers.places import FIXTURES
+
 import azlatency as az
-from azlatency.studies.quality import check
+from azlatency.studies.quality import LATENCY_USES, check
 
 
 def test_uses_of_a_good_log(raw: Path) -> None:
@@ -63,3 +65,14 @@ def test_the_time_of_a_check_is_linear(raw: Path) -> None:
         assert len(check(many)) == len(many.rows["sources"])
         times.append(time.process_time() - start)
     assert times[1] < 30 * times[0]
+
+
+def test_a_use_is_kept_by_the_frames() -> None:
+    """What a check promises has a row in `latency` or `throughput`, and nothing else has."""
+    for path in sorted(FIXTURES.glob("*/*")):
+        if path.name.endswith((".expected.json", ".md")):
+            continue
+        logs = az.parse(path)
+        uses = [use for file_check in check(logs) for use in file_check.uses]
+        promised = any(use.startswith(LATENCY_USES) for use in uses), "throughput" in uses
+        assert promised == (len(az.latency(logs)) > 0, len(az.throughput(logs)) > 0), path

@@ -27,22 +27,25 @@ prefixes are decimal, but sizes that are multiples of 1024 are printed as ``64 K
 datagram stops ``udp_lat`` until the timer ends it, and the wait counts as latency.
 
 *Runs.* Each block is a run, and so is each repetition of its result under one heading. ``-oo`` repeats the block
-without printing the value that varies. A ``conf`` block describes the machines; it is a run without data. Options that
-do not affect the measurement (timeouts, ports, affinity, queue sizes) are not stored.
+without printing the value that varies: the message sizes then follow from the command line, if the log has exactly the
+tests that it asks for, and are missing otherwise (``sizes_unknown``). A ``conf`` block describes the machines; it is a
+run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue sizes) are not stored.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import ClassVar
+from itertools import product
+from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run
-from azlatency.logs.record import Recorder
+from azlatency.logs.record import Recorder, Run
 
 _TEST = (
     r"(?:conf|(?:tcp|udp|sctp|sdp|rds)_(?:bw|lat)|(?:rc|uc|ud|xrc)_(?:bi_bw|bw|lat)"
@@ -62,6 +65,15 @@ _DEFAULT_BYTES = {"tcp_lat": 1, "udp_lat": 1, "tcp_bw": 65536, "udp_bw": 32768}
 _DEFAULT_DURATION_NS = 2 * 10**9
 _TICK_NS = 10**7
 _FEW_ROUND_TRIPS = 100
+#: More tests than this are not those of one command.
+_MOST_TESTS = 10_000
+#: Options without a value; every other one has one.
+_FLAG = re.compile(
+    r"-v\w{0,2}|--verbose\w{0,12}|-u[nub]?|--unify_\w{5}|--use_bits_per_sec|-D|--debug"
+    r"|-(?:ar|f|[lr]?cp|cm)[1o]"
+)
+#: Where a command ends in a command line: a pipe, a redirection, the next command.
+_SHELL = re.compile(r"\d?[|>&<;]")
 _CPU = {
     "cpus_used": "cpu_cores_used",
     "cpus_user": "cpu_cores_user",
@@ -78,9 +90,79 @@ def _pair(name: str, value: str) -> str:
     return rf"{name}\s+=\s+{value}"
 
 
+class _Loop(NamedTuple):
+    """A loop of ``-oo VARIABLE:INIT:LAST:INCREMENT``: whether it varies the message size, and its values."""
+
+    of_size: bool
+    values: list[int]
+
+
+def planned_tests(words: Sequence[str]) -> list[tuple[str, int | None]]:
+    """Return the tests that a command line asks for in their order, each with its message size (None: the default).
+
+    qperf reads its arguments from left to right: a test uses the options before it, and the first loop is the outermost
+    (``do_args`` and ``do_loop`` in qperf.c). The list is empty if the command cannot be followed.
+    """
+    plan: list[tuple[str, int | None]] = []
+    loops: list[_Loop] = []
+    size, has_server = None, False
+    program = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), len(words))
+    arguments = iter(words[program + 1 :])
+    for word in arguments:
+        if _SHELL.match(word):
+            break
+        if not word.startswith("-"):
+            if has_server and re.fullmatch(_TEST, word):
+                looped = [loop.values for loop in loops]
+                if len(plan) + math.prod(map(len, looped)) > _MOST_TESTS:
+                    return []
+                of_size = next((index for index in reversed(range(len(loops))) if loops[index].of_size), None)
+                plan += [(word, size if of_size is None else values[of_size]) for values in product(*looped)]
+            elif has_server and word != "quit":
+                return []
+            has_server = True
+        elif not _FLAG.fullmatch(word):
+            value = next(arguments, "")
+            has_server |= word in ("-H", "--host")
+            if word in ("-oo", "--loop"):
+                if (loop := _parse_loop(value)) is None:
+                    return []
+                loops.append(loop)
+            elif word in ("-m", "--msg_size") and (size := _parse_size(value)) is None:
+                return []
+    return plan
+
+
+def _parse_loop(text: str) -> _Loop | None:
+    """Return the loop that an argument of ``-oo`` describes; None if it has no values or no end."""
+    name, init, last, step = (text.split(":") + [""] * 4)[:4]
+    multiplies = step.startswith("*")
+    increment, end = _parse_size(step.removeprefix("*")), _parse_size(last)
+    value = _parse_size(init) if init else int(multiplies)
+    if increment is None or end is None or value is None:
+        return None
+    values: list[int] = []
+    while value <= end and len(values) <= _MOST_TESTS:
+        values.append(value)
+        value = value * increment if multiplies else value + increment
+    return _Loop(name in ("", "m", "msg_size"), values) if values and len(values) <= _MOST_TESTS else None
+
+
+def _parse_size(text: str) -> int | None:
+    """Read a size as ``str_size`` in qperf.c does: 64K and 64kib are 65,536, 64k and 64kb are 64,000."""
+    match = re.fullmatch(r"\+?(\d{1,15}(?:\.\d{1,9})?)([kmgKMG]?|[kmg]i?b)", text)
+    if match is None:
+        return None
+    base = 1024 if match[2][:1].isupper() or match[2].endswith("ib") else 1000
+    return int(Decimal(match[1]) * base ** " kmg".index(match[2][:1].lower() or " "))
+
+
 class _Qperf(LineLog):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
+        self.plan = planned_tests(log.arguments)
+        self.runs: list[Run] = []
+        """The runs above the current one, if a command line says which tests they are."""
         self.run = recorder.start_run("qperf", log.first_line)
         precision = log.option("-e", "--precision")
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
@@ -93,9 +175,16 @@ class _Qperf(LineLog):
         if self.run.value(metric, side=side) is None:
             return
         row = self.run.row
-        self.finish(line.number - 1)
-        self.run = self.run.recorder.start_run("qperf", line.number)
+        self._begin_run(line)
         self.run.set(**{name: row.get(name) for name in ("test", "protocol", "printed_as", "closed_loop")})
+
+    def _begin_run(self, line: Line, *, is_block: bool = False) -> None:
+        """Complete the current run and begin the next one; ``is_block`` if a heading begins it."""
+        self._end_run(line.number - 1, is_whole=is_block)
+        if self.plan:
+            self.runs.append(self.run)
+        self.run = self.run.recorder.start_run("qperf", line.number)
+        self.failed = self.cut = False
 
     @property
     def test(self) -> str:
@@ -106,6 +195,8 @@ class _Qperf(LineLog):
     @data(rf"({_TEST}):", hint=":")
     def header(self, line: Line, match: re.Match[str]) -> None:
         name = match[1]
+        if self.test:
+            self._begin_run(line, is_block=True)
         self.run.set(test=name, first_line=line.number)
         if name != "conf":
             first = name.removeprefix("ver_").split("_")[0]
@@ -232,7 +323,34 @@ class _Qperf(LineLog):
         return quantity(token, unit, significant=self.digits)
 
     def finish(self, last_line: int) -> None:
-        """Complete the run: its columns, checks and status."""
+        """Complete the last run, and the message sizes that only the command line names."""
+        self._end_run(last_line, is_whole=True, is_last=True)
+        if self.plan:
+            self._read_sizes([*self.runs, self.run])
+
+    def _read_sizes(self, runs: Sequence[Run]) -> None:
+        """Take the message sizes from the command line if the tests of the log are those that it asks for."""
+        planned = [size for _, size in self.plan]
+        sizes = [run.row.get("message_bytes") for run in runs]
+        follows = [run.row.get("test") for run in runs] == [test for test, _ in self.plan] and all(
+            size is None or asked in (None, size) for size, asked in zip(sizes, planned, strict=True)
+        )
+        if follows:
+            for run, (test, asked) in zip(runs, self.plan, strict=True):
+                if run.row.get("message_bytes") is None:
+                    run.set(message_bytes=_DEFAULT_BYTES.get(test) if asked is None else asked)
+        elif None in sizes and len(set(planned)) > 1:
+            text = (
+                f"the command asks for {len(self.plan)} tests of several message sizes, the log has {len(runs)}: "
+                "which size each of them has is unknown; run it with -vu"
+            )
+            runs[0].add_event("sizes_unknown", "warning", text, runs[0].row["first_line"])
+
+    def _end_run(self, last_line: int, *, is_whole: bool, is_last: bool = False) -> None:
+        """Complete the run: its columns, checks and status.
+
+        ``is_whole`` if the run ends with its block, ``is_last`` if the block is the last one.
+        """
         run = self.run
         self._read_options()
         values = [run.value("rtt_mean"), run.value("message_rate")]
@@ -247,7 +365,8 @@ class _Qperf(LineLog):
         self._check_bandwidth()
         self._check_udp()
         self._check_duration()
-        ended = has_numbers and not self._ends_within_line() and not self._lacks_other_end(last_line)
+        ends_within_line = self._ends_within_line() if is_last else self.cut
+        ended = has_numbers and not ends_within_line and not (is_whole and self._lacks_other_end())
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _ends_within_line(self) -> bool:
@@ -259,7 +378,7 @@ class _Qperf(LineLog):
             return _BEGINNING.match(text) is not None
         return self.cut or text[-1:].isdigit()
 
-    def _lacks_other_end(self, last_line: int) -> bool:
+    def _lacks_other_end(self) -> bool:
         """Whether the text ends before what the second end reports: the same counters as the first (``-vs``).
 
         qperf prints no counter of zero, so an end that received nothing reports no bytes and no messages. It prints
@@ -270,7 +389,7 @@ class _Qperf(LineLog):
             counters += ["sent", "received", "sent_bytes", "received_bytes"]
         printed = [row["side"] for row in self.run.metric_rows() if row["stream"] is None and row["metric"] in counters]
         first, second = (sum(map(printed.count, sides)) for sides in (("local", "sender"), ("remote", "receiver")))
-        return last_line >= self.log.last_line and second < first
+        return second < first
 
     def _read_options(self) -> None:
         row, log = self.run.row, self.log
@@ -363,6 +482,11 @@ class QperfParser(Parser):
     tool = "qperf"
     reader = _Qperf
     commands = ("qperf",)
+
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return every log but the first: all blocks below one prompt are of one command."""
+        return list(range(1, len(logs)))
+
     units: ClassVar = {
         # Prefixes are decimal (view_size, view_band in qperf.c); sizes that are multiples of 1024 are printed as KiB.
         "bytes/sec": ("bit/s", 8),

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.logs import first_run, read_text
 from helpers.places import FIXTURES
 
+import azlatency as az
 from azlatency.logs.parse import parse_source
+from azlatency.logs.parsers.qperf import planned_tests
 from azlatency.logs.source.decode import source_from_bytes
 
 
@@ -73,7 +77,7 @@ def test_a_damaged_number_is_an_unknown_line(read, line: str) -> None:
 def test_message_size_from_the_command_or_from_the_counts(read) -> None:
     block = "tcp_lat:\n    latency  =  50 us\n"
     assert read("# qperf h -t 2 tcp_lat\n" + block).runs[0]["message_bytes"] == 1
-    assert read("# qperf h -m 64K tcp_lat\n" + block).runs[0]["message_bytes"] is None
+    assert read("# qperf h -m 64K tcp_lat\n" + block).runs[0]["message_bytes"] == 65_536
     counts = "    loc_send_bytes  =  8.23 KB\n    loc_send_msgs   =  8,228 \n"
     assert read(block + counts).runs[0]["message_bytes"] == 1
 
@@ -194,3 +198,39 @@ def test_a_volume_just_below_the_next_binary_prefix_has_a_comma(read) -> None:
     # 1.063 GB in `qperf -t 1 -vvs tcp_bw`.
     logs = read("tcp_bw:\n    bw          =  1.06 GB/sec\n    recv_bytes  =   1,014 MiB (1,063,256,064)\n")
     assert logs.value("transferred", side="receiver") == 1_063_256_064
+
+
+@pytest.mark.parametrize(
+    ("command", "plan"),
+    [
+        ("qperf h -oo msg_size:1:2M:*2 tcp_lat", [("tcp_lat", 2**power) for power in range(22)]),
+        ("qperf h -oo msg_size:64:256:64 tcp_lat", [("tcp_lat", size) for size in (64, 128, 192, 256)]),
+        ("qperf h -oo msg_size:1:3:+1 tcp_lat > x", [("tcp_lat", size) for size in (1, 2, 3)]),
+        ("qperf h -oo ::4:*2 tcp_lat", [("tcp_lat", size) for size in (1, 2, 4)]),
+        ("sudo qperf h -v -t 5 -m 64k tcp_lat -m 1M tcp_bw", [("tcp_lat", 64_000), ("tcp_bw", 2**20)]),
+        ("qperf -H h tcp_lat -oo m:1:2:1 tcp_bw quit", [("tcp_lat", None), ("tcp_bw", 1), ("tcp_bw", 2)]),
+        (
+            "qperf h -oo time:1:2:1 -oo msg_size:1:2:1 -m 7 udp_lat",
+            [("udp_lat", size) for size in (1, 2, 1, 2)],
+        ),
+        ("qperf h -oo msg_size:1:4 tcp_lat", []),  # without an increment the loop does not end
+        ("qperf h -oo msg_size:1:4:*1 tcp_lat", []),
+        ("qperf h -oo msg_size:0:4:*2 tcp_lat", []),
+        ("qperf h -oo msg_size:1:9M:1 tcp_lat", []),
+        ("qperf h $SIZES tcp_lat", []),
+        ("qperf", []),
+    ],
+)
+def test_tests_that_a_command_asks_for(command: str, plan: list[tuple[str, int | None]]) -> None:
+    assert planned_tests(command.split()) == plan
+
+
+def test_sizes_of_a_cut_sweep_are_missing(tmp_path: Path) -> None:
+    """Which of the fourteen tests are left is not printed."""
+    lines = (FIXTURES / "qperf" / "0.4.11-oo-command.log").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "a.log").write_text("".join([lines[0], *lines[3:]]))
+    logs = az.parse(tmp_path / "a.log")
+    assert len(logs.runs) == 13
+    assert logs.runs["message_bytes"].isna().all()
+    (event,) = logs.events[logs.events["code"] == "sizes_unknown"].itertuples()
+    assert (event.severity, "asks for 14 tests" in event.text, event.line) == ("warning", True, 2)
