@@ -61,7 +61,7 @@ def _print_groups(logs: Logs, paths: Sequence[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from azlatency.logs.format import printable
+    from azlatency.studies.format import printable
     from azlatency.studies.questions import groups
 
     found = groups(logs, paths) if logs.rows["runs"] else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from azlatency.studies.samples import of_one_run, round_trips
+from azlatency.studies.samples import round_trips, select_one_run
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ def to_array(data: Values) -> tuple[FloatArray, int]:
     import numpy as np
 
     if hasattr(data, "columns"):
-        return round_trips(of_one_run(data)), 0
+        return round_trips(select_one_run(data)), 0
     numbers = data.to_numpy(dtype="float64", na_value=np.nan) if hasattr(data, "to_numpy") else data
     array = np.asarray(numbers, dtype="float64")
     if array.ndim != 1:

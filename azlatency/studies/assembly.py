@@ -26,9 +26,9 @@ from azlatency.studies.stored_tables import (
     PARSED_RUNS,
     VALUE_MARKS,
     in_order,
-    of_sources,
     read_stored,
     row_groups,
+    select_sources,
     stored_schema,
 )
 
@@ -80,12 +80,12 @@ def assemble(
     for batch in added:
         ids = set(batch["sources"]["source_id"].to_pylist())
         for name in PARSED:
-            parts[name].append(of_sources(batch[name], ids & seen))
+            parts[name].append(select_sources(batch[name], ids & seen))
         seen -= ids
     if kept:
         for name in PARSED:
             stored = read_stored(folder, name)
-            parts[name].insert(0, of_sources(_of_parsers(stored) if name == "events" else stored, kept))
+            parts[name].insert(0, select_sources(_of_parsers(stored) if name == "events" else stored, kept))
     tables = {name: in_order(pa.concat_tables(parts.pop(name)), list(paths)) for name in PARSED}
     # The path of a log is that of the first file with these bytes.
     position = tables["sources"].schema.get_field_index("path")
@@ -158,7 +158,7 @@ def _copies(
     def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
         columns = ["run_id", PRINTED[name]]
         ids = {run_id[:16] for run_id in run_ids}
-        yield of_sources(tables[name].select(columns), ids)
+        yield select_sources(tables[name].select(columns), ids)
         for source_id in sorted(ids & large.keys()) if name == "samples" else ():
             for file in large[source_id]:
                 yield from row_groups(file, columns)

@@ -215,9 +215,9 @@ class Manifest:
                 else:
                     values[key], places[key] = value, entry.place
         for pair, text in conflicts.items():
-            told = self._first_conflicts.setdefault(pair, text)
-            first, count = self.conflicts.get(told, (f"{path}:{run.get('first_line')}", 0))
-            self.conflicts[told] = first, count + 1
+            message = self._first_conflicts.setdefault(pair, text)
+            first, count = self.conflicts.get(message, (f"{path}:{run.get('first_line')}", 0))
+            self.conflicts[message] = first, count + 1
         run["study"] = self.name
         same = None if any(entry.pattern for entry, _ in matching) else tuple(id(entry) for entry, _ in matching)
         if (merged := self._merged.get(same)) is None:

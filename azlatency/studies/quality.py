@@ -117,9 +117,9 @@ class _Events:
 def _events_by_source(events: Iterable[Row]) -> dict[str, dict[str, _Events]]:
     by_source: dict[str, dict[str, _Events]] = {}
     for event in events:
-        alike = by_source.setdefault(event["source_id"], {}).setdefault(event["code"], _Events(event))
-        alike.count += 1
-        alike.is_caveat = alike.is_caveat or event["severity"] != "info" or event["code"] in _LIMITS
+        group = by_source.setdefault(event["source_id"], {}).setdefault(event["code"], _Events(event))
+        group.count += 1
+        group.is_caveat = group.is_caveat or event["severity"] != "info" or event["code"] in _LIMITS
     return by_source
 
 
@@ -127,7 +127,7 @@ def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events]
     remarks = tuple(_remarks(events))
     if not uses:
         return Check(source["path"], "useless", (), remarks)
-    has_caveats = any(alike.is_caveat for alike in events.values())
+    has_caveats = any(group.is_caveat for group in events.values())
     return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
@@ -170,11 +170,11 @@ def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_cl
 def _remarks(events: dict[str, _Events]) -> list[str]:
     """Return one line per event code: its first line number, how often it occurs, and what it means."""
     remarks = []
-    for code, alike in events.items():
-        first = alike.first
+    for code, group in events.items():
+        first = group.first
         if first["severity"] == "info" and code not in _LIMITS:
             continue
-        count = f" ({alike.count} times)" if alike.count > 1 else ""
+        count = f" ({group.count} times)" if group.count > 1 else ""
         meaning = f"{_LIMITS[code]}: " if code in _LIMITS else ""
         remarks.append(f"line {first['line']}{count}: {meaning}{first['text']}")
     return remarks

@@ -35,7 +35,7 @@ def sample_count(study: Study) -> int:
     return sum(pq.read_metadata(path).num_rows for path in (study.folder / "samples").glob("tool=*/*.parquet"))
 
 
-def of_one_run(samples: pd.DataFrame) -> pd.DataFrame:
+def select_one_run(samples: pd.DataFrame) -> pd.DataFrame:
     """Return the counted samples of a frame with a single run; raise `ValueError` for other frames."""
     if "rtt_ns" not in samples.columns:
         raise ValueError(f"the frame has no column rtt_ns; its columns are {', '.join(map(str, samples.columns))}")

@@ -96,7 +96,7 @@ def source_ids(table: pa.Table) -> pa.ChunkedArray:
     return table["source_id"] if "source_id" in table.column_names else pc.utf8_slice_codeunits(table["run_id"], 0, 16)
 
 
-def of_sources(table: pa.Table, ids: Set[str] | pa.Array) -> pa.Table:
+def select_sources(table: pa.Table, ids: Set[str] | pa.Array) -> pa.Table:
     """Return the rows of some logs."""
     import pyarrow as pa
     import pyarrow.compute as pc

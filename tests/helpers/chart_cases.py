@@ -69,7 +69,7 @@ class StudyResults:
 
     @cached_property
     def steps(self) -> Any:
-        return az.stats.placement.changes(az.stats.placement.of_widest_methods(self.conditions), "placement")
+        return az.stats.placement.changes(az.stats.placement.widest_methods(self.conditions), "placement")
 
     @cached_property
     def changes(self) -> Any:
@@ -130,7 +130,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
         "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
-        "placement": lambda: charts.placement_values(az.stats.placement.of_widest_methods(of.conditions)),
+        "placement": lambda: charts.placement_values(az.stats.placement.widest_methods(of.conditions)),
         "estimation": lambda: charts.estimation_plot(of.steps),
         "changes": lambda: charts.single_changes(of.changes[:30]),
         "series": lambda: charts.run_series(of.in_time),

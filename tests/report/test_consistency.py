@@ -186,7 +186,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     pages = pages_of(name)
     study, runs, streams = pages.study, pages.runs, pages.streams
     conditions = az.stats.placement.conditions(study, runs)
-    steps = az.stats.placement.changes(az.stats.placement.of_widest_methods(conditions), "placement")
+    steps = az.stats.placement.changes(az.stats.placement.widest_methods(conditions), "placement")
     means = az.summarize(runs, "mean_ns") if len(runs) else []
     late = az.summarize(runs, "p99_ns") if len(runs) else []
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []

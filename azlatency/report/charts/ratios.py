@@ -54,13 +54,13 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     """Return the result in words: how many comparisons differ, and the largest difference."""
     apart = [pair for pair in pairs if pair.verdict == "different"]
     if not apart:
-        alike, within = (
+        equivalent, within = (
             sum(pair.verdict == name for pair in pairs) for name in ("equivalent", "different_within_margin")
         )
         counts = {
-            "practically equivalent": alike,
+            "practically equivalent": equivalent,
             "different, but within the margin": within,
-            "inconclusive": len(pairs) - alike - within,
+            "inconclusive": len(pairs) - equivalent - within,
         }
         result = "no difference beyond the margin shown" if within else "no difference shown"
         return f"{what}: {result}; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"

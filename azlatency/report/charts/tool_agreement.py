@@ -74,8 +74,8 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         left_out(len(shown), len(drawn), "comparisons"),
     )
     # Tools that send the same kind of packet should agree; others measure different things.
-    alike = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
-    far = max(alike, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
+    comparable = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
+    far = max(comparable, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
     title = f"{far.first} shows {number(far.ratio.estimate or 1.0)}× the round trips of {far.second}: {_subject(far)}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 

@@ -27,7 +27,7 @@ def reset_session() -> None:
         pyplot.close("all")
     if truth := sys.modules.get("azlatency.report.charts.truth"):
         truth.ground_truth(None)  # that of the last notebook
-    # Leaving the block marks the filters as changed, upon which Python forgets which warnings it has shown. Otherwise a
+    # Leaving the block marks the filters as changed; Python then forgets which warnings it has shown. Otherwise a
     # notebook's output would depend on which notebooks ran before it.
     with warnings.catch_warnings():
         pass
@@ -57,8 +57,8 @@ def files_read() -> str:
     """Return the paths that a notebook read, as a JSON list; a listed folder is "names in …".
 
     Only what may change a result: files of the data and of the project, not those of Python and its libraries. Of
-    folders only those of the data, for Python itself lists the others; and not the folder of all imports, for to look
-    for one of them says nothing about the others.
+    folders only those of the data, for Python itself lists the others; and not the folder of all imports, because
+    looking for one of them says nothing about the others.
     """
     data = Path(os.environ.get("AZLATENCY_DATA", "data")).absolute()
     libraries = (Path(sys.prefix), Path(__file__).parents[2])

@@ -193,7 +193,7 @@ def _present(value: Any) -> Any:
     return None if value is None or pd.isna(value) or value == "" else value
 
 
-def of_widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
+def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
     """Select the conditions of the methods that measured most placements, and all reported ones.
 
     Parameters
@@ -311,7 +311,7 @@ def _pairs(conditions: Sequence[Condition], factor: Factor) -> Iterable[tuple[Co
     rank = {level: index for index, level in enumerate(levels)}
     for other in conditions:
         lower = [base for base in conditions if rank[getattr(base, factor)] < rank[getattr(other, factor)]]
-        lower = [base for base in lower if _alike(base, other, factor)]
+        lower = [base for base in lower if _comparable(base, other, factor)]
         if lower:
             # Placements are compared with the reference, levels of other factors with the nearest level below.
             sign = 1 if factor == "placement" else -1
@@ -324,7 +324,7 @@ def _by_number(vm_size: str) -> tuple[int, str]:
     return (int(match.group()) if match else 0), vm_size
 
 
-def _alike(first: Condition, second: Condition, factor: Factor) -> bool:
+def _comparable(first: Condition, second: Condition, factor: Factor) -> bool:
     if (first.kind, first.statistic) != (second.kind, second.statistic):
         return False
     if first.origin == "log" and factor != "placement" and first.path != second.path:

@@ -24,7 +24,7 @@ from azlatency.stats.within_run.change_points import (
     self_normalised_statistic,
 )
 from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
-from azlatency.studies.samples import of_one_run
+from azlatency.studies.samples import select_one_run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -237,7 +237,7 @@ def stability(
     from scipy.stats import rankdata
 
     if times is None and hasattr(data, "columns") and "sent_ns" in data.columns:
-        sent = of_one_run(data)["sent_ns"]
+        sent = select_one_run(data)["sent_ns"]
         times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
     x, missing = to_array(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()

@@ -9,7 +9,7 @@ import pytest
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.placement import Condition, changes, conditions, contradicting, of_widest_methods
+from azlatency.stats.across_runs.placement import Condition, changes, conditions, contradicting, widest_methods
 
 
 def condition(path: str = "A → B", placement: str = "same_zone", values: Any = (100.0,), **known: Any) -> Condition:
@@ -93,7 +93,7 @@ def test_another_path_is_not_a_change_of_the_message_size() -> None:
 def test_the_widest_methods_are_kept() -> None:
     wide = [condition(placement=placement, method="wide") for placement in ("same_zone", "cross_zone")]
     narrow = [condition(method=f"narrow {index}") for index in range(5)]
-    kept = {condition.method for condition in of_widest_methods([*narrow, *wide], 2)}
+    kept = {condition.method for condition in widest_methods([*narrow, *wide], 2)}
     assert "wide" in kept and len(kept) == 2
 
 

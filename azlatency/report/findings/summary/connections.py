@@ -32,7 +32,7 @@ def connect_times(data: Data) -> Answer | None:
         return Linked(span(values.reindex(run_ids), "ns", like=like), RunsRef(tuple(run_ids), metric), bold=bold)
 
     lowest = [least.reindex(ids).min() for ids in paths.values()]
-    alike = len(paths) > 1 and max(lowest) < ALIKE * min(lowest)
+    similar = len(paths) > 1 and max(lowest) < ALIKE * min(lowest)
     return Answer(
         badge="indicative",
         answer=(
@@ -40,7 +40,7 @@ def connect_times(data: Data) -> Answer | None:
             *listed((times(least, "connect_min", ids), f" on {path}") for path, ids in paths.items()),
             " (means ",
             *listed((times(mean, "connect_mean", ids, bold=False),) for ids in paths.values()),
-            "); neither path is visibly shorter." if alike and len(paths) == 2 else ").",
+            "); neither path is visibly shorter." if similar and len(paths) == 2 else ").",
             *_differing_zone_maps(study),
         ),
         inference=(
