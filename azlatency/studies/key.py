@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import settings_of
 from azlatency.studies.format import format_value
-from azlatency.studies.names import differing_words
+from azlatency.studies.names import differing_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,8 +190,8 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
     return methods, [" ".join(codes) for codes in unknown]
 
 
-def refuse_mixed_names(runs: pd.DataFrame, methods: Sequence[str], unknown: list[str]) -> dict[str, str]:
-    """Add the refusal of runs whose files have names of different treatments; return such a file for another one.
+def refuse_mixed_names(runs: pd.DataFrame, methods: Sequence[str], unknown: list[str]) -> None:
+    """Add the refusal of runs whose files have names of different treatments to the ``unknown`` of `label`.
 
     ``ipsec_1.log`` and ``openvpn_1.log`` may be anything but repeats, unless study.toml gives both a scenario.
     """
@@ -199,15 +199,11 @@ def refuse_mixed_names(runs: pd.DataFrame, methods: Sequence[str], unknown: list
     for place, (path, scenario) in enumerate(zip(runs["path"], runs["scenario"].isna(), strict=True)):
         if scenario:
             groups.setdefault((str(path), methods[place]), []).append(place)
-    files, pairs = list(runs["file"]), {}
+    files = list(runs["file"])
     for places in groups.values():
-        names = [files[place] for place in places]
-        if len(set(names)) < 2 or not (words := differing_words(names)):
-            continue
-        for place in places:
-            unknown[place] = f"{unknown[place]} mixed_names".strip()
-        pairs[names[0]] = next(name for name in names if words[name] != words[names[0]])
-    return pairs
+        if len(places) > 1 and differing_pair([files[place] for place in places]):
+            for place in places:
+                unknown[place] = f"{unknown[place]} mixed_names".strip()
 
 
 def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:

@@ -59,6 +59,12 @@ def differing_words(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return differing if any(differing.values()) else {}
 
 
+def differing_pair(paths: Sequence[str]) -> tuple[str, str] | None:
+    """Return two paths that differ in a word; None if all of them repeat each other by their names."""
+    words = differing_words(paths)
+    return next(((paths[0], path) for path in paths if words and words[path] != words[paths[0]]), None)
+
+
 def words_of(path: str) -> tuple[str, ...]:
     """Return the words of a path, each once, without the ending of the file, counters, times and known fields."""
     stem = re.sub(r"(?:\.[A-Za-z]\w{0,4}){1,2}$", "", path.replace("\\", "/"))

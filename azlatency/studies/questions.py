@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from azlatency.studies.format import printable
 from azlatency.logs.tables import Logs
+from azlatency.studies.format import printable
 from azlatency.studies.manifest_draft import described_by_names, draft, literal, quoted
 from azlatency.studies.path import route
 from azlatency.studies.runs import client_side_runs, run_table

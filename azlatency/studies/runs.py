@@ -202,7 +202,7 @@ def of_streams(metrics: pd.DataFrame, test: str) -> pd.DataFrame:
     return metrics[metrics["stream"].isin(roles) if roles else metrics["stream"].isna()]
 
 
-_END_COLUMNS = (
+END_COLUMNS = (
     ("client", "region", "zone", "physical_zone"),
     ("server", "peer_region", "peer_zone", "peer_physical_zone"),
 )
@@ -210,7 +210,7 @@ _END_COLUMNS = (
 
 def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
     """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
-    columns = [name for end in _END_COLUMNS for name in end]
+    columns = [name for end in END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
     keys = list(zip(*cells, strict=True))
     distinct = list(dict.fromkeys(keys))
@@ -221,7 +221,7 @@ def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
 
 def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     """Return the texts of the paths of each scenario of the table ``runs`` that has several paths."""
-    names = [*(name for end in _END_COLUMNS for name in end), "scenario", "tool"]
+    names = [*(name for end in END_COLUMNS for name in end), "scenario", "tool"]
     keys = list(dict.fromkeys(zip(*(runs[name].to_pylist() for name in names), strict=True)))
     paths = name_paths([_path(each, maps) for each in keys], [each[-1] for each in keys])
     texts: dict[str, list[str]] = {}
@@ -231,7 +231,7 @@ def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
 
 
 def _path(cells: tuple[str | None, ...], maps: Maps) -> Path:
-    """Return the path of the values of `_END_COLUMNS` and the scenario."""
+    """Return the path of the values of `END_COLUMNS` and the scenario."""
     client, server = (
         Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
         for machine, region, zone, physical_zone in (cells[:4], cells[4:8])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.studies.names import differing_words
+from azlatency.studies.names import differing_pair, differing_words
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,11 @@ def test_words_that_differ(paths: list[str], words: list[str]) -> None:
 )
 def test_counters_times_and_known_fields_are_no_words(paths: list[str]) -> None:
     assert differing_words(paths) == {}
+
+
+def test_a_pair_that_differs() -> None:
+    assert differing_pair(["ipsec_1.log", "ipsec_2.log", "openvpn_1.log"]) == ("ipsec_1.log", "openvpn_1.log")
+    assert differing_pair(["ipsec_1.log", "ipsec_2.log"]) is differing_pair([]) is None
 
 
 def test_long_names_take_no_time() -> None:
