@@ -73,7 +73,7 @@ def test_the_programmed_ratio_of_rates_is_found(study: az.Study) -> None:
     due = links.loc["az2a → az3a", "rate"] / links.loc["az3a → az2a", "rate"]
     assert due == 2
     by_method = {result.labels["method"]: result.pairs for result in az.asymmetry(study, metric="throughput")}
-    assert set(by_method) == {"iperf3 TCP", "ntttcp"}
+    assert set(by_method) == {"iperf3 TCP", "ntttcp (sender)"}
     for pairs in by_method.values():
         slow, *even = sorted(pairs, key=lambda pair: pair.what != "az2a → az3a over back")
         assert slow.ratio.low <= due <= slow.ratio.high * 1.02 and slow.verdict == "different"

@@ -41,4 +41,4 @@ def cni_latency(cni: Study) -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def cni_throughput(cni: Study) -> pd.DataFrame:
-    return az.throughput(cni)
+    return az.throughput(cni, sender_only=True)

@@ -68,7 +68,7 @@ def test_runs_of_unknown_ends_are_not_pooled(tmp_path: Path) -> None:
     runs = az.latency(az.load("mine", processed=tmp_path))
     by_method = {estimate.labels["method"]: estimate for estimate in az.summarize(runs, "mean_ns")}
     assert set(runs["path"]) == {"? → ?"}
-    assert [estimate.codes for estimate in by_method.values() if estimate.n > 1] == [("path_unknown",)]
+    assert [estimate.codes for estimate in by_method.values() if estimate.n > 1] == [("mixed_names", "path_unknown")]
     assert all(estimate.estimate is None for estimate in by_method.values())
 
 
