@@ -482,6 +482,15 @@ class QperfParser(Parser):
     tool = "qperf"
     reader = _Qperf
     commands = ("qperf",)
+    options: ClassVar = {
+        "msg_size": ("-m", "--msg_size"),
+        "sock_buf_size": ("-sb", "--sock_buf_size"),
+        "mtu_size": ("-mt", "--mtu_size"),
+        "cpu_affinity": ("-ca", "--cpu_affinity"),
+        "flip": ("-f", "--flip"),
+        "access_recv": ("-ar", "--access_recv"),
+        "requested_count": ("-n", "--no_msgs"),
+    }
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return every log but the first: all blocks below one prompt are of one command."""

@@ -42,7 +42,7 @@ def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    findings = intervals_by_path(across) + values_by_path(streams, "throughput_bit_s", "bit/s", "goodput", across)
+    findings = intervals_by_path(across) + values_by_path(streams, "throughput_bit_s", "bit/s", "throughput", across)
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

@@ -42,8 +42,8 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
         Column("counted on", lambda run: _COUNTED_ON.get(text(run["retransmits_scope"]))),
     ]
     note = (
-        "Goodput: application bytes, counted by the receiver if the log has its count. The counts of both sides are "
-        "not added."
+        "Goodput: application bytes that the receiver counted. A rate that only the sender counted contains what "
+        "still waits in buffers; it is a method of its own. The counts of both sides are not added."
     )
     rows = [run for _, run in runs.iterrows()]
     return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((str(run.name),), "run")])
