@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -47,6 +48,8 @@ _END = 64
 _MOST_UNKNOWN = 2**20
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
+#: Code of the event of a file in a folder or archive that is no text: a document, a picture, a damaged archive.
+UNREADABLE = "unreadable_file"
 #: Code of the event of a file whose bytes are those of another one.
 IDENTICAL = "identical_file"
 
@@ -88,7 +91,8 @@ def parse(
     Raises
     ------
     LogError
-        If a path cannot be read, or with ``strict`` if a log contains an error.
+        If nothing of a path can be read, or with ``strict`` if a log contains an error. A file that cannot be read in a
+        folder or archive with others is an event and a warning.
 
     Notes
     -----
@@ -129,10 +133,21 @@ def _parts(
         yield from executor.map(partial(parse, tool=tool), paths)
         return
     for path in paths:
+        unreadable: list[str] = []
+        is_empty = True
         for source in expand(path):
             if isinstance(source, SourceError):
-                raise LogError(str(source))
-            yield parse_source(source, explain=explain, tool=tool)
+                unreadable.append(str(source))
+            else:
+                is_empty = False
+                yield parse_source(source, explain=explain, tool=tool)
+        if unreadable and is_empty:
+            raise LogError(unreadable[0])
+        others = Logs()
+        for message in unreadable:
+            warnings.warn(message, stacklevel=3)
+            others.rows["events"].append({"code": UNREADABLE, "severity": "error", "text": message})
+        yield others
 
 
 def _as_copy(logs: Logs, source: Row, first: str) -> Logs:

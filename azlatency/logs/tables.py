@@ -118,11 +118,13 @@ class TableSet(ABC):
     def errors(self) -> list[str]:
         """Return the error events as ``path:line: text``."""
         paths = {row["source_id"]: row["path"] for row in self.records("sources")}
+        errors = (event for event in self.iter_records("events") if event["severity"] == "error")
         return [
+            # A file that cannot be read is no source; the text names it.
+            event["text"] if event["source_id"] is None else
             f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
-            for event in self.iter_records("events")
-            if event["severity"] == "error"
-        ]
+            for event in errors
+        ]  # fmt: skip
 
     @cached_property
     def sources(self) -> pd.DataFrame:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import warnings
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,3 +39,31 @@ def test_a_file_without_a_log_is_an_event_and_in_strict_mode_an_exception(tmp_pa
     assert logs.errors() and len(logs.runs) == 0 and len(event_codes(logs)) >= 1
     with pytest.raises(LogError, match=r"a\.log:1: no log of a known tool"):
         parse(path, strict=True)
+
+
+def test_a_document_among_logs_is_an_event_and_a_warning(tmp_path: Path, raw: Path) -> None:
+    """The logs beside it are read; a document alone, or ``strict``, is an error."""
+    shutil.copy(raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log", tmp_path)
+    with zipfile.ZipFile(tmp_path / "table.xlsx", "w") as workbook:
+        workbook.writestr("[Content_Types].xml", "<Types/>")
+    with pytest.warns(UserWarning, match=r"table\.xlsx:1: a document"):
+        logs = az.parse(tmp_path)
+    assert len(logs.runs) == 1 and list(logs.events.loc[logs.events["code"] == "unreadable_file", "severity"]) == [
+        "error"
+    ]
+    assert len(logs.errors()) == 1 and "table.xlsx:1: a document" in logs.errors()[0]
+    for paths, strict in ((tmp_path / "table.xlsx", False), (tmp_path, True)):
+        with pytest.raises(az.LogError, match=r"table\.xlsx:1: a document"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            az.parse(paths, strict=strict)
+
+
+def test_files_with_the_same_bytes_are_one_run(tmp_path: Path, raw: Path) -> None:
+    log = raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
+    for name in ("a.log", "b.log", "c.log"):
+        shutil.copy(log, tmp_path / name)
+    for executor in (None, ThreadPoolExecutor(1)):
+        logs = az.parse(tmp_path, tmp_path / "a.log", executor=executor)
+        assert (len(logs.sources), len(logs.runs), len(az.latency(logs))) == (1, 1, 1)
+        texts = logs.events.loc[logs.events["code"] == "identical_file", "text"]
+        assert sorted(text.rpartition("/")[2] for text in texts) == ["a.log; counts once"] * 3
