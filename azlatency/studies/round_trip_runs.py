@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from azlatency.studies.runs import client_side_runs, frequency_tables, of_whole_runs, once_per_study, run_table
+from azlatency.studies.runs import STEP, client_side_runs, frequency_tables, of_whole_runs, once_per_study, run_table
 from azlatency.studies.samples import bounds, by_run, median, order_statistic
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
 
 #: Mean transactions in flight up to which a test counts as one at a time; the least burst has 2.
 _MOST_OUTSTANDING = 1.05
+_MILLISECOND = 10**6
 
 
 def latency(study: Study | Logs) -> pd.DataFrame:
@@ -36,7 +39,8 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         - ``mean_from``: ``"printed"``, or ``"rate"`` (of transactions, one at a time);
         - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
         - ``received``: printed number of replies;
-        - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value, in ns.
+        - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value or, of
+          a value from samples, the step in which the tool prints them, in ns (1,000,000 for ping of Windows).
 
         The column types are those of `azlatency.Study`: numbers are ``float64`` if they can be missing.
 
@@ -73,7 +77,7 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
         ("max_ns", "rtt_max"),
     ):
         runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
-    runs["mean_ns_resolution"] = of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
+    runs["mean_ns_resolution"] = STEP * of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
     _fill_from_rates(metrics, runs)
     quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
@@ -81,7 +85,7 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
     resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
     for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
         printed = table[table["q"] == q].drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
-        runs[column], runs[f"{column}_resolution"] = printed["value_ns"], printed["resolution_ns"]
+        runs[column], runs[f"{column}_resolution"] = printed["value_ns"], STEP * printed["resolution_ns"]
     has_median = runs["median_ns"].notna()
     runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
     without_median = _fill_from_samples(study, runs)
@@ -102,7 +106,7 @@ def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
     for run_id in times.index.intersection(runs.index[runs["mean_ns"].isna()]).intersection(rates.index):
         value = float(times.at[run_id, "value"])
         if one_outstanding(value, float(rates.at[run_id, "value"])):
-            resolution = times.at[run_id, "resolution"]
+            resolution = STEP * times.at[run_id, "resolution"]
             runs.loc[run_id, ["mean_ns", "mean_ns_resolution", "mean_from"]] = [value, resolution, "rate"]
 
 
@@ -111,7 +115,7 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
     import numpy as np
 
     without = {column: set(runs.index[runs[column].isna()]) for column in ("median_ns", "p99_ns")}
-    answered = set()
+    answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
     for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
@@ -122,6 +126,7 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
         # A run without any reply did not measure an infinite latency.
         if not replies:
             continue
+        steps.add(str(runs.at[run_id, "tool"]), low)
         if run_id in without["p99_ns"] and len(samples) >= 100:
             least, most = (order_statistic(np.sort(end), 0.99) for end in (low, high))
             found["p99_ns"][run_id] = least if least == most else math.nan
@@ -129,10 +134,34 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
             answered.add(run_id)
             if not math.isnan(middle := median(samples)):
                 found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
+    for column in ("median_ns", "p99_ns"):
+        found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}
     for column, values in found.items():
         if values:
             runs.loc[list(values), column] = list(values.values())
     return answered
+
+
+class _Steps:
+    """The step in which each tool prints round-trip times, from the samples of all its runs."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, int] = {}
+        self._several: set[str] = set()
+
+    def add(self, tool: str, times: NDArray[np.float64]) -> None:
+        """Add the times of a run in ns; infinite ones do not count."""
+        import numpy as np
+
+        finite = times[np.isfinite(times)].astype(np.int64)
+        self._steps[tool] = int(np.gcd.reduce(finite, initial=self._steps.get(tool, 0)))
+        if len(finite) and finite.min() != finite.max():
+            self._several.add(tool)
+
+    def of(self, tool: str) -> float:
+        """Return the largest step in ns of which all times are multiples; at most 1 ms if all of them are equal."""
+        step = self._steps[tool]
+        return float(step if tool in self._several or step % _MILLISECOND else _MILLISECOND)
 
 
 def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:

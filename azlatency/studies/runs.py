@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Ends of a stream; the first that was counted is the throughput.
 SIDES = ("receiver", "sender")
+#: A step of printed values is twice the largest rounding error, which the tables have as resolution.
+STEP = 2
 #: Tests of each direction of a bidirectional test, and the roles of its streams in the logs of client and server.
 ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
 

@@ -8,6 +8,7 @@ from azlatency.studies.key import SENDER
 from azlatency.studies.runs import (
     ROLES_OF_TEST,
     SIDES,
+    STEP,
     by_run_id,
     client_side_runs,
     names_of,
@@ -109,7 +110,7 @@ def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
         side=sides.where(receiver["value"].notna(), "sender"),
         printed=receiver["printed"].fillna(sender["printed"]),
         printed_unit=receiver["printed_unit"].fillna(sender["printed_unit"]),
-        throughput_bit_s_resolution=receiver["resolution"].fillna(sender["resolution"]),
+        throughput_bit_s_resolution=STEP * receiver["resolution"].fillna(sender["resolution"]),
         retransmits=retransmits["value"],
         retransmits_scope=retransmits["scope"],
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
-from helpers.places import FIXTURES
+from helpers.places import FIXTURES, ROOT
 
 import azlatency as az
 from azlatency.studies import round_trip_runs
@@ -30,3 +32,29 @@ def test_a_rate_with_a_burst_is_not_a_latency() -> None:
     logs = az.parse(FIXTURES / "netperf" / "2.7.1-rr-burst4-v2.log")
     assert "rtt_from_rate" in set(logs.metrics["metric"])
     assert az.latency(logs)["mean_ns"].isna().all()
+
+
+def test_a_median_from_samples_has_the_step_in_which_the_tool_prints_them(tmp_path: Path) -> None:
+    """Windows prints whole milliseconds: medians of 10 and 11 ms may be of paths that differ by 1.6 %."""
+    replies = "Reply from 10.0.0.5: bytes=32 time={}ms TTL=64"
+    end = "\nPing statistics for 10.0.0.5:\n    Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),\n"
+    for side, times in (("base", (10, 10, 10, 11)), ("candidate", (10, 11, 11, 11))):
+        for run in range(6):
+            lines = "\n".join(map(replies.format, times[run % 4 :] + times[: run % 4]))
+            text = f"\nPinging 10.0.0.5 with 32 bytes of data:\n{lines}\n{end}" + "\n" * (run + 1)
+            (tmp_path / side).mkdir(exist_ok=True)
+            (tmp_path / side / f"{run}.log").write_text(text, "utf-8")
+    base, candidate = (az.latency(az.parse(tmp_path / side)) for side in ("base", "candidate"))
+    assert set(base["median_ns"]) == {10e6} and set(candidate["median_ns"]) == {11e6}
+    assert set(base["median_ns_resolution"]) == set(candidate["median_ns_resolution"]) == {1e6}
+    result = az.compare(candidate["median_ns"], base["median_ns"], unit="ns", resolution=1e6)
+    assert result.ratio.low is not None and result.ratio.low < 1.016 and result.verdict == "undetermined"
+
+
+def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
+    """qperf prints 699 us, half a round trip: the round trip is known to ± 1 µs."""
+    logs = az.parse(ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az3")
+    qperf = az.latency(logs).query("tool == 'qperf'").iloc[0]
+    assert (qperf["mean_ns"], qperf["mean_ns_resolution"]) == (1_398_000, 2_000)
+    rates = az.throughput(logs).query("tool == 'iperf3'").iloc[0]
+    assert (rates["throughput_bit_s"], rates["throughput_bit_s_resolution"]) == (7.91e9, 1e7)

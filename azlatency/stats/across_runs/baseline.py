@@ -38,6 +38,7 @@ from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of, format_interval, format_value
 from azlatency.studies.path import Path
+from azlatency.studies.runs import STEP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -427,7 +428,9 @@ def baseline(
         for key, group in groups:
             labels = dict(zip(keys, key, strict=False))
             name = _named(str(metric), expectation)
-            runs = group.rename(columns={"value": name, "resolution": resolution_column(name)})
+            runs = group.rename(columns={"value": name})
+            if "resolution" in group.columns:
+                runs[resolution_column(name)] = STEP * group["resolution"]
             results.append(check_expectation(runs, expectation, value=name, confidence=confidence, labels=labels))
     return Results(results)
 

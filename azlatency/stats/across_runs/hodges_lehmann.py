@@ -6,7 +6,7 @@ from itself, and with thousands of packets a difference of 0.1 µs is "significa
 
 Own code: scipy has the tests but neither the intervals nor, with ties, exact p-values.
 
-Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Psychometrika 30:239 (1965); Tukey
+Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Technometrics 7:257 (1965); Tukey
 1949, intervals from Walsh averages.
 """
 

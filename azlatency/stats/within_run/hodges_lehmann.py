@@ -1,6 +1,6 @@
 """The shift between two dependent samples of one run.
 
-Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Psychometrika 30:239 (1965).
+Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Technometrics 7:257 (1965).
 """
 
 from __future__ import annotations

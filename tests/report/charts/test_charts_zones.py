@@ -58,8 +58,10 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
         tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
     )
     assert isinstance(rates, Table) and isinstance(delays, Table)
-    # The streams of iperf3 resemble those of the round before, so their interval is widened and contains 2.
-    assert len(rates.cells) == 6 and all(row[-1] == "yes" for row in rates.cells)
+    # A test of one second reaches 1 to 2 % less than the faster rate: ntttcp's interval ends just below the ratio of 2.
+    # The streams of iperf3 resemble those of the round before, so their interval is widened and contains it.
+    no = [row[:2] for row in rates.cells if row[-1] != "yes"]
+    assert len(rates.cells) == 6 and no == [("az2a ↔ az3a", "ntttcp (sender)")]
     assert not any(row[-1].startswith("different") for row in delays.cells)
     matrix = charts.zone_matrices(asymmetries)
     assert isinstance(matrix, Chart)
@@ -154,7 +156,7 @@ def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Call
     (one,) = results_of("westeurope-azure-cni").agreements
     assert one.agree and one.differs_in == ()
     chart = charts.agreement_plot([one])
-    assert isinstance(chart, Chart) and "practically equivalent; mean 1.01 [0.9888, 1.031]" in chart.alt
+    assert isinstance(chart, Chart) and "practically equivalent; mean 1.01 [0.9836, 1.037]" in chart.alt
     assert "agree within 5 %" in repr(az.findings.tool_agreement.conclude([one]))
 
 

@@ -23,6 +23,7 @@ from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.placement import Condition, conditions, widest
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.round_trip_runs import latency
+from azlatency.studies.runs import STEP
 from azlatency.studies.throughput_runs import throughput
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[Typica
         value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
         yield TypicalRun(
             path=str(path), method=str(method), value=value if math.isfinite(value) else None, unit=unit,
-            resolution=step if math.isfinite(step) else 0.0,
+            resolution=step / STEP if math.isfinite(step) else 0.0,
         )  # fmt: skip
 
 
