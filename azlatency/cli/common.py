@@ -134,7 +134,8 @@ _COPIES_NAMED = 4
 
 def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
     """Yield the contents of each source, or a message if it cannot be read; see `read`."""
-    from azlatency.logs.parse import parse_source
+    from azlatency.logs.parse import parse_source, rename
+    from azlatency.logs.source.copied_files import id_at_other_time
     from azlatency.logs.source.decode import SourceError
     from azlatency.logs.source.expand import expand, expand_stream
 
@@ -145,7 +146,15 @@ def read_each(files: list[str], explain: bool = False, tool: str | None = None) 
         for source in sources:
             if isinstance(source, SourceError):
                 yield str(source)
-            elif (first := path_by_id.setdefault(source.source_id, source.path)) != source.path:
+                continue
+            first = path_by_id.setdefault(source.source_id, source.path)
+            renamed = id_at_other_time(source.source_id, source.path, first)
+            if first != source.path and renamed and renamed not in path_by_id:
+                path_by_id[renamed] = source.path
+                logs = parse_source(source, explain=print_error if explain else None, tool=tool)
+                rename(logs, source.source_id, renamed)
+                yield logs
+            elif first != source.path:
                 copies += 1
                 if copies <= _COPIES_NAMED:
                     print_error(f"{source.path}: identical to {first}; skipped")

@@ -30,6 +30,7 @@ from azlatency.logs.recognise.segment import (
     segment,
 )
 from azlatency.logs.record import Recorder, Row
+from azlatency.logs.source.copied_files import id_at_other_time
 from azlatency.logs.source.decode import Source, SourceError, has_control
 from azlatency.logs.source.expand import expand
 from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
@@ -97,9 +98,9 @@ def parse(
     Notes
     -----
     Latencies are round-trip times in nanoseconds, whatever the tool prints. Files with the same bytes are one run: the
-    first is read, and an event names the others. Text that no parser recognises never
-    raises: it becomes an event. Every line is data, known, blank, prose or unknown, and the table ``sources`` counts
-    them.
+    first is read, and an event names the others; they are two runs if times in their names differ. Text that no parser
+    recognises never raises: it becomes an event. Every line is data, known, blank, prose or unknown, and the table
+    ``sources`` counts them.
 
     Examples
     --------
@@ -115,10 +116,15 @@ def parse(
     first: dict[str, str] = {}
     for part in _parts(paths, executor, explain, tool):
         new = part
-        for source in part.rows["sources"]:
-            if source["source_id"] in first:
-                new = _as_copy(new, source, first[source["source_id"]])
-            first.setdefault(source["source_id"], source["path"])
+        for source in list(part.rows["sources"]):
+            source_id, path = source["source_id"], source["path"]
+            if source_id not in first:
+                first[source_id] = path
+            elif (renamed := id_at_other_time(source_id, path, first[source_id])) and renamed not in first:
+                first[renamed] = path
+                rename(new, source_id, renamed)
+            else:
+                new = _as_copy(new, source, first[source_id])
         logs.extend(new)
     if strict and (errors := logs.errors()):
         raise LogError(errors[0])
@@ -148,6 +154,17 @@ def _parts(
             warnings.warn(message, stacklevel=3)
             others.rows["events"].append({"code": UNREADABLE, "severity": "error", "text": message})
         yield others
+
+
+def rename(logs: Logs, source_id: str, renamed: str) -> None:
+    """Give a source another id, in all tables."""
+    for row in (row for rows in logs.rows.values() for row in rows):
+        for name in ("source_id", "run_id"):
+            if (row.get(name) or "").startswith(source_id):
+                row[name] = renamed + row[name][len(source_id) :]
+    for number, block in enumerate(logs.sample_blocks):
+        if block.run_id.startswith(source_id):
+            logs.sample_blocks[number] = replace(block, run_id=renamed + block.run_id[len(source_id) :])
 
 
 def _as_copy(logs: Logs, source: Row, first: str) -> Logs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.copied_files import id_at_other_time
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.assembly import Assembled, assemble, shortened
 from azlatency.studies.changes import find_manifest, fingerprint, has_changed, list_files
@@ -26,7 +27,7 @@ from azlatency.studies.format import count_of
 from azlatency.studies.machine_names import parse_maps
 from azlatency.studies.manifest import Manifest
 from azlatency.studies.names import differing_pair
-from azlatency.studies.parsing import CHANGED, ParsedBatch, parse_batch, split
+from azlatency.studies.parsing import CHANGED, ParsedBatch, parse_batch, split, with_ids
 from azlatency.studies.remote import RemoteFile, checked_out, fetched_manifest, is_url, publish
 from azlatency.studies.runs import END_COLUMNS, paths_by_scenario
 from azlatency.studies.store import (
@@ -206,6 +207,7 @@ def _import(
         path: Path(file) if isinstance(file, str) else file for path, file in files.items() if path not in reused
     }
     parsed = _parse(changed, marks, summary, executor, progress)
+    parsed += _parse_at_other_times(files, marks, reused)
     paths = _list_sources(marks, manifest, summary)
     kept = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
     large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
@@ -324,6 +326,32 @@ def _parse(
     except BrokenExecutor as error:
         raise LogError(f"a worker process died ({error}); check its memory and import again") from None
     return parsed
+
+
+def _parse_at_other_times(
+    files: Mapping[str, str | RemoteFile], marks: dict[str, Any], reused: set[str]
+) -> list[ParsedBatch]:
+    """Parse the files again whose bytes are those of another one, but whose names state another time.
+
+    Their sources get ids of their own. A large log is never equal by chance.
+    """
+    first: dict[str, str] = {}
+    batches = []
+    for path, mark in marks.items():
+        ids = {}
+        for source_id, shown in mark["sources"]:
+            other = first.setdefault(source_id, shown)
+            if other != shown and (renamed := id_at_other_time(source_id, shown, other)):
+                ids[source_id] = renamed
+        if not ids:
+            continue
+        file = files[path]
+        batch = parse_batch([(path, Path(file) if isinstance(file, str) else file, mark["tool"])])
+        if not batch.large:
+            batches.append(with_ids(batch, ids))
+            mark["sources"] = [[ids.get(source_id, source_id), shown] for source_id, shown in mark["sources"]]
+            reused.discard(path)
+    return batches
 
 
 def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:

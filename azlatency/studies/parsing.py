@@ -164,6 +164,20 @@ def parse_batch(batch: Sequence[Task]) -> ParsedBatch:
     return _parse_files(batch, refused)
 
 
+def with_ids(batch: ParsedBatch, ids: Mapping[str, str]) -> ParsedBatch:
+    """Return a batch in which some sources have other ids."""
+    import pyarrow.compute as pc
+
+    tables = dict(batch.tables)
+    for name, table in batch.tables.items():
+        for column in {"source_id", "run_id"} & set(table.column_names):
+            values = tables[name][column]
+            for source_id, other in ids.items():
+                values = pc.replace_substring_regex(values, f"^{source_id}", other)
+            tables[name] = tables[name].set_column(table.column_names.index(column), table.field(column), values)
+    return batch._replace(tables=tables)
+
+
 def _find_misfit(task: Task) -> str | None:
     """Return line, name and value of the first number or text of a file that its column cannot store."""
     import pyarrow as pa
