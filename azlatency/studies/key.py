@@ -190,20 +190,25 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
     return methods, [" ".join(codes) for codes in unknown]
 
 
-def refuse_mixed_names(runs: pd.DataFrame, methods: Sequence[str], unknown: list[str]) -> None:
-    """Add the refusal of runs whose files have names of different treatments to the ``unknown`` of `label`.
+def refuse_mixed_names(runs: pd.DataFrame) -> pd.DataFrame:
+    """Add the refusal of runs whose files have names of different treatments to the column ``unknown``.
 
     ``ipsec_1.log`` and ``openvpn_1.log`` may be anything but repeats, unless study.toml gives both a scenario.
     """
+    import pandas as pd
+
     groups: dict[tuple[str, str], list[int]] = {}
-    for place, (path, scenario) in enumerate(zip(runs["path"], runs["scenario"].isna(), strict=True)):
-        if scenario:
-            groups.setdefault((str(path), methods[place]), []).append(place)
-    files = list(runs["file"])
+    for place, (path, method, unnamed) in enumerate(
+        zip(runs["path"], runs["method"], runs["scenario"].isna(), strict=True)
+    ):
+        if unnamed:
+            groups.setdefault((str(path), method), []).append(place)
+    files, unknown = list(runs["file"]), list(runs["unknown"])
     for places in groups.values():
         if len(places) > 1 and differing_pair([files[place] for place in places]):
             for place in places:
                 unknown[place] = f"{unknown[place]} mixed_names".strip()
+    return runs.assign(unknown=pd.Series(unknown, runs.index, dtype="str"))
 
 
 def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:

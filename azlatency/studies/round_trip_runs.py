@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from azlatency.studies.key import refuse_mixed_names
 from azlatency.studies.runs import STEP, client_side_runs, frequency_tables, of_whole_runs, once_per_study, run_table
 from azlatency.studies.samples import bounds, by_run, median, order_statistic
 
@@ -92,7 +93,9 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
     _fill_from_classes(study, runs)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
-    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+    return refuse_mixed_names(
+        runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+    )
 
 
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:

@@ -75,9 +75,7 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     # Parsed logs have no manifest.
     info: StudyInfo = study.info if isinstance(study, Study) else {}
     runs["path"] = pd.Series(_paths(named, parse_maps(info.get("machines", []))), runs.index, dtype=object)
-    methods, unknown = key.label(runs)
-    key.refuse_mixed_names(runs, methods, unknown)
-    runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in (methods, unknown))
+    runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.studies.key import SENDER
+from azlatency.studies.key import SENDER, refuse_mixed_names
 from azlatency.studies.runs import (
     ROLES_OF_TEST,
     SIDES,
@@ -88,10 +88,10 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
         goodput = pd.concat(parts).iloc[in_order]
     goodput = goodput[goodput["throughput_bit_s"].notna()]
     by_sender = goodput["side"] == "sender"
-    if not by_sender.any():
-        return goodput
-    goodput = goodput.assign(method=goodput["method"].where(~by_sender, goodput["method"] + SENDER))
-    return goodput.assign(name=names_of(goodput))
+    if by_sender.any():
+        goodput = goodput.assign(method=goodput["method"].where(~by_sender, goodput["method"] + SENDER))
+        goodput = goodput.assign(name=names_of(goodput))
+    return refuse_mixed_names(goodput)
 
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -149,11 +149,7 @@ def test_a_document_need_not_state_the_congestion_control() -> None:
 
 
 def test_names_of_different_treatments_are_refused_until_the_manifest_names_scenarios() -> None:
-    runs = frame(file=["ipsec_1.log", "ipsec_2.log", "openvpn_1.log"], scenario=None)
-    unknown = [""] * 3
-    key.refuse_mixed_names(runs, ["ping"] * 3, unknown)
-    assert unknown == ["mixed_names"] * 3
+    runs = frame(file=["ipsec_1.log", "ipsec_2.log", "openvpn_1.log"], scenario=None, method="ping", unknown="")
+    assert list(key.refuse_mixed_names(runs)["unknown"]) == ["mixed_names"] * 3
     for repeats in (runs.assign(scenario="vpn"), runs.assign(file=["a_1.log", "a_2.log", "a_3.log"])):
-        unknown = [""] * 3
-        key.refuse_mixed_names(repeats, ["ping"] * 3, unknown)
-        assert unknown == [""] * 3
+        assert list(key.refuse_mixed_names(repeats)["unknown"]) == [""] * 3
