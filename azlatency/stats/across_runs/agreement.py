@@ -89,7 +89,7 @@ class Agreement(Result):
         "first", "second", "pairs", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
         ("ratio_high", "ratio.high"), ("limit_low", "limits.0"), ("limit_high", "limits.1"),
         ("prediction_low", "prediction.0"), ("prediction_high", "prediction.1"), "tost_p", "verdict", "margin",
-        "agree", "differs_in", "scope", "method",
+        "agree", "differs_in", "scope", ("statistic", "method"),
     )  # fmt: skip
 
     @property

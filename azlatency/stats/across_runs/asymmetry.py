@@ -132,7 +132,8 @@ class Asymmetry(Result):
 
     ROW: ClassVar[Row] = (
         "what", "metric", "nodes", ("pairs", "pairs.#"), ("different", "different.#"),
-        "symmetric_enough", "index", "share_of_nodes", "rounds", "unit", "scope", "confidence", "method",
+        "symmetric_enough", "index", "share_of_nodes", "rounds", "unit", "scope", "confidence",
+        ("statistic", "method"),
     )  # fmt: skip
 
     @property

@@ -76,7 +76,8 @@ class Plan(Result):
     labels: dict[str, Any] = field(default_factory=dict)
 
     ROW: ClassVar[Row] = (
-        "what", "needed", "done", "more", "low", "high", "at_pilot_spread", "unit", "confidence", "scope", "method",
+        "what", "needed", "done", "more", "low", "high", "at_pilot_spread", "unit", "confidence", "scope",
+        ("statistic", "method"),
     )  # fmt: skip
 
     @property
