@@ -54,6 +54,9 @@ def import_(
         str | None, typer.Option(metavar="ADDRESS", help="Parse on the workers of the Dask cluster at this address.")
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Parse every log and write every table again.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a study of this name that was imported from another folder.")
+    ] = False,
     pseudonymise: Annotated[
         Path | None,
         typer.Option(
@@ -67,8 +70,9 @@ def import_(
 
     Sources are copied to data/raw/STUDY and are never modified. If that folder has no study.toml, a draft is written.
     Logs at a URL are read where they are, with the study.toml next to them.
-    Unchanged files are not parsed again. Exit code 0: runs were imported; 1: no log was recognised, or a
-    file could not be read (the others are imported); 2: usage error.
+    Unchanged files are not parsed again. A study is not replaced by logs of another folder.
+    Exit code 0: runs were imported; 1: no log was recognised, a file could not be read (the others are imported), or
+    the study was imported from another folder; 2: usage error.
     """
     from azlatency.studies.importer import import_study
     from azlatency.studies.store import list_studies
@@ -81,7 +85,7 @@ def import_(
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
     with _executor(dask) as executor:
-        importing = partial(import_study, out=out, executor=executor, rebuild=rebuild)
+        importing = partial(import_study, out=out, executor=executor, rebuild=rebuild, replace=replace)
         if study is not None:
             usable = _import_study(importing, names[0], sources or [], out, pseudonymise)
         else:

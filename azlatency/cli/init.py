@@ -19,6 +19,7 @@ _README = """\
 | path | contents |
 |---|---|
 | `data/raw/` | one folder per study: the logs as printed, and `study.toml` |
+| `data/processed/` | the tables of the studies, which `azlatency import` writes |
 | `notebooks/` | the pages of the report; edit, add or remove some |
 | `.github/workflows/latency.yml` | compares the studies `main` and `candidate` in GitHub Actions |
 
@@ -33,7 +34,7 @@ azlatency report                            # open build/site/index.html
 
 @command("init", "azlatency init northeurope", "azlatency init .")
 def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", autocompletion=complete_path)]) -> None:
-    """Make a project folder: data/raw for logs, the notebooks of the report to edit, a CI workflow.
+    """Make a project folder: data/raw and data/processed, the notebooks of the report to edit, a CI workflow.
 
     Existing files are never overwritten.
     """
@@ -42,8 +43,9 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
     texts = {
         "README.md": _README.format(title=folder.resolve().name),
         "requirements.txt": f"azlatency=={__version__}\n",
-        ".gitignore": "/build/\n/data/processed/\n",
+        ".gitignore": "/build/\n/data/processed/*\n!/data/processed/README.md\n",
         "data/raw/README.md": "One folder per study. Create one with: azlatency import LOGS --study NAME\n",
+        "data/processed/README.md": "One folder per study with its tables, which azlatency import writes.\n",
     }
     texts |= {
         f"notebooks/{path.name}": _without_outputs(path.read_text("utf-8"))

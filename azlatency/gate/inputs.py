@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.importer import import_study
+from azlatency.studies.importer import import_study, other_origin
 from azlatency.studies.ingest import copy_sources
 from azlatency.studies.selection import of_scenario
 from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_studies, load
@@ -22,11 +22,12 @@ def open_study(name: str) -> Iterator[Study]:
     first. The temporary study is deleted when the context ends. Raises `LogError` if there is neither a study nor a
     path of this name, or if it contains no run.
     """
-    if name in list_studies():
+    imported = [path.parent.name for path in data_folder("processed").glob("*/import.json")]
+    # Logs that were imported from elsewhere are not imported again: data/raw contains at most their study.toml.
+    if name in list_studies() and not other_origin(data_folder("processed") / name, name):
         import_study(name)
         yield load(name)
         return
-    imported = [path.parent.name for path in data_folder("processed").glob("*/import.json")]
     if name in imported:
         yield load(name)
         return

@@ -154,14 +154,12 @@ class Row:
         """Return the row for JSON; None is a missing value."""
         plan = self.plan
         cells = {name: _plain(value) for name, value in self.comparison.row().items()}
-        del cells["verdict"], cells["method"]
+        del cells["verdict"]
         return {
             "metric": self.metric,
             "verdict": self.verdict,
             "reason": self.reason or None,
             **cells,
-            "method": self.method,
-            "statistic": self.comparison.method,
             "base": self.base.estimate,
             "candidate": self.candidate_value,
             "p_beyond": self.p_beyond,

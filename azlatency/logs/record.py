@@ -41,6 +41,8 @@ class SampleBlock:
     status: Sequence[str]
     low_ns: Sequence[int | None] | None = None
     high_ns: Sequence[int | None] | None = None
+    quantity: str = "round_trip"
+    time_ns: Sequence[int | None] | None = None
 
 
 class Recorder:

@@ -162,14 +162,16 @@ TABLES: dict[str, tuple[Column, ...]] = {
         line               | int64   |       | 1-based
     """),
     "samples": _columns("""
-        run_id  | string |    |
-        tool    | string |    |
-        seq     | int64  |    |
-        sent_ns | int64  | ns | since the run's first probe
-        rtt_ns  | int64  | ns | null if there was no reply
-        status  | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (time invalid)
-        low_ns  | int64  | ns | only for interval-censored values
-        high_ns | int64  | ns | only for interval-censored values
+        run_id   | string |    |
+        tool     | string |    |
+        seq      | int64  |    |
+        sent_ns  | int64  | ns | since the run's first probe
+        rtt_ns   | int64  | ns | null if there was no reply, and for other quantities than round_trip
+        status   | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (time invalid)
+        low_ns   | int64  | ns | only for interval-censored values
+        high_ns  | int64  | ns | only for interval-censored values
+        quantity | string |    | what was measured: round_trip, or connect (time to open a connection)
+        time_ns  | int64  | ns | measured time of other quantities than round_trip; null if there was no reply
     """),
     "histograms": _columns("""
         run_id  | string |    |
@@ -196,6 +198,8 @@ NEVER_MISSING = {
     *(column.name for column in TABLES["sources"] if column.name.startswith("lines")),
     *("size_bytes", "first_line", "last_line", "line", "seq", "start_ns", "end_ns", "count"),
 }
+#: The quantity of samples that are round-trip times.
+ROUND_TRIP = "round_trip"
 #: Statuses of samples that no statistic counts, neither as a time nor as a loss.
 UNCOUNTED = ("warmup", "duplicate", "void")
 

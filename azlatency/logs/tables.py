@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PART, _SHORT = 2**18, 2**10
 #: At most this many blocks become one table: a log may have hundreds of thousands of runs.
 _MOST_TOGETHER = 2**12
-_SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns")
+_SAMPLE_TIMES = ("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns", "time_ns")
 
 
 class TableSet(ABC):
@@ -295,6 +295,7 @@ def sample_tables(blocks: Iterable[SampleBlock]) -> Iterator[pa.Table]:
             columns = {
                 "run_id": pa.repeat(pa.scalar(block.run_id), count),
                 "tool": pa.repeat(pa.scalar(block.tool), count),
+                "quantity": pa.repeat(pa.scalar(block.quantity), count),
                 "status": pa.repeat(pa.scalar(status.value), count)
                 if isinstance(status, Repeated)
                 else pa.array(status, pa.string()),
@@ -327,7 +328,10 @@ def _table_of_short_runs(blocks: list[SampleBlock], table_schema: pa.Schema) -> 
     import pyarrow as pa
 
     run_of_row = np.repeat(np.arange(len(blocks)), [len(block.seq) for block in blocks])
-    columns = {"run_id": pa.array([block.run_id for block in blocks]).take(pa.array(run_of_row))}
+    columns = {
+        name: pa.array([getattr(block, name) for block in blocks]).take(pa.array(run_of_row))
+        for name in ("run_id", "quantity")
+    }
     columns["tool"] = pa.repeat(pa.scalar(blocks[0].tool), len(run_of_row))
     columns["status"] = pa.array(list(chain.from_iterable(block.status for block in blocks)), pa.string())
     for name in _SAMPLE_TIMES:
@@ -352,13 +356,14 @@ def _to_int64(values: Any) -> pa.Array:
 
 
 def _iter_sample_rows(blocks: Iterable[SampleBlock]) -> Iterator[Row]:
-    names = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns")
+    names = ("seq", "sent_ns", "rtt_ns", "status", "low_ns", "high_ns", "time_ns")
     for block in blocks:
         missing = Repeated(None, len(block.seq))
         columns = [missing if getattr(block, name) is None else getattr(block, name) for name in names]
         for values in zip(*columns, strict=True):
             plain = (value.as_py() if hasattr(value, "as_py") else value for value in values)
-            yield {"run_id": block.run_id, "tool": block.tool, **dict(zip(names, plain, strict=True))}
+            row = dict(zip(names, plain, strict=True))
+            yield {"run_id": block.run_id, "tool": block.tool, **row, "quantity": block.quantity}
 
 
 def _to_json_value(value: Any) -> Any:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.studies.runs import client_side_runs, run_table
+from azlatency.studies.samples import of_quantity
 from azlatency.studies.selection import other_study
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class _Facts:
         study = self.study
         ids = set(study.metrics.loc[study.metrics["metric"] == "rtt_mean", "run_id"])
         ids |= set(study.quantiles.loc[study.quantiles["metric"] == "rtt", "run_id"])
-        return runs[runs.index.isin(ids | set(study.samples["run_id"].unique()))]
+        return runs[runs.index.isin(ids | set(of_quantity(study.samples)["run_id"].unique()))]
 
     @property
     def has_latency(self) -> bool:
@@ -70,7 +71,7 @@ class _Facts:
     def has_tail(self) -> bool:
         quantiles = self.study.quantiles
         printed = bool(((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any())
-        return printed or bool(len(self.study.samples))
+        return printed or bool(len(of_quantity(self.study.samples)))
 
     @property
     def has_both_directions(self) -> bool:
@@ -92,7 +93,7 @@ class _Facts:
     @property
     def has_time_series(self) -> bool:
         busy = self.study.intervals.groupby("run_id").size()
-        return bool(len(self.study.samples)) or bool((busy >= 60).any()) or "failed_at" in self.reported
+        return bool(len(of_quantity(self.study.samples))) or bool((busy >= 60).any()) or "failed_at" in self.reported
 
     @property
     def has_common_paths(self) -> bool:

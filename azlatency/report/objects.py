@@ -58,6 +58,12 @@ def style() -> Iterator[None]:
         yield
 
 
+#: Formats of charts.
+FORMATS = ("svg", "pdf", "png")
+#: Endings of images and documents that a chart is not saved as; any other ending is part of a name.
+_OTHER_FORMATS = frozenset({"bmp", "emf", "eps", "gif", "jpeg", "jpg", "pgf", "ps", "svgz", "tif", "tiff", "webp"})
+
+
 @dataclass(frozen=True)
 class Chart:
     """A matplotlib figure with its title, its caption and a text alternative that contains the numbers.
@@ -96,27 +102,42 @@ class Chart:
             self.figure.savefig(buffer, format="pdf", metadata=metadata)
         return buffer.getvalue()
 
-    def save(self, path: Path | str, formats: Iterable[str] = ("svg", "pdf", "png")) -> list[Path]:
+    def save(self, path: Path | str, formats: Iterable[str] = FORMATS) -> list[Path]:
         """Write the chart to files.
 
         Parameters
         ----------
         path : Path or str
-            Path of the files; its ending is replaced by that of each format.
+            A file, whose ending is its format, or a name without such an ending, to which that of each format is added:
+            ``tail_p99.9`` becomes ``tail_p99.9.svg``, ``tail_p99.9.pdf`` and ``tail_p99.9.png``.
         formats : iterable of str
-            ``"svg"``, ``"pdf"`` and ``"png"`` (300 dpi), or some of them.
+            Formats of a name without an ending: ``"svg"``, ``"pdf"`` and ``"png"`` (300 dpi), or some of them.
 
         Returns
         -------
         list of Path
             The files.
+
+        Raises
+        ------
+        ValueError
+            If a format is none of these.
+
+        Examples
+        --------
+        >>> chart.save("tail.pdf")  # doctest: +SKIP
+        [PosixPath('tail.pdf')]
         """
-        stem = Path(path).with_suffix("")
         draw = {"svg": lambda: self.svg().encode(), "pdf": self.pdf, "png": lambda: self.png(300)}
-        targets = [stem.with_suffix(f".{name}") for name in formats]
-        for target in targets:
-            target.write_bytes(draw[target.suffix[1:]]())
-        return targets
+        path = Path(path)
+        ending = path.suffix[1:].lower()
+        chosen = [ending] if ending in draw or ending in _OTHER_FORMATS else list(formats)
+        if unknown := [name for name in chosen if name not in draw]:
+            raise ValueError(f"{path}: a chart cannot be saved as {unknown[0]!r}; choose {', '.join(draw)}")
+        targets = {name: path if name == ending else path.with_name(f"{path.name}.{name}") for name in chosen}
+        for name, target in targets.items():
+            target.write_bytes(draw[name]())
+        return list(targets.values())
 
     def __repr__(self) -> str:
         title = f"{self.title}\n\n" if self.title else ""

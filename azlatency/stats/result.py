@@ -196,7 +196,8 @@ class Result(Computed):
     """Base of all results: flags in words, a row of a frame, a sentence, and a table in a notebook.
 
     A subclass has ``codes`` (keys of `CODES`), prints itself as a sentence, and names the cells of its row in ``ROW``:
-    an attribute, or (column, path of attributes, places in a tuple and ``#``, its length).
+    an attribute, or (column, path of attributes, places in a tuple and ``#``, its length). The statistical method is in
+    the column ``statistic``: the column ``method`` is a label, the tool, test, protocol and message size.
 
     Attributes
     ----------
@@ -353,7 +354,7 @@ class Estimate(Result):
     diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
 
     ROW: ClassVar[Row] = (
-        "what", "estimate", "low", "high", "unit", "n", "n_effective", "scope", "confidence", "method",
+        "what", "estimate", "low", "high", "unit", "n", "n_effective", "scope", "confidence", ("statistic", "method"),
     )  # fmt: skip
 
     @property
@@ -424,7 +425,8 @@ class Comparison(Result):
     ROW: ClassVar[Row] = (
         "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
         ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
-        ("difference_high", "difference.high"), ("unit", "difference.unit"), "p", "attainable_p", "scope", "method",
+        ("difference_high", "difference.high"), ("unit", "difference.unit"), "p", "attainable_p", "scope",
+        ("statistic", "method"),
     )  # fmt: skip
 
     def __str__(self) -> str:
@@ -456,6 +458,16 @@ class Comparison(Result):
         if "rounds" in diagnostics:
             return count_of(int(diagnostics["rounds"]), "round")
         return count_of(self.ratio.n, "run") if self.scope == "across_runs" else f"n = {self.ratio.n:,} in two runs"
+
+
+def refuse_frames(**arguments: object) -> None:
+    """Raise `TypeError` if an argument that must be a list of results is a data frame."""
+    for name, value in arguments.items():
+        if hasattr(value, "columns"):
+            raise TypeError(
+                f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
+                "returned, for example az.summarize(runs), without to_frame()"
+            )
 
 
 def explain(codes: Iterable[str]) -> tuple[str, ...]:

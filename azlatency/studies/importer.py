@@ -117,6 +117,7 @@ def import_study(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     rebuild: bool = False,
+    replace: bool = False,
 ) -> ImportSummary:
     """Import the logs of a study into ``data/processed/<name>``.
 
@@ -138,6 +139,8 @@ def import_study(
         Called as ``progress(done, total)`` with the number of files, whenever some are parsed.
     rebuild : bool, default False
         Parse every log and write every table again, whatever was imported before.
+    replace : bool, default False
+        Replace a study of this name that was imported from other folders.
 
     Returns
     -------
@@ -147,7 +150,8 @@ def import_study(
     Raises
     ------
     LogError
-        If a source does not exist, a store refuses access, or a worker died. The old tables stay.
+        If a source does not exist, a store refuses access, a worker died, or the study of this name was imported from
+        another folder. The old tables stay.
     ManifestError
         If ``study.toml`` or a file that it names cannot be used. The old tables stay.
 
@@ -162,8 +166,12 @@ def import_study(
     with ExitStack() as stack:
         if out is None or not is_url(out):
             folder = Path(out or data_folder("processed")) / name
+            if not replace:
+                _check_origin(folder, name, sources)
             return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         folder = stack.enter_context(checked_out(str(out), name))
+        if not replace:
+            _check_origin(folder, name, sources)
         summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         if summary.usable and not summary.unchanged:
             publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
@@ -182,7 +190,7 @@ def _import(
     rebuild: bool,
 ) -> ImportSummary:
     """Import a study into a folder of this machine; see `import_study`."""
-    roots = [str(source) if is_url(source) else Path(source) for source in sources or [data_folder("raw") / name]]
+    roots = _roots(name, sources)
     _check_roots(name, roots, given=bool(sources))
     described = stack.enter_context(fetched_manifest(roots[0])) if len(roots) == 1 else None
     manifest = find_manifest(name, roots if described is None else [described])
@@ -196,6 +204,7 @@ def _import(
         "manifest": digest(manifest.files),
         # A page shows the lines of logs that are not in data/raw.
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
+        "origin": _origin(folder, roots),
         "files": marks,
         "refused": list(summary.unreadable),
         "layout": LAYOUT,
@@ -225,6 +234,43 @@ def _import(
     if summary.usable:
         write_study(folder, assembled.tables, large, linked, stamp, manifest)
     return summary
+
+
+def _roots(name: str, sources: Sequence[Path | str] | None) -> list[Path | str]:
+    """Return the files, folders and URLs of the logs of a study."""
+    return [str(source) if is_url(source) else Path(source) for source in sources or [data_folder("raw") / name]]
+
+
+def _origin(folder: Path, roots: Sequence[Path | str]) -> list[str]:
+    """Return where the logs of an imported study are: relative to its folder if both are in the same place.
+
+    A project that is moved or mounted elsewhere then keeps its studies.
+    """
+    place = folder.resolve()
+    paths = [root if isinstance(root, str) else root.resolve() for root in roots]
+    return [
+        os.path.relpath(path, place) if isinstance(path, Path) and place.parents[1] in path.parents else str(path)
+        for path in paths
+    ]
+
+
+def other_origin(folder: Path, name: str, sources: Sequence[Path | str] | None = None) -> str:
+    """Return where the logs of the study in this folder are, if not among these sources; else an empty string."""
+    recover(folder)
+    origin = _origin(folder, _roots(name, sources))
+    left_out = [path for path in read_stamp(folder)["origin"] if path not in origin]
+    if not left_out:
+        return ""
+    return left_out[0] if is_url(left_out[0]) else os.path.normpath(folder.resolve() / left_out[0])
+
+
+def _check_origin(folder: Path, name: str, sources: Sequence[Path | str] | None) -> None:
+    """Raise `LogError` if the study in this folder contains logs of a place that is not imported now."""
+    if origin := other_origin(folder, name, sources):
+        raise LogError(
+            f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing was "
+            "written. Choose another name, or replace the study with --replace (in Python: replace=True)"
+        )
 
 
 def _intact_stamp(folder: Path) -> Stamp:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from azlatency.logs.record import Row
+from azlatency.logs.schema import ROUND_TRIP
 from azlatency.logs.tables import Logs
 from azlatency.studies.round_trip_runs import one_outstanding
 from azlatency.studies.runs import ROLES_OF_TEST, SIDES
@@ -78,7 +79,8 @@ def check(tables: Logs) -> list[Check]:
     metrics = _grouped((row for row in tables.rows["metrics"] if row["stream"] in _WHOLE_RUN), "run_id")
     quantiles = _grouped(tables.rows["quantiles"], "run_id")
     # Looked at lazily: a block may be in a file, and most begin with a reply.
-    answered = {block.run_id for block in tables.sample_blocks if any(status == "ok" for status in block.status)}
+    round_trips = (block for block in tables.sample_blocks if block.quantity == ROUND_TRIP)
+    answered = {block.run_id for block in round_trips if any(status == "ok" for status in block.status)}
     counted = {
         row["run_id"] for row in tables.rows["histograms"] if row["metric"] == "rtt" and row.get("stream") is None
     }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+from azlatency.logs.schema import ROUND_TRIP
 from azlatency.studies.key import refuse_mixed_names
 from azlatency.studies.runs import STEP, client_side_runs, frequency_tables, of_whole_runs, once_per_study, run_table
 from azlatency.studies.samples import bounds, by_run, median, order_statistic
@@ -17,18 +20,23 @@ if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
 
+#: The first part of the names of a quantity's metrics.
+_METRICS = {ROUND_TRIP: "rtt", "connect": "connect"}
 #: Mean transactions in flight up to which a test counts as one at a time; the least burst has 2.
 _MOST_OUTSTANDING = 1.05
 _MILLISECOND = 10**6
 
 
-def latency(study: Study | Logs) -> pd.DataFrame:
-    """Return one row per run that measured round-trip times.
+def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+    """Return one row per run that measured round-trip times, or the times to open a connection.
 
     Parameters
     ----------
     study : Study or Logs
         An imported study or parsed logs.
+    quantity : {"round_trip", "connect"}
+        What was measured. The time to open a connection (PsPing) is longer than a round trip, and is never pooled or
+        compared with one.
 
     Returns
     -------
@@ -36,7 +44,7 @@ def latency(study: Study | Logs) -> pd.DataFrame:
         The columns of `azlatency.studies.run_table`, and for each run:
 
         - ``n``: number of replies;
-        - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: round-trip times in ns, ``float64``;
+        - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: times of the quantity in ns, ``float64``;
         - ``mean_from``: ``"printed"``, or ``"rate"`` (of transactions, one at a time);
         - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
         - ``received``: printed number of replies;
@@ -63,25 +71,29 @@ def latency(study: Study | Logs) -> pd.DataFrame:
     Single node     qperf tcp_lat  33800.0
     Single node sockperf TCP 14 B  33582.0
     """
-    return once_per_study(study, _latency)
+    if quantity not in _COMPUTE:
+        raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_COMPUTE)}")
+    return once_per_study(study, _COMPUTE[quantity])
 
 
-def _latency(study: Study | Logs) -> pd.DataFrame:
+def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:
     import pandas as pd
 
+    prefix = _METRICS[quantity]
     runs = client_side_runs(run_table(study))
     metrics = study.metrics
     for column, metric in (
-        ("mean_ns", "rtt_mean"),
+        ("mean_ns", f"{prefix}_mean"),
         ("n", "observations"),
         ("received", "received"),
-        ("max_ns", "rtt_max"),
+        ("max_ns", f"{prefix}_max"),
     ):
         runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
-    runs["mean_ns_resolution"] = STEP * of_whole_runs(metrics, "rtt_mean")["resolution"].reindex(runs.index)
+    runs["mean_ns_resolution"] = STEP * of_whole_runs(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
-    _fill_from_rates(metrics, runs)
-    quantiles = study.quantiles[study.quantiles["metric"] == "rtt"]
+    if quantity == ROUND_TRIP:
+        _fill_from_rates(metrics, runs)
+    quantiles = study.quantiles[study.quantiles["metric"] == prefix]
     # The 99th percentile of fewer than 100 probes has no probe beyond it.
     resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
     for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
@@ -89,13 +101,19 @@ def _latency(study: Study | Logs) -> pd.DataFrame:
         runs[column], runs[f"{column}_resolution"] = printed["value_ns"], STEP * printed["resolution_ns"]
     has_median = runs["median_ns"].notna()
     runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
-    without_median = _fill_from_samples(study, runs)
-    _fill_from_classes(study, runs)
+    without_median = _fill_from_samples(study, runs, quantity)
+    _fill_from_classes(frequency_tables(study, prefix), runs)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
     return refuse_mixed_names(
         runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
     )
+
+
+#: The function that computes the runs of each quantity.
+_COMPUTE: dict[str, Callable[[Study | Logs], pd.DataFrame]] = {
+    quantity: partial(_latency, quantity=quantity) for quantity in _METRICS
+}
 
 
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
@@ -113,7 +131,7 @@ def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
             runs.loc[run_id, ["mean_ns", "mean_ns_resolution", "mean_from"]] = [value, resolution, "rate"]
 
 
-def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
+def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame, quantity: str) -> set[str]:
     """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
     import numpy as np
 
@@ -121,7 +139,8 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
     answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
-    for run_id, samples in by_run(study, runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]).items():
+    without_quantile = runs["median_ns"].isna() | runs["p99_ns"].isna()
+    for run_id, samples in by_run(study, runs[without_quantile], quantity).items():
         low, high = bounds(samples)
         replies = int(np.isfinite(low).sum())
         if run_id in without["median_ns"]:
@@ -167,10 +186,9 @@ class _Steps:
         return float(step if tool in self._several or step % _MILLISECOND else _MILLISECOND)
 
 
-def _fill_from_classes(study: Study | Logs, runs: pd.DataFrame) -> None:
+def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame) -> None:
     """Complete the median and the 99th percentile by the middle of their classes in a frequency table."""
     incomplete = runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]
-    classes = frequency_tables(study)
     for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
         ordered = table.sort_values("low_ns")
         totals = ordered["count"].cumsum()

@@ -113,13 +113,15 @@ def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
     return owners
 
 
-def frequency_tables(study: Study | Logs) -> pd.DataFrame:
-    """Return the classes of round-trip times that the logs contain, under the runs that they describe.
+def frequency_tables(study: Study | Logs, metric: str = "rtt") -> pd.DataFrame:
+    """Return the classes of times that the logs contain, under the runs that they describe.
 
     Parameters
     ----------
     study : Study or Logs
         An imported study or parsed logs.
+    metric : str
+        ``"rtt"``, or ``"connect"`` for the times to open a connection.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def frequency_tables(study: Study | Logs) -> pd.DataFrame:
         ``run_id`` of the log beside it.
     """
     classes = study.histograms
-    classes = classes[(classes["metric"] == "rtt") & classes["stream"].isna()]
+    classes = classes[(classes["metric"] == metric) & classes["stream"].isna()]
     return classes.replace({"run_id": _tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
 
 

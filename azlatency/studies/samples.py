@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from azlatency.logs.schema import UNCOUNTED
+from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +21,20 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 
-def counted(samples: pd.DataFrame) -> pd.DataFrame:
-    """Return the samples that count: no warm-up, duplicates or void samples; all samples if there is no status."""
+def of_quantity(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+    """Return the samples of one quantity, with its times as ``rtt_ns``; without a column quantity all round trips."""
+    measured = samples["quantity"].fillna(ROUND_TRIP) == quantity if "quantity" in samples.columns else None
+    if measured is not None and not measured.all():
+        samples = samples[measured]
+    return samples if quantity == ROUND_TRIP else samples.assign(rtt_ns=samples["time_ns"])
+
+
+def counted(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+    """Return the samples of one quantity that count: no warm-up, duplicates or void samples.
+
+    Without a column ``status``, all count.
+    """
+    samples = of_quantity(samples, quantity)
     if "status" not in samples.columns:
         return samples
     return samples[~samples["status"].fillna("ok").isin(UNCOUNTED)]
@@ -44,11 +56,11 @@ def select_one_run(samples: pd.DataFrame) -> pd.DataFrame:
     return counted(samples)
 
 
-def by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) -> dict[str, pd.DataFrame]:
     """Return the counted samples of each run (index: run_id) that has samples, in the order of ``runs``."""
     samples = study.samples
     samples = samples[samples["run_id"].isin(set(map(str, runs.index)))]
-    groups = {str(run_id): group for run_id, group in counted(samples).groupby("run_id", sort=False)}
+    groups = {str(run_id): group for run_id, group in counted(samples, quantity).groupby("run_id", sort=False)}
     return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 

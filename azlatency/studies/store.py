@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 5
+LAYOUT = 6
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
 EMPTY_STAMP: Stamp = {
-    "study": None, "parser_version": None, "manifest": None, "roots": [], "files": {}, "summary": None,
+    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "summary": None,
     "refused": [], "imported_at": None, "layout": None, "tables": {},
 }  # fmt: skip
 
@@ -66,14 +66,15 @@ def check_study_name(name: str) -> str:
 def data_folder(kind: str) -> Path:
     """Return ``data/raw`` or ``data/processed``.
 
-    The folder is inside ``AZLATENCY_DATA`` if that variable is set. Otherwise it is the one in the working directory or
-    in the nearest parent that has one.
+    Both are in ``AZLATENCY_DATA`` if that variable is set. Otherwise they are in the folder ``data`` of the working
+    directory, or of its nearest parent whose ``data`` contains either of them.
     """
     if root := os.environ.get("AZLATENCY_DATA"):
         return Path(root) / kind
     here = Path.cwd()
     for folder in (here, *here.parents):
-        if (folder / "data" / kind).is_dir():
+        # Looking for each alone would mix the logs of a new project with the tables of a project around it.
+        if any((folder / "data" / either).is_dir() for either in ("raw", "processed")):
             return folder / "data" / kind
     return here / "data" / kind
 

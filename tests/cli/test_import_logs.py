@@ -172,3 +172,48 @@ def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Pat
     result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
     lines = [line for line in result.stderr.splitlines() if "skipped" in line]
     assert len(lines) == 3 and lines[2] == "  skipped: 5 more files for the same reason; azlatency check lists them"
+
+
+def test_a_project_inside_a_project_keeps_its_own_tables(tmp_path: Path, raw: Path) -> None:
+    """The study of the project around it has the same name, and stays."""
+    shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "data" / "raw" / "mine")
+    assert azlatency("import", "--study", "mine", cwd=tmp_path).returncode == 0
+    outer = tmp_path / "data" / "processed" / "mine" / "import.json"
+    before = outer.read_bytes()
+    assert azlatency("init", "inner", cwd=tmp_path).returncode == 0
+    inner = tmp_path / "inner"
+    assert (inner / "data" / "processed").is_dir()
+    logs = raw / "canadacentral-proximity-placement"
+    result = azlatency("import", logs, "--study", "mine", cwd=inner / "notebooks")
+    assert result.returncode == 0, result.stderr
+    assert f"-> {inner / 'data' / 'processed' / 'mine'}," in result.stdout
+    shutil.rmtree(inner / "data" / "processed")
+    assert "-> data/processed/mine," in azlatency("import", "--study", "mine", cwd=inner).stdout
+    assert outer.read_bytes() == before
+
+
+def test_a_study_of_another_folder_is_replaced_only_on_request(tmp_path: Path, raw: Path) -> None:
+    out = tmp_path / "tables"
+    for project, study in (("a", "westeurope-azure-cni"), ("b", "canadacentral-proximity-placement")):
+        shutil.copytree(raw / study, tmp_path / project / "data" / "raw" / "mine")
+    arguments = ("import", "--study", "mine", "--out", out)
+    assert azlatency(*arguments, cwd=tmp_path / "a").returncode == 0
+    before = (out / "mine" / "import.json").read_bytes()
+    refused = azlatency(*arguments, cwd=tmp_path / "b")
+    assert refused.returncode == 1 and len(refused.stderr.splitlines()) == 1
+    assert f"was imported from {tmp_path / 'a' / 'data' / 'raw' / 'mine'}, not from " in refused.stderr
+    assert "--replace" in refused.stderr
+    more = azlatency("import", raw / "uksouth-echo-latency", *arguments[1:], cwd=tmp_path / "b")
+    assert more.returncode == 1 and not list((tmp_path / "b" / "data" / "raw" / "mine").glob("*echo*"))
+    assert (out / "mine" / "import.json").read_bytes() == before
+    assert azlatency(*arguments, "--rebuild", cwd=tmp_path / "b").returncode == 1
+    assert azlatency(*arguments, "--replace", cwd=tmp_path / "b").returncode == 0
+    assert azlatency(*arguments, cwd=tmp_path / "b").returncode == 0
+
+
+def test_a_project_that_was_moved_keeps_its_studies(tmp_path: Path, raw: Path) -> None:
+    shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "a" / "data" / "raw" / "mine")
+    assert azlatency("import", "--study", "mine", cwd=tmp_path / "a").returncode == 0
+    (tmp_path / "a").rename(tmp_path / "b")
+    result = azlatency("import", "--study", "mine", cwd=tmp_path / "b")
+    assert result.returncode == 0 and "unchanged" in result.stdout

@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.places import FIXTURES
+from helpers.places import FIXTURES, ROOT
 
 import azlatency as az
+from azlatency.logs import parse
+from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers import load_parsers
 from azlatency.logs.recognise.claims import find_claims
+from azlatency.logs.record import Recorder
 from azlatency.logs.source.decode import Source
 from azlatency.logs.source.expand import expand
 
@@ -100,8 +103,10 @@ def check_samples(logs: az.Logs, ids: list[str], expected: dict[str, Any]) -> No
     for index, wanted in expected.items():
         block = blocks[ids[int(index)]]
         assert len(block.seq) == wanted["count"]
-        for position, value in wanted.get("rtt_ns", []):
-            assert block.rtt_ns[position] == value
+        assert block.quantity == wanted.get("quantity", "round_trip")
+        for column in ("rtt_ns", "time_ns"):
+            for position, value in wanted.get(column, []):
+                assert getattr(block, column)[position] == value
         if "status" in wanted:
             assert Counter(block.status) == wanted["status"]
 
@@ -117,3 +122,48 @@ def test_no_other_parser_claims_the_fixture(path: Path) -> None:
 
 def test_every_parser_has_fixtures() -> None:
     assert {path.parent.name for path in LOGS} >= set(load_parsers())
+
+
+#: Repeated lines of data that no row points to: the folder of the fixture, their pattern, and what is kept of them.
+WITHOUT_ROW = (
+    ("lagscope", r"\S+: \d+% completed\.", "progress: the server, a column of the run"),
+    ("fio", r"\d+, \d+, [01], (4096, )?0", "a log per operation or window: duration, size, distribution and totals"),
+    ("fping", r"\[[\d:]+\]", "the time of a summary: the start of its interval"),
+    ("ntttcp", r".*New connection: local:\d+ .*", "the ends of a connection: columns of the run"),
+    ("wrk", r"[\d.]+%? +[\d.]+(ms)?( +\d+ +[\d.]+)?", "a percentile without further replies: the value of another row"),
+)
+
+
+def repeated_lines_without_row(recorder: Recorder) -> list[str]:
+    """Return lines of data with numbers, of a shape that a log prints five times or more, that no row points to.
+
+    Lines of runs with samples have no row each.
+    """
+    tables = ("metrics", "quantiles", "intervals", "histograms", "events")
+    pointed = {row["line"] for table in tables for row in recorder.rows[table]}
+    runs = {run["run_id"]: run for run in recorder.rows["runs"]}
+    sampled = [runs[block.run_id] for block in recorder.samples]
+    shapes: dict[str, list[str]] = defaultdict(list)
+    for line in recorder.source.lines:
+        shape, digits = re.subn(r"\d+", "#", line.text.strip())
+        is_data = digits and recorder.accounting.kind_of(line.number) == DATA and line.number not in pointed
+        if is_data and not any(run["first_line"] <= line.number <= run["last_line"] for run in sampled):
+            shapes[shape].append(line.text.strip())
+    return [text for texts in shapes.values() if len(texts) >= 5 for text in texts]
+
+
+def test_every_repeated_line_that_counts_as_data_is_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON and XML are left out: a row points to one of the many lines of its object."""
+    recorders: list[Recorder] = []
+    to_logs = parse._to_logs
+    monkeypatch.setattr(parse, "_to_logs", lambda recorder: recorders.append(recorder) or to_logs(recorder))
+    used = set()
+    studies = [path for path in (ROOT / "data" / "raw").rglob("*.*") if path.suffix in (".log", ".txt")]
+    for path in [path for path in LOGS if path.suffix not in (".json", ".xml")] + studies:
+        recorders.clear()
+        az.parse(path)
+        for line in (line for recorder in recorders for line in repeated_lines_without_row(recorder)):
+            reasons = [entry for entry in WITHOUT_ROW if entry[0] in path.parts and re.fullmatch(entry[1], line)]
+            assert reasons, f"{path}: {line!r} counts as data and is in no table"
+            used.update(reasons)
+    assert used == set(WITHOUT_ROW)

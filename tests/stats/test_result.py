@@ -11,6 +11,7 @@ from helpers.small_frames import runs, samples
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
 from azlatency.stats.within_run.dependence import dependence
@@ -107,12 +108,44 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         assert isinstance(result, Result)
         assert str(result) and "Estimate(" not in str(result)
         row = result.row()
-        assert row["codes"] == " ".join(result.codes) and len(result.to_frame()) >= 0
+        assert row["codes"] == " ".join(result.codes)
         assert row.get("scope") in ("within_run", "across_runs")
+        labels = getattr(result, "labels", {})
+        assert {name: row[name] for name in labels} == labels, "a cell never replaces a label"
+        assert "method" not in row or "method" in labels
+        if statistic := getattr(result, "method", None):
+            assert row["statistic"] == statistic
+        frame = result.to_frame()
+        rows = [*result.pairs, *result.null] if isinstance(result, Asymmetry) else [result]
+        assert [row["codes"] for row in frame.to_dict("records")] == [" ".join(each.codes) for each in rows]
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
     assert len(kinds) >= 14
+
+
+def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
+    study = az.load("westeurope-azure-cni")
+    runs = az.latency(study)
+    estimates = az.summarize(runs, "mean_ns")
+    frame = estimates.to_frame()
+    assert len(estimates) > 3 and set(frame["method"]) == set(runs["method"])
+    joined = runs.astype({"path": str}).merge(frame.astype({"path": str}), on=["path", "method"])
+    assert len(joined) == len(runs)
+    assert set(frame["statistic"]) == {estimate.method for estimate in estimates}
+
+
+def test_a_frame_in_the_place_of_results_is_refused() -> None:
+    frame = runs()
+    estimates, plans = az.summarize(frame, "median_ns"), az.plan(frame)
+    for call in (
+        lambda: az.charts.latency_forest(frame, estimates.to_frame()),
+        lambda: az.charts.runs_needed_forest(plans.to_frame()),
+        lambda: az.stats.shift_function(estimates, estimates.to_frame()),
+        lambda: az.stats.precision_curves(frame, plans.to_frame()),
+    ):
+        with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
+            call()
 
 
 def test_lists_of_results_are_tables() -> None:

@@ -78,3 +78,8 @@ def test_a_use_is_kept_by_the_frames() -> None:
         uses = [use for file_check in check(logs) for use in file_check.uses]
         promised = any(use.startswith(LATENCY_USES) for use in uses), "throughput" in uses
         assert promised == (len(az.latency(logs)) > 0, len(az.throughput(logs)) > 0), path
+
+
+def test_connect_times_are_not_promised_as_round_trips(raw: Path) -> None:
+    (file_check,) = check(az.parse(raw / "westeurope-psping" / "az01-az02.txt"))
+    assert file_check.uses == ("connection times (not RTTs)",)

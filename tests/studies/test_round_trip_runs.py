@@ -10,13 +10,14 @@ from helpers.places import FIXTURES, ROOT
 
 import azlatency as az
 from azlatency.studies import round_trip_runs
+from azlatency.studies.runs import run_table
+from azlatency.studies.samples import by_run, counted
 
 
-def test_an_open_class_has_no_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_class_has_no_middle() -> None:
     table = pd.DataFrame({"run_id": "r", "low_ns": [0.0, 10.0], "high_ns": [10.0, pd.NA], "count": [30, 90]})
-    monkeypatch.setattr(round_trip_runs, "frequency_tables", lambda study: table.convert_dtypes())
     runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
-    round_trip_runs._fill_from_classes(None, runs)
+    round_trip_runs._fill_from_classes(table.convert_dtypes(), runs)
     assert runs.loc["r"].isna().all()
 
 
@@ -58,3 +59,17 @@ def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
     assert (qperf["mean_ns"], qperf["mean_ns_resolution"]) == (1_398_000, 2_000)
     rates = az.throughput(logs).query("tool == 'iperf3'").iloc[0]
     assert (rates["throughput_bit_s"], rates["throughput_bit_s_resolution"]) == (7.91e9, 1e7)
+
+
+def test_times_to_open_a_connection_are_a_quantity_of_their_own() -> None:
+    study = az.load("westeurope-psping")
+    assert set(study.samples["quantity"]) == {"connect"} and study.samples["rtt_ns"].isna().all()
+    assert az.latency(study).empty and not az.quantiles(study) and not by_run(study, run_table(study))
+    runs = az.latency(study, quantity="connect")
+    assert list(runs["median_ns"]) == [2_610_000, 2_365_000, 2_285_000] and set(runs["median_from"]) == {"samples"}
+    assert list(runs["n"]) == [100, 100, 50] and set(runs["method"]) == {"psping connect TCP"}
+    assert runs["p99_ns"].notna().tolist() == [True, True, False]
+    with pytest.raises(ValueError, match="quantity 'rtt' is not one of round_trip, connect"):
+        az.latency(study, quantity="rtt")
+    mixed = pd.concat([study.samples, az.load("emulated-cloud").samples])
+    assert "psping" not in set(counted(mixed)["tool"]) and set(counted(mixed)["quantity"]) == {"round_trip"}

@@ -25,8 +25,8 @@ The format is known from real outputs only, because no source is public.
 
 *Latency.* ICMP and ``TCP roundtrip latency`` are **round-trip times** in milliseconds with two decimals. A **TCP
 connect** is a round trip plus the work of two machines to set up a connection, so it is not comparable: ``test`` is
-``connect``, the metrics are ``connect_mean``, ``connect_min`` and ``connect_max``, there are no samples, and the event
-``connect_time`` says so. If such a log has no statistics, they are computed from its lines.
+``connect``, the metrics are ``connect_mean``, ``connect_min`` and ``connect_max``, the samples have the quantity
+``connect``, and the event ``connect_time`` says so. If such a log has no statistics, they are computed from its lines.
 
 *Warm-up.* The warm-up replies of an ICMP test look like all others: the first ones, as many as the header says, are
 ``warmup`` samples.
@@ -52,6 +52,7 @@ from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanosecon
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder, Run
+from azlatency.logs.source.large import Repeated
 
 _MS = r"(\d{1,9}\.\d{2})ms"
 # People replace addresses by "<IP Address>" or "[redacted]", and ports by words.
@@ -84,6 +85,8 @@ class _PsPing(LineLog):
         self.begun = self.has_counts = self.ended = self.failed = self.histogram = False
         self.warmup = 0
         self.replies, self.connects = SampleColumns(), SampleColumns()
+        self.failed_as = "lost"
+        """The status of a connect whose line ends before its time."""
         self.shortest: tuple[Quantity, int] | None = None
         self.longest: tuple[Quantity, int] | None = None
         """The extremes of the connects, with their lines."""
@@ -143,7 +146,12 @@ class _PsPing(LineLog):
     def connecting(self, line: Line, match: re.Match[str]) -> None:
         if match["client"] is not None and match["time"] is not None:
             self.run.set(client=match["client"])
-        if match["time"] is not None and match["warmup"] is None:
+        self.failed_as = "lost" if match["warmup"] is None else "warmup"
+        if match["fault"] is not None:
+            self.connects.add(len(self.connects), None, self.failed_as)
+        elif match["time"] is not None and match["warmup"] is not None:
+            self.connects.add(len(self.connects), nanoseconds(match["time"], "ms"), "warmup")
+        elif match["time"] is not None:
             time = quantity(match["time"], "ms")
             self.connects.add(len(self.connects), int(time.value))
             if self.shortest is None or time.value < self.shortest[0].value:
@@ -155,6 +163,8 @@ class _PsPing(LineLog):
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         if self.run.row.get("test") == "echo":
             self.replies.add(len(self.replies), None, "lost")
+        elif self.run.row.get("test") == "connect":
+            self.connects.add(len(self.connects), None, self.failed_as)
 
     # --- statistics
 
@@ -318,7 +328,7 @@ class _PsPing(LineLog):
         self._store_samples()
         self._compute_connect_statistics()
         self._store_histogram()
-        has_numbers = bool(self.replies or self.connects or self.has_counts)
+        has_numbers = bool(self.replies or self.connects.count("ok") or self.has_counts)
         if self.failed and not has_numbers:
             run.set(status="failed", last_line=last_line)
         elif self.ended and run.value("received") == 0:
@@ -327,7 +337,12 @@ class _PsPing(LineLog):
         end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=last_line)
 
     def _store_samples(self) -> None:
-        """Store the ICMP replies; the first ones, as many as the header says, are the warm-up."""
+        """Store the connects, and the ICMP replies, of which the first ones are the warm-up, as many as announced."""
+        if self.connects:
+            columns = self.connects.columns()
+            times = columns.pop("rtt_ns")
+            no_times = Repeated(None, len(self.connects))
+            self.run.add_samples(**columns, rtt_ns=no_times, quantity="connect", time_ns=times)
         if not self.replies or self.run.row.get("test") != "echo":
             return
         warmup = min(self.warmup, len(self.replies))
@@ -353,8 +368,9 @@ class _PsPing(LineLog):
         run.add_metric("connect_min", *self.shortest)
         run.add_metric("connect_max", *self.longest)
         # No line prints the mean and the count: they have that of the header, and no token.
-        line, number = run.row["first_line"], len(self.connects)
-        mean = Quantity(math.fsum(self.connects.rtt) / number, "ns", None, self.shortest[0].resolution)
+        times = [time for _, time, status in self.connects.rows() if status == "ok"]
+        line, number = run.row["first_line"], len(times)
+        mean = Quantity(math.fsum(times) / number, "ns", None, self.shortest[0].resolution)
         run.add_metric("connect_mean", mean, line)
         run.add_metric("observations", Quantity(float(number), "count", None, None), line)
         text = "the log has no statistics; they are computed from the lines after the warm-up"

@@ -115,7 +115,7 @@ class Conformance(Result):
 
     ROW: ClassVar[Row] = (
         "what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "p_meets",
-        "p_fails", "decides", "unit", "runs", "scope", "confidence", "method", ("every_low", "every.0"),
+        "p_fails", "decides", "unit", "runs", "scope", "confidence", ("statistic", "method"), ("every_low", "every.0"),
         ("every_high", "every.1"),
     )  # fmt: skip
 

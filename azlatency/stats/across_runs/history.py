@@ -76,7 +76,7 @@ class History(Result):
     diagnostics: dict[str, float] = field(default_factory=dict)
     values: tuple[float, ...] = ()
 
-    ROW: ClassVar[Row] = ("what", "changes", "p", "levels", "n", "unit", "scope", "confidence", "method")
+    ROW: ClassVar[Row] = ("what", "changes", "p", "levels", "n", "unit", "scope", "confidence", ("statistic", "method"))
 
     @property
     def refused(self) -> bool:

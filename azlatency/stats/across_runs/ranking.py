@@ -54,7 +54,7 @@ class RankSet(Result):
 
     ROW: ClassVar[Row] = (
         "what", ("rank_low", "low"), ("rank_high", "high"), "of", ("estimate", "level.estimate"),
-        ("unit", "level.unit"), ("n", "level.n"), "scope", "confidence", "method",
+        ("unit", "level.unit"), ("n", "level.n"), "scope", "confidence", ("statistic", "method"),
     )  # fmt: skip
 
     def __str__(self) -> str:

@@ -36,7 +36,7 @@ class EventTest(Result):
     method: str = "rank of the last window's change among all windows of the same length"
     scope: Literal["within_run"] = "within_run"
 
-    ROW: ClassVar[Row] = ("change", "p", "attainable_p", "windows", "unit", "scope")
+    ROW: ClassVar[Row] = ("change", "p", "attainable_p", "windows", "unit", "scope", ("statistic", "method"))
 
     def __str__(self) -> str:
         if self.p is None or self.attainable_p is None:

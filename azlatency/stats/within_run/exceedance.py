@@ -204,7 +204,7 @@ class PercentileCheck(Result):
     ROW: ClassVar[Row] = (
         "what", "status", ("share", "share.estimate"), ("low", "share.low"), ("high", "share.high"), "allowed",
         ("n", "share.n"), ("n_effective", "share.n_effective"), "scope", ("confidence", "share.confidence"),
-        ("method", "share.method"),
+        ("statistic", "share.method"),
     )  # fmt: skip
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
-from azlatency.logs.schema import UNCOUNTED
+from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
 from azlatency.stats.within_run.one_run import BURSTS, Options, Run
 
@@ -54,7 +54,9 @@ def connect(folder: Path) -> DuckDBPyConnection:
         raise LogError(f"{why}; install azlatency[scale]") from None
     connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     files = sorted(map(str, folder.glob("tool=*/*.parquet")))
-    connection.read_parquet(files, file_row_number=True, hive_partitioning=False).create_view("samples")
+    connection.read_parquet(files, file_row_number=True, hive_partitioning=False).filter(
+        f"quantity = '{ROUND_TRIP}'"
+    ).create_view("samples")
     return connection
 
 

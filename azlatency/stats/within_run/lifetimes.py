@@ -53,7 +53,7 @@ class Lifetime(Result):
     ROW: ClassVar[Row] = (
         ("what", "median.what"), ("estimate", "median.estimate"), ("low", "median.low"), ("high", "median.high"),
         ("unit", "median.unit"), "n", "losses", "seconds", ("rate", "rate.estimate"), ("rate_low", "rate.low"),
-        ("rate_high", "rate.high"), "scope", ("confidence", "median.confidence"), ("method", "median.method"),
+        ("rate_high", "rate.high"), "scope", ("confidence", "median.confidence"), ("statistic", "median.method"),
     )  # fmt: skip
 
     def __str__(self) -> str:

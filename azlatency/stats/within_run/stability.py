@@ -74,7 +74,7 @@ class Shift(Result):
     scope: Literal["within_run"] = "within_run"
 
     ROW: ClassVar[Row] = (
-        "at", "at_low", "at_high", "relative", "statistic", "confirmed", "practical", "scope",
+        "at", "at_low", "at_high", "relative", ("test_statistic", "statistic"), "confirmed", "practical", "scope",
         ("change", "change.estimate"), ("change_low", "change.low"), ("change_high", "change.high"),
         ("unit", "change.unit"),
     )  # fmt: skip
@@ -116,7 +116,7 @@ class Stability(Result):
 
     ROW: ClassVar[Row] = (
         "stable", ("shifts", "shifts.#"), ("confirmed", "confirmed.#"), "n", "blocks", "block",
-        "unit", "scope",
+        "unit", "scope", ("statistic", "method"),
     )  # fmt: skip
 
     @property

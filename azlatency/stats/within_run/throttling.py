@@ -47,7 +47,9 @@ class Throttling(Result):
     method: str = "one downward level shift, gain above 3 log(B) times the long-run variance"
     scope: Literal["within_run"] = "within_run"
 
-    ROW: ClassVar[Row] = ("found", "burst_rate", "sustained_rate", "at_s", "bucket", "seconds", "unit", "scope")
+    ROW: ClassVar[Row] = (
+        "found", "burst_rate", "sustained_rate", "at_s", "bucket", "seconds", "unit", "scope", ("statistic", "method"),
+    )  # fmt: skip
 
     def __str__(self) -> str:
         if self.found is None:

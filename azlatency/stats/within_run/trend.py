@@ -44,7 +44,7 @@ class Trend(Result):
     ROW: ClassVar[Row] = (
         ("what", "slope.what"), ("estimate", "slope.estimate"), ("low", "slope.low"), ("high", "slope.high"),
         ("unit", "slope.unit"), ("n", "slope.n"), ("n_effective", "slope.n_effective"), "kendall", "p", "scope",
-        ("confidence", "slope.confidence"), ("method", "slope.method"),
+        ("confidence", "slope.confidence"), ("statistic", "slope.method"),
     )  # fmt: skip
 
     def __str__(self) -> str:

@@ -30,7 +30,10 @@ def tools(text: str) -> set[str]:
 def test_a_connect_time_is_not_a_round_trip_time(read) -> None:
     log = read(CONNECT)
     assert (log.value("rtt_mean"), log.value("connect_mean")) == (None, 1_510_000)
-    assert log.samples == []
+    (block,) = log.samples
+    assert block.quantity == "connect" and all(time is None for time in block.rtt_ns)
+    assert list(block.time_ns) == [3_470_000, 1_130_000, 1_910_000, 1_500_000]
+    assert block.status == ["warmup", "ok", "ok", "ok"]
     assert log.codes() == ["connect_time"]
     assert log.runs[0].get("printed_as") is None
 
@@ -90,6 +93,7 @@ def test_a_refused_connection(read) -> None:
         "\nTCP connect statistics for 10.2.2.4:443:\n  Sent = 1, Received = 0, Lost = 1 (100% loss),\n"
     )
     assert (log.runs[0]["status"], log.value("loss"), log.unknown()) == ("no_data", 1, 0)
+    assert log.samples[0].status == ["warmup", "lost"] and log.samples[0].quantity == "connect"
 
 
 def test_windows_ping_stays_ping() -> None:

@@ -104,11 +104,21 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
     )
     chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
-    paths = chart.save(tmp_path / "forest.svg")
-    assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]
+    paths = chart.save(tmp_path / "forest")
+    assert [path.name for path in paths] == ["forest.svg", "forest.pdf", "forest.png"]
     first = [path.read_bytes() for path in paths]
     assert first[0].startswith(b"<?xml") and first[1].startswith(b"%PDF") and first[2].startswith(b"\x89PNG")
-    assert [path.read_bytes() for path in chart.save(tmp_path / "forest.svg")] == first
+    assert [path.read_bytes() for path in chart.save(tmp_path / "forest")] == first
+    for name in ("one.PDF", "tail_p99.9", "tail_p99.99", "az1.az2"):
+        chart.save(str(tmp_path / name))
+    tails = [f"tail_p99.{digits}.{ending}" for digits in ("9", "99") for ending in ("pdf", "png", "svg")]
+    others = [f"{name}.{ending}" for name in ("az1.az2", "forest") for ending in ("pdf", "png", "svg")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["one.PDF", *tails, *others])
+    assert (tmp_path / "one.PDF").read_bytes() == first[1] == (tmp_path / "tail_p99.9.pdf").read_bytes()
+    for name, formats in (("x.jpg", ("svg",)), ("x", ("svg", "eps"))):
+        with pytest.raises(ValueError, match=r"x.*: a chart cannot be saved as '(jpg|eps)'; choose svg, pdf, png"):
+            chart.save(tmp_path / name, formats)
+    assert not list(tmp_path.glob("x*"))
 
 
 def test_a_chart_without_data_is_a_note() -> None:

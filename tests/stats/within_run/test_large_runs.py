@@ -41,7 +41,8 @@ def estimate(
     """Write the samples of one run to Parquet and estimate its quantiles from there; infinite values are lost."""
     lost = np.isinf(values)
     numbers = pa.array(np.where(lost, 0, values).astype(np.int64), mask=lost)
-    constants = {name: pa.repeat(text, len(values)) for name, text in (("run_id", "a-01"), ("status", "ok"))}
+    texts = {"run_id": "a-01", "status": "ok", "quantity": "round_trip"}
+    constants = {name: pa.repeat(text, len(values)) for name, text in texts.items()}
     bounds = {
         name: pa.array(columns[name], pa.int64()) if name in columns else pa.nulls(len(values), pa.int64())
         for name in ("low_ns", "high_ns")
