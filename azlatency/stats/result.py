@@ -460,6 +460,16 @@ class Comparison(Result):
         return count_of(self.ratio.n, "run") if self.scope == "across_runs" else f"n = {self.ratio.n:,} in two runs"
 
 
+def refuse_frames(**arguments: object) -> None:
+    """Raise `TypeError` if an argument that must be a list of results is a data frame."""
+    for name, value in arguments.items():
+        if hasattr(value, "columns"):
+            raise TypeError(
+                f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
+                "returned, for example az.summarize(runs), without to_frame()"
+            )
+
+
 def explain(codes: Iterable[str]) -> tuple[str, ...]:
     """Return each code as its word and its sentence."""
     return tuple(f"{SHORT[code]}: {CODES[code]}" for code in codes)

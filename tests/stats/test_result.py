@@ -135,6 +135,19 @@ def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
     assert set(frame["statistic"]) == {estimate.method for estimate in estimates}
 
 
+def test_a_frame_in_the_place_of_results_is_refused() -> None:
+    frame = runs()
+    estimates, plans = az.summarize(frame, "median_ns"), az.plan(frame)
+    for call in (
+        lambda: az.charts.latency_forest(frame, estimates.to_frame()),
+        lambda: az.charts.runs_needed_forest(plans.to_frame()),
+        lambda: az.stats.shift_function(estimates, estimates.to_frame()),
+        lambda: az.stats.precision_curves(frame, plans.to_frame()),
+    ):
+        with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
+            call()
+
+
 def test_lists_of_results_are_tables() -> None:
     estimates = az.quantiles(samples(2), (0.5, 0.9))
     assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
-from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, verdict_of
+from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, refuse_frames, verdict_of
 from azlatency.studies.format import count_of, format_estimate, format_interval, join_words
 
 if TYPE_CHECKING:
@@ -278,6 +278,7 @@ def against(results: Sequence[Agreement], reference: str) -> Results[Agreement]:
         All comparisons if no run used the reference. Tools that send the same kind of packet come first, then those
         with the most pairs.
     """
+    refuse_frames(results=results)
     with_reference = [result for result in results if reference in (result.first, result.second)] or list(results)
     return Results(sorted(with_reference, key=lambda result: (bool(result.differs_in), -result.pairs)))
 

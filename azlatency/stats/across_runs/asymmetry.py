@@ -82,11 +82,11 @@ class Asymmetry(Result):
         Typical values (median run), their symmetric and their antisymmetric part, in ``unit``.
     index : float or None
         ||K|| / ||S||.
-    pairs : tuple of Comparison
+    pairs : Results of Comparison
         i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, beyond
         the spread between machines. The label ``verdict_alone`` is the verdict about these machines alone,
         ``p_machines`` the p of the comparison with the spread between machines, adjusted for the family.
-    null : tuple of Comparison
+    null : Results of Comparison
         Control pairs within one zone.
     node_effects : tuple of Estimate
         What each initiator adds (latency only).
@@ -114,8 +114,8 @@ class Asymmetry(Result):
     s: FloatArray
     k: FloatArray
     index: float | None
-    pairs: tuple[Comparison, ...]
-    null: tuple[Comparison, ...]
+    pairs: Results[Comparison]
+    null: Results[Comparison]
     node_effects: tuple[Estimate, ...]
     curls: tuple[Estimate, ...]
     share_of_nodes: float | None
@@ -142,9 +142,9 @@ class Asymmetry(Result):
         return not self.nodes
 
     @property
-    def different(self) -> tuple[Comparison, ...]:
+    def different(self) -> Results[Comparison]:
         """Pairs whose directions differ, within the margin or beyond it."""
-        return tuple(pair for pair in self.pairs if pair.verdict.startswith("different"))
+        return Results(pair for pair in self.pairs if pair.verdict.startswith("different"))
 
     @property
     def symmetric_enough(self) -> bool:
@@ -327,8 +327,8 @@ def _not_estimable(
         s=none,
         k=none,
         index=None,
-        pairs=(),
-        null=(),
+        pairs=Results(),
+        null=Results(),
         node_effects=(),
         curls=(),
         share_of_nodes=None,
@@ -383,8 +383,8 @@ def _analyse(
         s=parts.s,
         k=parts.k,
         index=parts.share,
-        pairs=pairs,
-        null=control,
+        pairs=Results(pairs),
+        null=Results(control),
         node_effects=effects,
         curls=curls,
         share_of_nodes=share,

@@ -18,7 +18,7 @@ from azlatency.stats.across_runs.run_order import expected_order
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
-from azlatency.stats.result import Result, Results, Row, Scope
+from azlatency.stats.result import Result, Results, Row, Scope, refuse_frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -370,6 +370,7 @@ def precision_curves(
     -----
     See `runs_needed`.
     """
+    refuse_frames(plans=plans)
     worst: dict[object, Plan] = {}
     for plan in plans:
         needed, method = plan.at_pilot_spread, plan.labels["method"]

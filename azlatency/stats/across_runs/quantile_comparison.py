@@ -12,7 +12,7 @@ from dataclasses import replace
 from azlatency.stats.across_runs.comparison import Setting, not_estimable
 from azlatency.stats.across_runs.run_values import effective_margin, parse_margin
 from azlatency.stats.across_runs.two_groups import mover_difference
-from azlatency.stats.result import Comparison, Estimate, Results, Scope, verdict_of
+from azlatency.stats.result import Comparison, Estimate, Results, Scope, refuse_frames, verdict_of
 
 METHOD = "MOVER on the intervals of both connections (Zou & Donner 2008)"
 
@@ -122,6 +122,7 @@ def shift_function(a: Sequence[Estimate], b: Sequence[Estimate], *, margin: floa
     -----
     Rousselet, Pernet & Wilcox, European Journal of Neuroscience 46:1738, 2017.
     """
+    refuse_frames(a=a, b=b)
     by_level = {_level(quantile): quantile for quantile in b}
     return Results(
         compare_quantiles(quantile, by_level[_level(quantile)], margin=margin, labels={"q": _level(quantile)})

@@ -189,7 +189,9 @@ def test_every_answer_prints_and_makes_rows(results: list[Any]) -> None:
         assert str(result) and result.row()["what"] == result.what
         if not result.refused:
             frame = result.to_frame()
-            assert len(frame) == len(result.pairs) + len(result.null)
+            assert list(frame["what"]) == [pair.what for pair in [*result.pairs, *result.null]]
+            assert list(result.pairs.to_frame()["what"]) == [pair.what for pair in result.pairs]
+            assert len(result.different) == result.row()["different"]
             assert list(result.matrix("k").columns) == list(result.nodes)
 
 
