@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -11,6 +12,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from pathlib import Path as FilePath
+
+    import pandas as pd
+
     from azlatency.stats.result import Estimate
 
 Row = TypeVar("Row")
@@ -270,6 +275,15 @@ class Column(Generic[Row]):
         unit = f", {self.unit.name}" if self.unit.name else ""
         return [f"{self.header} {part}".rstrip() + unit for part in self.format.parts]
 
+    def numbers(self, row: Row) -> list[Any]:
+        """Return the value of each CSV column: numbers in the column's unit, texts and missing values as they are."""
+        values = self.format.numbers(self.value(row))
+        kept = (value is None or isinstance(value, str | bool) or is_missing(value) for value in values)
+        return [
+            value if keep or self.unit.scale == 1 else value / self.unit.scale
+            for value, keep in zip(values, kept, strict=True)
+        ]
+
     def csv_values(self, row: Row) -> list[str]:
         """Return the value of each CSV column: numbers in the column's unit, in full precision."""
         return [_csv_value(value, self.unit.scale) for value in self.format.numbers(self.value(row))]
@@ -290,6 +304,12 @@ def _csv_value(value: Any, scale: float) -> str:
         return text(value)
     number = float(value) / scale
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
+
+
+def _guarded(value: Any) -> Any:
+    """Return a cell of a CSV file; the text of a log may begin like a formula."""
+    is_formula = isinstance(value, str) and re.match(r"[=+@\t\r-]", value) and not re.fullmatch(r"[+-]?[\d.,]+", value)
+    return f"'{value}" if is_formula else value
 
 
 @dataclass(frozen=True)
@@ -366,6 +386,36 @@ class Table(Generic[Row]):
             for start, column in zip(starts, self.columns, strict=False) if column.source
         }  # fmt: skip
         return {"refs": whole, "cell_refs": {index: refs for index, refs in cells.items() if refs}}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a frame: numbers in the unit of their header, the ends of an interval in own columns.
+
+        Returns
+        -------
+        DataFrame
+            One row per row of the table. The numbers have their full precision, not that of the shown cells.
+        """
+        import pandas as pd
+
+        headers = [header for column in self.columns for header in column.csv_headers()]
+        rows = [[value for column in self.columns for value in column.numbers(row)] for row in self.rows]
+        return pd.DataFrame(rows, columns=headers)
+
+    def to_csv(self, path: FilePath | str | None = None) -> str | None:
+        """Write the frame of `to_frame` as CSV; a text that a spreadsheet would execute gets an apostrophe before it.
+
+        Parameters
+        ----------
+        path : Path or str, optional
+            The file. Default: return the text.
+
+        Returns
+        -------
+        str or None
+            The text, if no file is given.
+        """
+        content: str | None = self.to_frame().map(_guarded).to_csv(path, index=False, lineterminator="\n")
+        return content
 
     def html(self) -> str:
         """Return the table as one ``<table>`` element, all text escaped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -153,3 +154,25 @@ def test_a_page_gets_links_and_csv_values() -> None:
 @pytest.mark.parametrize(("value", "shown"), [(-1e-12, "+0.0"), (1e-12, "+0.0"), (-1234.56, "-1,234.6")])
 def test_a_signed_zero_does_not_depend_on_rounding_errors(value: float, shown: str) -> None:
     assert number("+z,.1f").text(value, 1.0) == shown
+
+
+def test_a_table_becomes_a_frame_and_a_csv_file_with_its_numbers(tmp_path: Path) -> None:
+    """Numbers have the unit of the header and their full precision, whatever the cells show."""
+    estimates = [Column("typical", lambda row: estimate(row.value, row.low, row.high), with_interval(), MICROSECONDS)]
+    table = Table("Title", [*COLUMNS, *estimates], ROWS)
+    frame = table.to_frame()
+    ends = ["interval low, µs", "interval high, µs"]
+    assert list(frame) == ["path", "RTT, µs", *ends, "typical, µs", "typical low, µs", "typical high, µs"]
+    assert frame["RTT, µs"].tolist()[0] == 1234.5678 and frame["RTT, µs"].isna().tolist() == [False, True]
+    assert frame[ends].iloc[0].tolist() == [1000, 2000] and frame["typical high, µs"].tolist() == [2000, 0.005]
+    assert frame.dtypes[1:].map(str).eq("float64").all()
+    table.to_csv(tmp_path / "table.csv")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv"), frame, check_dtype=False)
+    assert table.to_csv() == (tmp_path / "table.csv").read_text("utf-8")
+    assert list(Table("Title", COLUMNS, []).to_frame()) == list(frame)[:4]
+
+
+def test_a_spreadsheet_does_not_execute_the_text_of_a_log() -> None:
+    table = Table("Title", [Column("name", str)], ["=HYPERLINK(1)", "@x", "-5", "zone 1"])
+    assert table.to_csv() == "name\n'=HYPERLINK(1)\n'@x\n-5\nzone 1\n"
+    assert table.to_frame()["name"][0] == "=HYPERLINK(1)", "only the file is guarded"

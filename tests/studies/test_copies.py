@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.large_logs import peak_of
 from helpers.places import ROOT
 
 import azlatency as az
@@ -140,12 +139,3 @@ def test_many_copies_are_found_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_text(pings(1, 30))
     with pytest.raises(LogError, match="30 runs print the same values as another run; import the logs without"):
         az.import_study("x", [path], out=tmp_path / "0")
-
-
-@pytest.mark.slow
-def test_an_import_of_many_copies_needs_little_memory(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
-    path.write_text(pings(20_000, 3))
-    notes, peak = peak_of(f"print(*az.import_study('x', [{str(path)!r}], out={str(tmp_path / 'out')!r}).notes)")
-    assert "more; counted once" in notes
-    assert peak <= 260
