@@ -155,27 +155,36 @@ def test_the_import_is_cheap() -> None:
 
 
 def test_no_parser_converts_units_itself() -> None:
-    for path in (PACKAGE / "logs" / "parsers").rglob("*.py"):
+    for path in [*(PACKAGE / "logs" / "parsers").rglob("*.py"), *(PACKAGE / "more_tools").rglob("*.py")]:
         text = path.read_text("utf-8")
         for factor in ("* 1e3", "* 1e6", "* 1e9", "* 1024", "*1024", "* 1000000"):
             assert factor not in text, f"{path.name}: {factor}"
 
 
 def test_deleting_a_tool_deletes_only_that_tool() -> None:
-    """No parser imports from the folder or module of another tool, and nothing outside ``parsers`` names a tool's."""
-    parsers = "azlatency.logs.parsers."
-    tools = {
-        name.removeprefix(parsers).partition(".")[0]
-        for name, path in MODULES.items()
-        if name.startswith(parsers) and "PARSER" in path.read_text("utf-8")
-    } & {path.name.removesuffix(".py") for path in (PACKAGE / "logs" / "parsers").iterdir()}
-    assert len(tools) >= 14
+    """No parser imports from the folder or module of another tool, and nothing outside the shelves names a tool's."""
+    shelves = ("azlatency.logs.parsers", "azlatency.more_tools")
+    tools = {name for name, path in MODULES.items() if "PARSER" in path.read_text("utf-8")}
+    tools = {name for name in tools if name.rpartition(".")[0] in shelves}
+    assert len(tools) >= 12
+
+    def tool_of(module: str) -> str:
+        return next((tool for tool in tools if f"{module}.".startswith(f"{tool}.")), "")
+
     for name in MODULES:
-        importing_tool = name.removeprefix(parsers).partition(".")[0] if name.startswith(parsers) else ""
         for other in imports_of(name):
-            if other.startswith(parsers):
-                tool = other.removeprefix(parsers).partition(".")[0]
-                assert tool == importing_tool or tool not in tools, f"{name} imports {other}"
+            assert tool_of(other) in ("", tool_of(name)), f"{name} imports {other}"
+
+
+def test_more_tools_import_only_what_is_documented_and_nothing_imports_them() -> None:
+    text = (ROOT / "docs" / "add-a-parser.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `(azlatency\.[\w.]+)` \|", text, re.MULTILINE))
+    assert documented <= MODULES.keys()
+    shelf = "azlatency.more_tools"
+    for name in MODULES:
+        inside = name.startswith(shelf)
+        for other in imports_of(name):
+            assert other in documented or other.startswith(shelf) if inside else not other.startswith(shelf), name
 
 
 # --- a test file is found by the name of what it tests

@@ -133,9 +133,9 @@ def test_report_and_test_environment_is_without_jupyterlab() -> None:
     assert re.search(r"^EXTRAS \?= test,scale$", makefile, re.MULTILINE)
 
 
-def test_the_command_is_installed_and_the_entry_points_of_parsers_are_left_to_plug_ins() -> None:
+def test_the_command_is_installed_and_the_only_plug_ins_are_parsers() -> None:
     assert project()["scripts"] == {"azlatency": "azlatency.cli:main"}
-    assert "entry-points" not in project()
+    assert project()["entry-points"].keys() == {"azlatency.parsers"}
 
 
 def test_processed_data_is_ignored_but_for_its_readme() -> None:

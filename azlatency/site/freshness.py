@@ -35,15 +35,15 @@ def key(*parts: Any) -> str:
 def code() -> tuple[str, str]:
     """Return the digest of the code and libraries that results depend on, and that of the code that only renders them.
 
-    Results depend on the packages that public names live in, and on the kernels; pages look as the rest of the site
-    makes them. Other packages (commands, the gate, planning) change no page.
+    Results depend on the packages that public names live in, on the parsers beside them, and on the kernels; pages look
+    as the rest of the site makes them. Other packages (commands, the gate, planning) change no page.
     """
     results, looks = sha256(), sha256()
     public = {home.split(".")[1] for home in _HOMES.values()}
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE).as_posix()
         top = name.partition("/")[0]
-        if not path.is_file() or "__pycache__" in name or top not in {*public, _SITE, "__init__.py"}:
+        if not path.is_file() or "__pycache__" in name or top not in {*public, "more_tools", _SITE, "__init__.py"}:
             continue
         digest = looks if top == _SITE and not name.startswith(_KERNELS) else results
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -46,8 +46,8 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_LINE = 4096
-#: Where the parsers of this library are.
-_PARSERS = "azlatency.logs.parsers"
+#: Begins the modules of this library, whose tests compile every pattern.
+_LIBRARY = "azlatency."
 #: The rules for at most this many lines are selected at once.
 _BATCH = 2**10
 
@@ -233,7 +233,7 @@ class LineLog:
                     cls._bulk[name] = bulk_reader
         cls._grammar = (*rules, *cls.known)
         cls._candidates = ByShape((rule.hint, rule.shape, partial(rule.entry, cls)) for rule in cls._grammar)
-        if not cls.__module__.startswith(_PARSERS):
+        if not cls.__module__.startswith(_LIBRARY):
             for rule in cls._grammar:
                 re.compile(rule.expression)  # a plug-in that is not valid shows when it is loaded
 

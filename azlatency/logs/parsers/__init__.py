@@ -1,7 +1,8 @@
 """What a parser is, and which parsers there are.
 
-A built-in parser is a module or package of this folder with an object ``PARSER``; delete it and the tool is gone. Other
-distributions register theirs in the entry-point group ``azlatency.parsers``. ``docs/add-a-parser.md`` shows how.
+A parser is a module or package with an object ``PARSER``: one of this folder, or one in the entry-point group
+``azlatency.parsers``, where ``azlatency.more_tools`` and other distributions register theirs. Delete one of ours and
+the tool is gone. ``docs/add-a-parser.md`` shows how to write one.
 
 Every parser sees every line. A line that looks like the start of a log is a claim (`azlatency.logs.recognise.claims`);
 if two tools claim the same line, neither gets it, and an error event lists both claims.
@@ -18,7 +19,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -250,15 +251,36 @@ def load_parsers() -> dict[str, Parser]:
         parser = getattr(importlib.import_module(module.name), "PARSER", None)
         if parser is not None:
             _add(parsers, parser)
-    for point in sorted(entry_points(group=GROUP)):
+    for point in _plug_ins():
         try:
             parser = point.load()
             _add(parsers, parser)
-            for signature in parser.signatures:
+            for signature in () if _is_ours(point) else parser.signatures:
                 re.compile(signature.pattern)  # one that is not valid shows now
         except Exception as error:  # a plug-in may fail in any way
             warnings.warn(f"parser {point.name!r} ({point.value}) is not usable: {error!r}", stacklevel=2)
     return dict(sorted(parsers.items()))
+
+
+@cache
+def _plug_ins() -> list[EntryPoint]:
+    """Return the plug-ins, ours first.
+
+    An installation in place still names ours after their files were deleted; these are left out.
+    """
+    points = sorted(entry_points(group=GROUP), key=lambda point: (not _is_ours(point), point))
+    return [point for point in points if not _is_ours(point) or _is_found(point.module)]
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _is_found(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is the package that contains it
+        return False
 
 
 def _add(parsers: dict[str, Parser], parser: Parser) -> None:
@@ -295,19 +317,25 @@ def parser_version() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
-    points = sorted(entry_points(group=GROUP))
-    if points:
+    points = _plug_ins()
+    if not all(map(_is_ours, points)):
         load_parsers()  # warns of plug-ins that are not usable, also where no log is parsed again
     for point in points:
         digest.update(f"{point.name} {point.value} {point.dist.version if point.dist else ''}".encode())
-        for path in _files_of(point.module):
+    for package in sorted({_package_of(point) for point in points}):
+        for path in _files_of(package):
             digest.update(path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:8]}"
 
 
+def _package_of(point: EntryPoint) -> str:
+    """Return the package whose files a plug-in may use; of ours, the one of plug-ins."""
+    return ".".join(point.module.split(".")[: 2 if _is_ours(point) else 1])
+
+
 def _files_of(module: str) -> list[Path]:
-    """Return the source files of the package that a module belongs to, or of the module if it belongs to none."""
-    spec = importlib.util.find_spec(module.partition(".")[0])
+    """Return the source files of a package, or of a module that is none."""
+    spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         return []
     return sorted(Path(spec.origin).parent.rglob("*.py")) if spec.submodule_search_locations else [Path(spec.origin)]

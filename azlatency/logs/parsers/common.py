@@ -10,11 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar.rules import UNKNOWN
-from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
-
-_MICROSECOND_NS = 1000.0
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +29,6 @@ def printed_rank(q: float, n: int) -> int:
 def complete_quantile(row: Row, n: int, rank: int) -> None:
     """Complete the row of a printed quantile from the number of observations and the rank of the value."""
     row.update(n=n, rank=rank, beyond=n * (1 - row["q"]), resolved=rank < n)
-
-
-def netperf_percentile(value: Quantity) -> Quantity:
-    """Return a percentile of netperf with its resolution: it is interpolated in a bucket of two digits of whole us."""
-    digits = len(str(int(value.value / _MICROSECOND_NS)))
-    return value.with_resolution(_MICROSECOND_NS * 10 ** max(digits - 2, 0))
 
 
 def closed_loop_share(n: int, mean_ns: float, duration_ns: int) -> float | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import compress, groupby, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from azlatency.logs.grammar.rules import (
@@ -31,7 +31,6 @@ from azlatency.logs.grammar.rules import (
     Rule,
 )
 from azlatency.logs.parsers import Log, Parser, load_parsers
-from azlatency.logs.parsers import __name__ as PARSERS
 from azlatency.logs.recognise.claims import Claim, Claims
 from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
 from azlatency.logs.source.decode import Source
@@ -213,15 +212,20 @@ def may_begin_line(tool: str, text: str) -> bool:
 
 @cache
 def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
-    """Return tool, prefix and rules of every `LineLog`."""
-    load_parsers()
+    """Return tool, prefix and rules of every `LineLog`, by tool.
+
+    A reader of lines is in the module of its parser, or in the package of which the parser is the module ``parser``;
+    that of a plug-in arranged in another way goes by the name of its package.
+    """
+    tools = {type(parser).__module__.removesuffix(".parser"): tool for tool, parser in load_parsers().items()}
     rules: list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]] = []
     waiting = LineLog.__subclasses__()
     for log in waiting:
         waiting += log.__subclasses__()
-        names = log.__module__.removeprefix(f"{PARSERS}.").split(".")
-        rules.append((names[0], log.prefix, log.rules()))
-    return rules
+        module = log.__module__
+        tool = tools.get(module) or tools.get(module.rpartition(".")[0]) or module.partition(".")[0]
+        rules.append((tool, log.prefix, log.rules()))
+    return sorted(rules, key=itemgetter(0))
 
 
 def _remove_conflicts(claims: Claims, segments: Segments) -> Claims:

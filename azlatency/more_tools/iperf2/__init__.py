@@ -1,0 +1,42 @@
+"""iperf 2, 2.0.5 to 2.1.8: text of clients and servers, plain and ``-e``, and CSV (``-y C``).
+
+::
+
+    Client connecting to 10.99.0.2, TCP port 5601 with pid 11530 (1 flows)
+    [  1] local 10.99.0.1%va port 33444 connected with 10.99.0.2 port 5601 (trip-times) … on 2026-11-21 01:39:37 (UTC)
+    [ ID] Interval            Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT(var)        NetPwr
+    [  1] 0.0000-1.0000 sec  12.0 MBytes   101 Mbits/sec  192/0          1      305K/385(569) us  32683
+    [  1] 0.0000-2.0468 sec  23.9 MBytes  97.8 Mbits/sec  382/0          2      345K/2971(5813) us  4117
+    [SUM]  0.0-10.8 sec   344 MBytes   266 Mbits/sec                                               -P
+    [  3]  0.0- 6.0 sec  3664 KBytes  5000 Kbits/sec   0.018 ms    0/ 2552 (0%)                    UDP, receiver
+    … 0.002 ms 7/3401 (0.21%) 0.063/0.002/11.601/0.755 ms 1694 pps 3394/0(1) pkts 39608            UDP, receiver, -e
+    … 20=1.016/0.027/12.220/3.047 ms    0   43K/2134 us    984 rps                                 --bounceback
+    … T8(f)-PDF: bin(w=10us):cnt(3394)=1:3150,2:127 (5.00/95.00/99.7%=1/2/925,Outliers=0,obl/obu=0/0)
+
+*Units.* Bytes are powers of 1024, bits powers of 1000. Sides, streams and tests are named as for iperf3
+(`azlatency.logs.parsers.iperf3.run`); ``test`` may also be ``bounceback``. A ``*`` before the number of a stream marks
+the direction from server to client. ``[FD1]`` adds up both directions and is not stored.
+
+*Totals.* A total has the same form as an interval: it is the last row of its stream that begins at 0. A stream with one
+row that ends on a whole second may be the first interval of a log that was cut. With four decimals it is read as an
+interval, because a measured total is never so round; with one decimal it is read as a total and flagged
+``total_unproven``, unless the command has no ``-i``. ``[SUM]`` of some 2.0 servers counts the first interval twice: a
+sum that is not the sum of the streams is left out (``sum_mismatch``).
+
+*Latency.* ``--bounceback`` measures **round-trip times** in a closed loop (``rtt_*``); its bytes count both directions
+and are not stored. The latencies of a UDP server and of ``--trip-times`` are **one-way**, from one clock to another:
+``one_way_latency_*``, which is as accurate as the two clocks agree (``one_way_clocks``), never ``rtt_*``.
+``Cwnd/RTT`` is the kernel's estimate at the end of the row; it is stored with the interval.
+
+*Histograms.* Bin k counts values in ((k-1)w, kw]. Final histograms are stored under their names: ``BB8`` rtt, ``T8``
+one_way_latency, ``F8`` frame_latency, ``W8`` write_latency. The three printed quantiles are bins too.
+
+*Not stored.* Sizes of windows and buffers, the distribution of reads, NetPwr, burst sizes, histograms of single
+intervals.
+
+Modules: `run` (a test: streams, sides, tables, checks), `text`, `csv_output`.
+"""
+
+from azlatency.more_tools.iperf2.parser import PARSER
+
+__all__ = ["PARSER"]

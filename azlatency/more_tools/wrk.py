@@ -1,0 +1,296 @@
+"""wrk and wrk2, and the percentile tables of HdrHistogram (``.hgrm``).
+
+::
+
+    Running 10s test @ http://127.0.0.1:8080/
+      2 threads and 10 connections
+      Thread Stats   Avg      Stdev     Max   +/- Stdev
+        Latency     1.51ms    0.85ms  25.66ms   86.53%
+      Latency Distribution (HdrHistogram - Recorded Latency)
+     50.000%    1.45ms
+
+      Detailed Percentile spectrum:                                                          (wrk2, or a .hgrm file)
+           Value   Percentile   TotalCount 1/(1-Percentile)
+
+           0.197     0.000000            1         1.00
+           0.758     0.100000        10021         1.11
+          25.679     1.000000        99867          inf
+    #[Mean    =        1.510, StdDeviation   =        0.851]
+    #[Max     =       25.664, Total count    =        99867]
+    #[Buckets =           27, SubBuckets     =         2048]
+      119986 requests in 1.00m, 12.36MB read
+    Requests/sec:   1999.74
+
+*Latency* is the time from a request to its response over TCP: the round trip **and** the time of the server. wrk sends
+the next request when the response has arrived (closed loop). wrk2 measures from the moment at which the request was due
+at the constant rate, so a late request counts its delay.
+
+*The table* gives for each value how many times are at most as long. The times between two rows form one class of the
+histogram; quantiles are known to a class. The first class begins one sub-bucket below the smallest value. wrk2 prints
+milliseconds. A ``.hgrm`` file does not state its unit: it is read if the name of the file does (``client.us.hgrm``),
+with ``s``, ``ms``, ``us`` or ``ns``, and otherwise refused.
+
+The Python library prints the standard deviation in another unit than the other numbers; it is left out.
+
+*Not used.* The short list of percentiles where there is a table, the statistics of threads, and the second table of
+``-U``, whose times leave out what the request waited.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import complete_quantile, end_run
+from azlatency.logs.record import Recorder
+
+_RUNNING = r"Running [\d.]{1,9}[smh] test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
+_HEADER = r"Value\s{1,12}Percentile\s{1,4}TotalCount\s{1,4}1/\(1-Percentile\)"
+_TIME = r"(-?\d{1,12}\.\d{2})(us|ms|s|m|h)"
+_NAN = r"-?(?:nan(?:us)?|0\.00us)"
+_NUMBER = r"-?(?:\d{1,15}(?:\.\d{1,12})?|nan)"
+_IS = r"\s{1,8}=\s{1,20}"
+_UNIT_IN_NAME = re.compile(r"(?:^|[^A-Za-z0-9])(s|ms|us|ns)\.(?:hgrm|txt|log)$")
+#: Levels that are stored as percentiles, too: only at them the table has a row in every log.
+_LEVELS = frozenset({0.5, 0.75, 0.9, 0.99, 0.999})
+#: Sub-buckets of HdrHistogram at three significant digits, for a file that does not state them.
+_SUB_BUCKETS = 2048
+
+
+class _Row(NamedTuple):
+    """A row of the table: the value as printed, the share and the number of times up to it, and its line."""
+
+    token: str
+    share: float
+    cumulative: int
+    number: int
+
+
+class _Wrk(LineLog):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log = log
+        self.unfinished = log.unfinished_line
+        self.run = recorder.start_run("wrk", log.first_line, printed_as="round_trip", test="http", protocol="tcp")
+        self.unit: str | None = None
+        self.is_table = not log.lines[0].text.strip().startswith("Running")
+        self.ignored = self.ended = self.has_title = False
+        self.summary: tuple[re.Match[str], int] | None = None
+        self.quantiles: list[tuple[float, Quantity, int, int | None]] = []
+        """Level, value, line and, from the table, rank."""
+        self.rows: list[_Row] = []
+        self.statistics: dict[str, tuple[str, int]] = {}
+        self.requests: tuple[str, int] | None = None
+
+    @data(_RUNNING, hint="test @ ")
+    def running(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(server=match[1].strip("[]"))
+
+    @data(r"\d{1,6} threads? and (\d{1,9}) connections?", hint="threads and")
+    def connections(self, line: Line, match: re.Match[str]) -> None:
+        self.run.set(connections=int(match[1]))
+
+    @data(rf"Latency\s{{1,12}}{_TIME}\s{{1,12}}{_TIME}\s{{1,12}}{_TIME}\s{{1,12}}-?[\d.nan]{{1,8}}%", hint="Latency ")
+    def latency(self, line: Line, match: re.Match[str]) -> None:
+        self.summary = match, line.number
+
+    @data(r"Latency Distribution \(HdrHistogram - (Recorded|Uncorrected) .{1,90}", hint="Latency Distribution (")
+    def distribution(self, line: Line, match: re.Match[str]) -> None:
+        self.ignored = match[1] == "Uncorrected"
+
+    @data(rf"(\d{{1,3}}(?:\.\d{{3}})?)%\s{{1,12}}{_TIME}", hint="%")
+    def percentile(self, line: Line, match: re.Match[str]) -> None:
+        q = quantity(match[1], "%").value
+        if not self.ignored and 0 < q < 1 and line.number != self.unfinished:
+            self.quantiles.append((q, _time(match[2], match[3]), line.number, None))
+
+    # --- the table of HdrHistogram
+
+    @data(r"Detailed Percentile spectrum:", hint="Percentile spectrum")
+    def title(self, line: Line, match: re.Match[str]) -> None:
+        self.has_title = True
+
+    @data(_HEADER, hint="TotalCount")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        if not self.is_table and not self.has_title:
+            self.ignored = True
+            text = "the table is not that of the log above it and is left out; put each output in its own file"
+            self.run.add_event("table_without_title", "warning", text, line.number)
+
+    @data(
+        rf"({_NUMBER})\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",
+        hint="",
+    )
+    def row(self, line: Line, match: re.Match[str]) -> None:
+        if not self.ignored and line.number != self.unfinished:
+            self.rows.append(_Row(match[1], float(match[2]), int(match[3]), line.number))
+
+    @data(rf"#\[Mean{_IS}(?P<rtt_mean>{_NUMBER}), StdDeviation{_IS}(?P<rtt_sd>{_NUMBER})\]", hint="#[Mean")
+    @data(
+        rf"#\[Max{_IS}(?P<rtt_max>{_NUMBER}), "
+        rf"Total ?(?P<count>[cC]ount){_IS}(?P<observations>\d{{1,18}})(?:\.0{{1,5}})?\]",
+        hint="#[Max",
+    )
+    @data(rf"#\[Buckets{_IS}\d{{1,9}}, SubBuckets{_IS}(?P<sub_buckets>\d{{1,9}})\]", hint="#[Buckets")
+    def statistic(self, line: Line, match: re.Match[str]) -> None:
+        """Keep the statistics that the pattern names."""
+        values = match.groupdict()
+        if not self.ignored:
+            self.statistics |= {name: (value, line.number) for name, value in values.items()}
+        if values.get("count") == "Count":
+            # The Python library (hdrh) divides every number but the standard deviation by the scale.
+            self.statistics.pop("rtt_sd", None)
+        self.ended |= self.is_table and "count" in values
+
+    # --- the end
+
+    @data(r"(\d{1,15}) requests in [\d.]{1,12}[a-z]{1,2}, [\d.]{1,12}[KMGTP]?B read", hint=" requests in ")
+    def count_of_requests(self, line: Line, match: re.Match[str]) -> None:
+        self.requests = match[1], line.number
+
+    @data(r"Socket errors: connect (\d{1,12}), read (\d{1,12}), write (\d{1,12}), timeout (\d{1,12})",
+          hint="Socket errors")  # fmt: skip
+    @data(r"Non-2xx or 3xx responses: (\d{1,12})", hint="Non-2xx")
+    def errors(self, line: Line, match: re.Match[str]) -> None:
+        text = f"{line.text.strip()}; the times of failed requests are not those of the path"
+        self.run.add_event("tool_error", "warning", text, line.number)
+
+    @data(r"Requests/sec:\s{1,12}(\d{1,12}\.\d\d)", hint="Requests/sec")
+    def requests_per_second(self, line: Line, match: re.Match[str]) -> None:
+        self.run.add_metric("transaction_rate", quantity(match[1], "/s"), line.number)
+
+    @data(r"Transfer/sec:\s{1,12}[\d.]{1,12}[KMGTP]?B", hint="Transfer/sec")
+    def rate(self, line: Line, match: re.Match[str]) -> None:
+        self.ended = True
+
+    known = known(
+        ("Thread calibration", r"Thread calibration: mean lat\.: .{1,40}, rate sampling interval: .{1,20}"),
+        ("Thread Stats", r"Thread Stats\s{1,8}Avg\s{1,8}Stdev\s{1,8}Max\s{1,8}\+/- Stdev"),
+        ("Req/Sec", r"Req/Sec\s{1,12}.{1,80}"),
+        ("Latency Distribution", r"Latency Distribution"),
+        ("Latency ", rf"Latency\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}{_NAN}\s{{1,12}}-?[\d.nan]{{1,8}}%"),
+        ("-----", r"-{20,80}"),
+        ("Initialised", r"Initialised \d{1,6} threads in \d{1,9} ms\."),
+    )
+
+    def finish(self) -> None:
+        """Complete the run: numbers of the table or of the summary, and the status."""
+        run = self.run
+        # wrk2 has a table or calibrates its threads; only then does it know when a request was due.
+        run.set(closed_loop=not self.rows, dialect="wrk2" if self.rows else "wrk")
+        self.unit = "ms"
+        if self.is_table:
+            named = _UNIT_IN_NAME.search(self.log.source.path)
+            self.unit = named[1] if named else None
+            run.set(dialect="hgrm", closed_loop=None, test=None, protocol=None, printed_as="unknown")
+            if self.unit is None:
+                text = (
+                    "the table does not state its unit; name the file by it, such as client.us.hgrm "
+                    "(s, ms, us or ns), and read it again"
+                )
+                run.set(status="failed", last_line=self.log.last_line)
+                run.add_event("unit_unknown", "error", text, self.log.first_line)
+                return
+        total = self.statistics.get("observations", ("", 0))[0]
+        if self.rows and total == "0":
+            run.set(status="no_data")
+            run.add_event("no_data", "warning", "no request was answered", self.rows[0].number)
+        elif self.rows:
+            self._store_table()
+        else:
+            self._store_summary()
+        has_numbers = run.value("rtt_mean") is not None or bool(self.rows)
+        if not has_numbers and self.ended and run.row["status"] == "complete":
+            run.set(status="no_data")
+            run.add_event("no_data", "warning", "no request was answered", self.log.first_line)
+        end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=self.log.last_line)
+
+    def _store_table(self) -> None:
+        """Store the classes between the rows of the table, and its statistics."""
+        run, unit = self.run, str(self.unit)
+        for name in ("rtt_mean", "rtt_sd", "rtt_max"):
+            token, number = self.statistics.get(name, ("nan", 0))
+            if not token.endswith("nan"):
+                run.add_metric(name, quantity(token, unit), number)
+        if "observations" in self.statistics:
+            token, number = self.statistics["observations"]
+            run.add_metric("observations", count(token), number)
+        sub_buckets = int(self.statistics.get("sub_buckets", (str(_SUB_BUCKETS), 0))[0]) or _SUB_BUCKETS
+        before, below = None, 0
+        for token, share, cumulative, number in self.rows:
+            value = quantity(token, unit)
+            step = (value.resolution or 0.0) + 2 * abs(value.value) / sub_buckets
+            if round(share, 6) in _LEVELS:
+                self.quantiles.insert(0, (round(share, 6), value, number, cumulative))
+            low = max(value.value - step, 0.0) if before is None else before
+            if value.value < (before or 0.0) or cumulative < below:
+                text = f"{token} {unit} with {cumulative} in total is below the row above it; the log is edited"
+                run.add_event("not_monotone", "error", text, number)
+                run.set(status="failed")
+                return
+            if cumulative > below:
+                bounds = {"low_ns": round(low), "high_ns": round(value.value)}
+                run.add_bucket(metric="rtt", stream=None, count=cumulative - below, line=number, **bounds)
+            before, below = value.value, cumulative
+        self._store_quantiles(sub_buckets)
+        observations = run.value("observations")
+        if observations is not None and below != observations:
+            text = f"the table ends at {below} of {observations:.0f} times; rows are missing"
+            run.add_event("count_mismatch", "warning", text, self.rows[-1].number)
+
+    def _store_summary(self) -> None:
+        """Store the summary of wrk, which prints no table."""
+        run = self.run
+        if self.summary is not None and self.requests is not None:
+            run.add_metric("observations", count(self.requests[0]), self.requests[1])
+        if self.summary is not None:
+            match, number = self.summary
+            for name, at in (("rtt_mean", 1), ("rtt_sd", 3), ("rtt_max", 5)):
+                run.add_metric(name, _time(match[at], match[at + 1]), number)
+        self._store_quantiles(_SUB_BUCKETS)
+
+    def _store_quantiles(self, sub_buckets: int) -> None:
+        """Store each percentile once; a value is the upper end of its bucket."""
+        observations = self.run.value("observations")
+        stored: set[float] = set()
+        for q, value, number, rank in self.quantiles:
+            if q in stored:
+                continue
+            stored.add(q)
+            bucket = 2 * abs(value.value) / sub_buckets
+            row = self.run.add_quantile(q, value.with_resolution((value.resolution or 0.0) + bucket), number)
+            if row is not None and observations:
+                # hdr_value_at_percentile rounds the rank to the nearest whole number.
+                complete_quantile(row, int(observations), rank or max(math.floor(q * observations + 0.5), 1))
+
+
+def _time(token: str, unit: str) -> Quantity:
+    """Read a time of wrk: ``1.45ms``."""
+    return quantity(token, {"m": "min", "s": "sec"}.get(unit, unit))
+
+
+class WrkParser(Parser):
+    """Reads wrk, wrk2 and ``.hgrm``; see `azlatency.more_tools.wrk`."""
+
+    tool = "wrk"
+    commands = ("wrk", "wrk2")
+    signatures = (
+        Signature("test @ ", _RUNNING),
+        Signature("TotalCount", _HEADER, weak=True),
+    )
+
+    def parse(self, log: Log, recorder: Recorder) -> None:
+        """Read one log."""
+        reader = _Wrk(log, recorder)
+        reader.feed(log.lines, recorder.accounting)
+        try:
+            reader.finish()
+        except UnitError as error:
+            reader.run.set(status="failed", last_line=log.last_line)
+            reader.run.add_event("malformed", "error", str(error), log.first_line)
+
+
+PARSER = WrkParser()
