@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.logs.parsers import find_parser
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -21,7 +23,8 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
     """Return ``n * printed mean / duration`` of each closed-loop run, missing for the others.
 
     In a closed loop the round trips fill the duration of the run: a share near 1 proves that the tool printed
-    round-trip times, near 1/2 that it printed RTT/2.
+    round-trip times, near 1/2 that it printed RTT/2. The share of a tool whose parser does not declare
+    ``fills_duration`` is missing, too.
 
     Parameters
     ----------
@@ -35,7 +38,8 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
     """
     printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
     shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")
-    return shares.where(runs["closed_loop"].fillna(False).astype(bool) & (runs["tool"] == "sockperf"))
+    proving = [tool for tool in runs["tool"].unique() if find_parser(tool).fills_duration]
+    return shares.where(runs["closed_loop"].fillna(False).astype(bool) & runs["tool"].isin(proving))
 
 
 def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:

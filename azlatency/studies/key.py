@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import settings_of
+from azlatency.logs.parsers import find_parser
 from azlatency.studies.format import format_value
 from azlatency.studies.names import differing_pair
 
@@ -24,8 +25,6 @@ BURST_NS, BURST_BYTES = 1e9, 100 * 1448
 _SECONDS_LESS = 0.4
 #: Tests that a method does not name, because they are what the tool measures.
 _USUAL_TESTS = ("echo", "stream", "ping-pong")
-#: Tools whose methods always name the size of the message.
-_SIZED = ("sockperf", "ping")
 #: What the method of a run ends with whose receiver's count is unknown.
 SENDER = " (sender)"
 #: The prefix of the columns with single settings.
@@ -258,7 +257,7 @@ def _base(row: Any) -> str:
         parts.append(row.test)
     if isinstance(row.protocol, str) and row.protocol != "icmp" and row.protocol not in parts[-1]:
         parts.append(row.protocol.upper())
-    if math.isfinite(row.message_bytes) and row.tool in _SIZED:
+    if math.isfinite(row.message_bytes) and find_parser(row.tool).names_size:
         parts.append(f"{row.message_bytes:.0f} B")
     if getattr(row, "burst", False):
         parts.append("burst")

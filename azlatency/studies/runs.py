@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from azlatency.logs.parsers import find_parser
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies import key
 from azlatency.studies.both_ends import is_far_end, pair_ends
@@ -96,20 +97,23 @@ def _copies(study: Study | Logs) -> set[str]:
 
 
 def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
-    """Return for each frequency table in a file of its own (``lagscope -P``) the run whose log lies beside it.
+    """Return for each frequency table in a file of its own the run whose log lies beside it.
 
-    Such a file belongs to the log in its folder that has its name or names it in its command.
+    Such a file belongs to the log of its tool in its folder that has its name or names it in its command.
     """
-    of_lagscope = runs[runs["tool"] == "lagscope"]
-    in_files = of_lagscope["dialect"] == "lagscope-json"
-    logs = [(PurePosixPath(log.file), str(log.command), str(log.run_id)) for log in of_lagscope[~in_files].itertuples()]
     owners = {}
-    for table in of_lagscope[in_files].itertuples():
-        file = PurePosixPath(str(table.file).removesuffix(".gz"))
-        beside = [(log, command, run_id) for log, command, run_id in logs if log.parent == file.parent]
-        named = [run_id for log, command, run_id in beside if log.stem == file.stem or file.name in command]
-        if len(named) == 1:
-            owners[str(table.run_id)] = named[0]
+    for tool in runs["tool"].unique():
+        if (dialect := find_parser(tool).table_dialect) is None:
+            continue
+        of_tool = runs[runs["tool"] == tool]
+        in_files = of_tool["dialect"] == dialect
+        logs = [(PurePosixPath(log.file), str(log.command), str(log.run_id)) for log in of_tool[~in_files].itertuples()]
+        for table in of_tool[in_files].itertuples():
+            file = PurePosixPath(str(table.file).removesuffix(".gz"))
+            beside = [(log, command, run_id) for log, command, run_id in logs if log.parent == file.parent]
+            named = [run_id for log, command, run_id in beside if log.stem == file.stem or file.name in command]
+            if len(named) == 1:
+                owners[str(table.run_id)] = named[0]
     return owners
 
 

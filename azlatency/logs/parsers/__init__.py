@@ -192,6 +192,14 @@ class Parser:
         For a tool that prints its text in the code page of a Windows console: phrases with non-ASCII characters by the
         name of the code page (``"cp850"``). A file that is not UTF-8 is decoded with the first code page of which it
         contains a phrase.
+    names_size : bool
+        Whether a method always names the size of the message, because the tool is told one.
+    sends_rarely : bool
+        Whether the tool sends about one packet per second: a single late packet moves the mean of such a run.
+    fills_duration : bool
+        Whether the round trips of a closed loop fill the printed duration, which proves what the printed mean is.
+    table_dialect : str or None
+        The ``dialect`` of a frequency table in a file of its own, which belongs to the log beside it.
     reader : type of LineReader
         What reads the lines if the parser has no method `parse`; it is created with the log and the recorder.
     """
@@ -207,6 +215,10 @@ class Parser:
     switches: ClassVar[Mapping[str, Sequence[str]]] = {}
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
+    names_size: ClassVar[bool] = False
+    sends_rarely: ClassVar[bool] = False
+    fills_duration: ClassVar[bool] = False
+    table_dialect: ClassVar[str | None] = None
     reader: ClassVar[type[LineReader]]
 
     def parse(self, log: Log, recorder: Recorder) -> None:
@@ -260,6 +272,19 @@ def load_parsers() -> dict[str, Parser]:
         except Exception as error:  # a plug-in may fail in any way
             warnings.warn(f"parser {point.name!r} ({point.value}) is not usable: {error!r}", stacklevel=2)
     return dict(sorted(parsers.items()))
+
+
+@cache
+def find_parser(tool: str) -> Parser:
+    """Return the parser of a tool, for what it declares about the numbers of stored runs.
+
+    The parsers of other tools are loaded only if it is a plug-in. A tool without a parser declares nothing.
+    """
+    if tool in {module.name for module in pkgutil.iter_modules(__path__)}:
+        parser = getattr(importlib.import_module(f"{__name__}.{tool}"), "PARSER", None)
+    else:
+        parser = load_parsers().get(tool)
+    return parser or Parser()
 
 
 @cache

@@ -407,6 +407,7 @@ class PsPingParser(Parser):
 
     tool = "psping"
     commands = ("psping", "psping64", "PsPing", "PsPing64")
+    sends_rarely = True
     options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}
     # Binary: the histogram prints the same rates in bytes per second.
     units = prefixed("bit/s", "KMGT", 1024, "B/s", factor=8, tool="psping")

@@ -15,6 +15,7 @@ class FpingParser(Parser):
     tool = "fping"
     reads_any_size = True
     commands = ("fping", "fping6")
+    sends_rarely = True
     options: ClassVar = {"requested_count": ("-c", "-C", "--count", "--vcount"), "period": ("-p", "--period")}
     signatures = (
         Signature("xmt/rcv/%", SUMMARY, weak=True),

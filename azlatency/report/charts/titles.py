@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TypeVar
 
+from azlatency.logs.parsers import find_parser
 from azlatency.report.card import span
 from azlatency.studies.format import format_value, one_prefix
 from azlatency.studies.path import Path
@@ -58,7 +59,7 @@ def extremes(
 
 def is_sparse(method: str) -> bool:
     """Return whether a method sends a packet per second: a single late packet moves the mean of such a run."""
-    return method.split(maxsplit=1)[0] in ("ping", "fping", "psping")
+    return find_parser(method.split(maxsplit=1)[0]).sends_rarely
 
 
 def names(paths: Sequence[str | Path], most: int = 3) -> str:

@@ -18,6 +18,7 @@ class LagscopeParser(Parser):
 
     tool = "lagscope"
     commands = ("lagscope",)
+    table_dialect = "lagscope-json"
     options: ClassVar = {"requested_count": ("-n",)}
     document_keys: ClassVar = {"latencies": "["}
     document_type = Table

@@ -54,6 +54,7 @@ class PingParser(Parser):
     tool = "ping"
     reads_any_size = True
     commands = ("ping", "ping6")
+    names_size = sends_rarely = True
     options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",)}
     switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
     signatures = SIGNATURES

@@ -15,6 +15,7 @@ class SockperfParser(Parser):
     tool = "sockperf"
     reads_any_size = True
     commands = ("sockperf",)
+    names_size = fills_duration = True
     options: ClassVar = {
         "requested_count": ("-n", "--number-of-packets"),
         "mps": ("--mps",),
