@@ -296,6 +296,7 @@ def test_the_wheel_contains_what_the_commands_need_and_no_tests(wheel: Path) -> 
         wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).glob(pattern)}
         assert {f"azlatency/project/{name}" for name in wanted} <= names
     assert {"azlatency/py.typed", "azlatency/site/templates/azlatency/page.html.j2"} <= names
+    assert {"azlatency/more_tools/wrk.py", f"azlatency-{azlatency.__version__}.dist-info/entry_points.txt"} <= names
     assert {name.split("/")[0] for name in names} == {"azlatency", f"azlatency-{azlatency.__version__}.dist-info"}
     readme = metadata.partition("\n\n")[2]
     assert not re.findall(r"\]\((?!https://|#)[^)]*\)", readme), "a relative link leads nowhere on a package index"
