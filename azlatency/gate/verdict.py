@@ -279,7 +279,7 @@ def judge(
     # Two scenarios of one study are compared: their names are what differs.
     scenarios = base.folder != candidate.folder
     for metric in dict.fromkeys(metrics or _MEASURED):
-        after, before, value = _frames(candidate, base, metric)
+        after, before, value = frames_of_metric(candidate, base, metric)
         after, before = align_paths(after, before, maps, scenarios=scenarios)
         seen = pd.concat([seen, after[["tool", "path"]], before[["tool", "path"]]])
         after, before = (_select(frame, tool, path) for frame in (after, before))
@@ -395,7 +395,7 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     return sorted(rows, key=lambda row: list(VERDICTS).index(row.verdict))
 
 
-def _frames(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
+def frames_of_metric(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
     """Return the runs of both sides and the column of the metric (None: the default of the comparison)."""
     if metric == "throughput":
         return throughput(after, sender_only=True), throughput(before, sender_only=True), "throughput_bit_s"

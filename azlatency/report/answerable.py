@@ -7,16 +7,15 @@ measurement that would answer it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from azlatency.studies.round_trip_runs import latency
 from azlatency.studies.runs import client_side_runs, run_table
 from azlatency.studies.samples import of_quantity
 from azlatency.studies.selection import other_study
+from azlatency.studies.throughput_runs import throughput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store import Study
 
 #: A percentile from here on describes the tail.
@@ -43,29 +42,21 @@ class Unanswered:
 
 
 class _Facts:
-    """What a study contains, as far as the pages need it; cheap to read, without any statistic."""
+    """What a study contains, as far as the pages need it, without any statistic."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.metrics = set(study.metrics["metric"])
+        self.latency_runs = latency(study)
+        self.throughput_runs = throughput(study, sender_only=True)
         self.reported = set(study.reported["metric"]) if len(study.reported) else set()
-
-    @cached_property
-    def latency_runs(self) -> pd.DataFrame:
-        """The runs with round trips as seen by their clients."""
-        runs = client_side_runs(run_table(self.study))
-        study = self.study
-        ids = set(study.metrics.loc[study.metrics["metric"] == "rtt_mean", "run_id"])
-        ids |= set(study.quantiles.loc[study.quantiles["metric"] == "rtt", "run_id"])
-        return runs[runs.index.isin(ids | set(of_quantity(study.samples)["run_id"].unique()))]
 
     @property
     def has_latency(self) -> bool:
-        return "rtt_mean" in self.metrics or bool(len(self.latency_runs))
+        return bool(len(self.latency_runs))
 
     @property
     def has_throughput(self) -> bool:
-        return "throughput" in self.metrics
+        return bool(len(self.throughput_runs))
 
     @property
     def has_tail(self) -> bool:
@@ -102,11 +93,10 @@ class _Facts:
 
     @property
     def has_repeats(self) -> bool:
-        study = self.study
-        carried = set(study.metrics.loc[study.metrics["metric"] == "throughput", "run_id"])
-        table = client_side_runs(run_table(study))
-        measured = table[table.index.isin(carried | set(self.latency_runs.index))]
-        return bool((measured.groupby(["path", "method"], sort=False).size() > 1).any())
+        return any(
+            bool((runs.groupby(["path", "method"], sort=False).size() > 1).any())
+            for runs in (self.latency_runs, self.throughput_runs)
+        )
 
     @property
     def has_rounds(self) -> bool:

@@ -9,6 +9,9 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
+from azlatency.gate.verdict import frames_of_metric
+from azlatency.report.answerable import unanswered
+from azlatency.studies.importer import import_study
 from azlatency.studies.quality import LATENCY_USES, check
 
 
@@ -69,8 +72,8 @@ def test_the_time_of_a_check_is_linear(raw: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_use_is_kept_by_the_frames() -> None:
-    """What a check promises has a row in `latency` or `throughput`, and nothing else has."""
+def test_a_use_is_kept_by_the_frames(tmp_path: Path) -> None:
+    """What a check promises is in the frames of runs, in the metrics of compare and on pages, and nothing else is."""
     for path in sorted(FIXTURES.glob("*/*")):
         if path.name.endswith((".expected.json", ".md")):
             continue
@@ -78,6 +81,14 @@ def test_a_use_is_kept_by_the_frames() -> None:
         uses = [use for file_check in check(logs) for use in file_check.uses]
         promised = any(use.startswith(LATENCY_USES) for use in uses), "throughput" in uses
         assert promised == (len(az.latency(logs)) > 0, len(az.throughput(logs)) > 0), path
+        if not logs.rows["runs"]:
+            continue
+        import_study("one", [path], out=tmp_path, replace=True)
+        study = az.load("one", processed=tmp_path)
+        compared = tuple(len(frames_of_metric(study, study, metric)[0]) > 0 for metric in ("latency", "throughput"))
+        without = {item.page for item in unanswered(study)}
+        with_sender = len(az.throughput(study, sender_only=True)) > 0
+        assert compared == ("01_latency" not in without, "02_throughput" not in without) == (promised[0], with_sender), path
 
 
 def test_connect_times_are_not_promised_as_round_trips(raw: Path) -> None:
