@@ -71,6 +71,8 @@ def _print_groups(logs: Logs, paths: Sequence[str]) -> None:
     console().print(table)
     if len(found) > _ROWS:
         print(f"… and {len(found) - _ROWS} more rows")
+    if found and found[0].repeats == 1:
+        print("No two runs repeat each other: each row is one run, and no result has an interval across runs.")
 
 
 def _prompt(question: Question) -> str:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.logs.grammar.command_line import settings_of
+from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser
 from azlatency.studies.format import format_value
 from azlatency.studies.names import differing_pair
@@ -176,13 +176,15 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
         for place, method in enumerate(methods):
             groups.setdefault((method, paths[place]) if field.on_path else (method,), []).append(place)
         for places in groups.values():
-            if len({values[place] for place in places} - {None}) < 2:
+            known = {values[place] for place in places} - {None}
+            if len(known) < 2 and UNKNOWN_SETTING not in known:
                 continue
             for place in places:
-                named = field.unknown if values[place] is None else field.text(values[place])
+                is_unknown = values[place] in (None, UNKNOWN_SETTING)
+                named = field.unknown if is_unknown else field.text(values[place])
                 if named not in methods[place].split(" "):
                     methods[place] = f"{methods[place]} {named}".strip()
-                if values[place] is None:
+                if is_unknown:
                     unknown[place][field.refusal] = None
     for place, side in enumerate(runs["side"]) if "side" in runs.columns else ():
         methods[place] += SENDER * (side == "sender")

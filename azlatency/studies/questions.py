@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -40,7 +41,10 @@ class Question:
 
 
 def groups(logs: Logs, paths: Sequence[str]) -> list[Group]:
-    """Return which runs would repeat each other with the drafted ``study.toml``; ``paths`` are those of the sources."""
+    """Return which runs would repeat each other with the drafted ``study.toml``, the most repeated first.
+
+    ``paths`` are those of the sources.
+    """
     by_source = {row["source_id"]: row["path"] for row in logs.rows["sources"]}
     values = described_by_names(logs, paths)
     described = Logs({**logs.rows, "runs": []})
@@ -52,7 +56,7 @@ def groups(logs: Logs, paths: Sequence[str]) -> list[Group]:
     ends = [route(str(path.client), str(path.server)) for path in runs["path"]]
     treatments = runs["scenario"].astype(object).where(runs["scenario"].notna(), "")
     keys = list(zip(ends, runs["method"], sizes, treatments, strict=True))
-    return [Group(*key, keys.count(key)) for key in dict.fromkeys(keys)]
+    return [Group(*key, repeats) for key, repeats in Counter(keys).most_common()]
 
 
 def questions(logs: Logs, paths: Sequence[str]) -> dict[str, Question]:

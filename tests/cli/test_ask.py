@@ -24,6 +24,7 @@ def test_without_a_terminal_only_the_table_is_printed(tmp_path: Path) -> None:
     done = azlatency("ask", "dump", cwd=tmp_path)
     assert done.returncode == 0
     assert "docker" in done.stdout and "netperf tcp_rr" in done.stdout
+    assert "No two runs repeat each other" in done.stdout
     assert not (tmp_path / "dump" / "study.toml").exists()
     assert azlatency("ask", "dump/docker.log", cwd=tmp_path).returncode == 2
 

@@ -9,6 +9,8 @@ from typing import Any
 
 #: At most this many characters of the value of an option are kept.
 _LONGEST = 40
+#: The value of a setting that differs between the runs of a log, of which it is not known which run has which.
+UNKNOWN_SETTING = "unknown"
 
 
 def words_of(command: str) -> list[str]:

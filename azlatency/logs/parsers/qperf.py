@@ -27,20 +27,22 @@ prefixes are decimal, but sizes that are multiples of 1024 are printed as ``64 K
 datagram stops ``udp_lat`` until the timer ends it, and the wait counts as latency.
 
 *Runs.* Each block is a run, and so is each repetition of its result under one heading. ``-oo`` repeats the block
-without printing the value that varies: the message sizes then follow from the command line, if the log has exactly the
-tests that it asks for, and are missing otherwise (``sizes_unknown``). A ``conf`` block describes the machines; it is a
-run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue sizes) are not stored.
+without printing the value that varies: the message sizes and other settings then follow from the command line, if the
+log has exactly the tests that it asks for, and are unknown otherwise (``sizes_unknown``). A ``conf`` block describes
+the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue sizes)
+are not stored.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 from typing import ClassVar, NamedTuple
 
+from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of, settings_text
 from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -65,6 +67,7 @@ _DEFAULT_BYTES = {"tcp_lat": 1, "udp_lat": 1, "tcp_bw": 65536, "udp_bw": 32768}
 _DEFAULT_DURATION_NS = 2 * 10**9
 _TICK_NS = 10**7
 _FEW_ROUND_TRIPS = 100
+_SIZE = "msg_size"
 #: More tests than this are not those of one command.
 _MOST_TESTS = 10_000
 #: Options without a value; every other one has one.
@@ -90,21 +93,22 @@ def _pair(name: str, value: str) -> str:
     return rf"{name}\s+=\s+{value}"
 
 
-class _Loop(NamedTuple):
-    """A loop of ``-oo VARIABLE:INIT:LAST:INCREMENT``: whether it varies the message size, and its values."""
+class Planned(NamedTuple):
+    """A test that a command line asks for: its name, its message size (None: the default), and other looped values."""
 
-    of_size: bool
-    values: list[int]
+    test: str
+    size: int | None
+    settings: Mapping[str, str]
 
 
-def planned_tests(words: Sequence[str]) -> list[tuple[str, int | None]]:
-    """Return the tests that a command line asks for in their order, each with its message size (None: the default).
+def planned_tests(words: Sequence[str]) -> list[Planned]:
+    """Return the tests that a command line asks for, in their order.
 
     qperf reads its arguments from left to right: a test uses the options before it, and the first loop is the outermost
     (``do_args`` and ``do_loop`` in qperf.c). The list is empty if the command cannot be followed.
     """
-    plan: list[tuple[str, int | None]] = []
-    loops: list[_Loop] = []
+    plan: list[Planned] = []
+    loops: list[tuple[str, list[int]]] = []
     size, has_server = None, False
     program = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), len(words))
     arguments = iter(words[program + 1 :])
@@ -113,11 +117,12 @@ def planned_tests(words: Sequence[str]) -> list[tuple[str, int | None]]:
             break
         if not word.startswith("-"):
             if has_server and re.fullmatch(_TEST, word):
-                looped = [loop.values for loop in loops]
-                if len(plan) + math.prod(map(len, looped)) > _MOST_TESTS:
+                if len(plan) + math.prod(len(values) for _, values in loops) > _MOST_TESTS:
                     return []
-                of_size = next((index for index in reversed(range(len(loops))) if loops[index].of_size), None)
-                plan += [(word, size if of_size is None else values[of_size]) for values in product(*looped)]
+                for values in product(*(values for _, values in loops)):
+                    looped = dict(zip((name for name, _ in loops), values, strict=True))
+                    of_size = looped.pop(_SIZE, size)
+                    plan.append(Planned(word, of_size, {name: str(value) for name, value in looped.items()}))
             elif has_server and word != "quit":
                 return []
             has_server = True
@@ -133,8 +138,8 @@ def planned_tests(words: Sequence[str]) -> list[tuple[str, int | None]]:
     return plan
 
 
-def _parse_loop(text: str) -> _Loop | None:
-    """Return the loop that an argument of ``-oo`` describes; None if it has no values or no end."""
+def _parse_loop(text: str) -> tuple[str, list[int]] | None:
+    """Return the variable of ``-oo VARIABLE:INIT:LAST:INCREMENT`` and its values; None without values or an end."""
     name, init, last, step = (text.split(":") + [""] * 4)[:4]
     multiplies = step.startswith("*")
     increment, end = _parse_size(step.removeprefix("*")), _parse_size(last)
@@ -145,7 +150,7 @@ def _parse_loop(text: str) -> _Loop | None:
     while value <= end and len(values) <= _MOST_TESTS:
         values.append(value)
         value = value * increment if multiplies else value + increment
-    return _Loop(name in ("", "m", "msg_size"), values) if values and len(values) <= _MOST_TESTS else None
+    return (_SIZE if name in ("", "m") else name, values) if values and len(values) <= _MOST_TESTS else None
 
 
 def _parse_size(text: str) -> int | None:
@@ -163,6 +168,7 @@ class _Qperf(LineLog):
         self.plan = planned_tests(log.arguments)
         self.runs: list[Run] = []
         """The runs above the current one, if a command line says which tests they are."""
+        self.has_loop = not {"-oo", "--loop"}.isdisjoint(log.arguments)
         self.run = recorder.start_run("qperf", log.first_line)
         precision = log.option("-e", "--precision")
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
@@ -181,7 +187,7 @@ class _Qperf(LineLog):
     def _begin_run(self, line: Line, *, is_block: bool = False) -> None:
         """Complete the current run and begin the next one; ``is_block`` if a heading begins it."""
         self._end_run(line.number - 1, is_whole=is_block)
-        if self.plan:
+        if self.plan or self.has_loop:
             self.runs.append(self.run)
         self.run = self.run.recorder.start_run("qperf", line.number)
         self.failed = self.cut = False
@@ -210,6 +216,11 @@ class _Qperf(LineLog):
         exact = match[2] or (match[1] if "bytes" in match[0] else None)
         if exact is not None:
             self.run.set(message_bytes=int(count(exact).value))
+
+    @data(_pair("sock_buf_size", rf"{_NUMBER} (?:bytes|[KMG]iB \({_COUNT}\)|[KMG]B)"), hint="sock_buf_size")
+    def buffer_size(self, line: Line, match: re.Match[str]) -> None:
+        size = f"{count(match[2]).value:.0f}" if match[2] else match[1]
+        self.run.set(settings=settings_text({"sock_buf_size": size}))
 
     @data(_pair("time", rf"{_SCALED} (ns|us|ms|sec)"), hint="time ")
     def requested_time(self, line: Line, match: re.Match[str]) -> None:
@@ -323,26 +334,36 @@ class _Qperf(LineLog):
         return quantity(token, unit, significant=self.digits)
 
     def finish(self, last_line: int) -> None:
-        """Complete the last run, and the message sizes that only the command line names."""
+        """Complete the last run, and the sizes and settings that only the command line names."""
         self._end_run(last_line, is_whole=True, is_last=True)
-        if self.plan:
-            self._read_sizes([*self.runs, self.run])
+        if self.plan or self.has_loop:
+            self._read_plan([*self.runs, self.run])
 
-    def _read_sizes(self, runs: Sequence[Run]) -> None:
-        """Take the message sizes from the command line if the tests of the log are those that it asks for."""
-        planned = [size for _, size in self.plan]
+    def _read_plan(self, runs: Sequence[Run]) -> None:
+        """Take message sizes and looped values from the command line if the log has the tests that it asks for."""
         sizes = [run.row.get("message_bytes") for run in runs]
-        follows = [run.row.get("test") for run in runs] == [test for test, _ in self.plan] and all(
-            size is None or asked in (None, size) for size, asked in zip(sizes, planned, strict=True)
+        follows = [run.row.get("test") for run in runs] == [planned.test for planned in self.plan] and all(
+            size is None or planned.size in (None, size) for size, planned in zip(sizes, self.plan, strict=True)
         )
+        printed = set.intersection(*(set(settings_of(run.row.get("settings"))) for run in runs))
+        looped = {name for planned in self.plan for name in planned.settings} - printed
         if follows:
-            for run, (test, asked) in zip(runs, self.plan, strict=True):
+            for run, planned in zip(runs, self.plan, strict=True):
                 if run.row.get("message_bytes") is None:
-                    run.set(message_bytes=_DEFAULT_BYTES.get(test) if asked is None else asked)
-        elif None in sizes and len(set(planned)) > 1:
+                    default = _DEFAULT_BYTES.get(planned.test)
+                    run.set(message_bytes=default if planned.size is None else planned.size)
+                run.set(settings=settings_text({**planned.settings, **settings_of(run.row.get("settings"))}) or None)
+            return
+        if None in sizes and (not self.plan or len({planned.size for planned in self.plan}) > 1):
+            looped.add(_SIZE)
+        if looped:
+            for run in runs:
+                stated = settings_of(run.row.get("settings"))
+                run.set(settings=settings_text({**dict.fromkeys(looped, UNKNOWN_SETTING), **stated}))
+            asked = f"asks for {len(self.plan)} tests" if self.plan else "has a loop that cannot be followed"
             text = (
-                f"the command asks for {len(self.plan)} tests of several message sizes, the log has {len(runs)}: "
-                "which size each of them has is unknown; run it with -vu"
+                f"the command {asked}, the log has {len(runs)}: which of them has which {' and '.join(sorted(looped))} "
+                "is unknown; run it with -vu"
             )
             runs[0].add_event("sizes_unknown", "warning", text, runs[0].row["first_line"])
 

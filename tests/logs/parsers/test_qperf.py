@@ -222,7 +222,22 @@ def test_a_volume_just_below_the_next_binary_prefix_has_a_comma(read) -> None:
     ],
 )
 def test_tests_that_a_command_asks_for(command: str, plan: list[tuple[str, int | None]]) -> None:
-    assert planned_tests(command.split()) == plan
+    assert [planned[:2] for planned in planned_tests(command.split())] == plan
+
+
+def test_other_values_of_a_loop_are_settings(tmp_path: Path) -> None:
+    """A log that lacks one of the tests does not say which values its runs have, so they are not repeats."""
+    blocks = [f"tcp_lat:\n    latency  =  {latency} us\n" for latency in (20.1, 21.1)]
+    command = "$ qperf 10.0.0.9 -oo sock_buf_size:4K:8K:*2 tcp_lat\n"
+    (tmp_path / "a.log").write_text(command + "".join(blocks))
+    runs = az.latency(az.parse(tmp_path / "a.log"))
+    assert list(runs["settings"]) == ["sock_buf_size 4096", "sock_buf_size 8192"]
+    assert list(runs["method"]) == ["qperf tcp_lat sock_buf_size 4096", "qperf tcp_lat sock_buf_size 8192"]
+    for other in ("4K:16K:*2", "$SIZES"):
+        (tmp_path / "a.log").write_text(command.replace("4K:8K:*2", other) + "".join(blocks))
+        logs = az.parse(tmp_path / "a.log")
+        assert set(az.latency(logs)["unknown"]) == {"mixed_settings"}
+        assert "sizes_unknown" in set(logs.events["code"])
 
 
 def test_sizes_of_a_cut_sweep_are_missing(tmp_path: Path) -> None:
