@@ -29,8 +29,8 @@ datagram stops ``udp_lat`` until the timer ends it, and the wait counts as laten
 *Runs.* Each block is a run, and so is each repetition of its result under one heading. ``-oo`` repeats the block
 without printing the value that varies: the message sizes and other settings then follow from the command line, if the
 log has exactly the tests that it asks for, and are unknown otherwise (``sizes_unknown``). A ``conf`` block describes
-the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue sizes)
-are not stored.
+the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue
+sizes) are not stored.
 """
 
 from __future__ import annotations

@@ -246,7 +246,9 @@ class Documents:
             self.line_map.mark_data(connection)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
-            sizes = {"window": node.value("sock_bufsize"), "tos": node.object("test_start").value("tos")}
+            asked = node.object("test_start")
+            sizes = {"window": node.value("sock_bufsize"), "MSS": node.value("tcp_mss"), "tos": asked.value("tos"),
+                     "fq-rate": asked.value("fqrate")}  # fmt: skip
             stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
             run.set(settings=settings_text(stated))  # a document names all of them
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
