@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.studies.round_trip_runs import latency
-from azlatency.studies.runs import client_side_runs, run_table
-from azlatency.studies.samples import of_quantity
-from azlatency.studies.selection import other_study
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.samples import of_quantity
+from azlatency.studies.runs.selection import other_study
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: A percentile from here on describes the tail.
 _TAIL = 0.99

@@ -43,7 +43,7 @@ from azlatency.site.provenance import Logs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
 from azlatency.studies.format import visible
-from azlatency.studies.store import data_folder, load, recover
+from azlatency.studies.store.study import data_folder, load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
-from azlatency.studies.store import data_folder
+from azlatency.studies.store.study import data_folder
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Characters of a line that are shown, and characters of all lines of one page.
 LINE, PAGE = 160, 250_000

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import format_interval, format_value
-from azlatency.studies.runs import of_whole_runs
-from azlatency.studies.store import Study
+from azlatency.studies.runs.run_table import of_whole_runs
+from azlatency.studies.store.study import Study
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{1,300})\}")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")

@@ -11,14 +11,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.own_files import ManifestError, check_no_link, check_regular, read_own_text
-from azlatency.studies.path import Path
-from azlatency.studies.store import data_folder
+from azlatency.studies.runs.path import Path
+from azlatency.studies.store.own_files import ManifestError, check_no_link, check_regular, read_own_text
+from azlatency.studies.store.study import data_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _FILE = "truth.json"
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate")

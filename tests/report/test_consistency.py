@@ -20,7 +20,7 @@ from azlatency.report.card import plain_sentence
 from azlatency.report.charts import base
 from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 STUDIES = (
     "aws-euwest1-lagscope", "canadacentral-proximity-placement", "cassandra-vm-baseline", "ec2-token-buckets",

@@ -13,8 +13,8 @@ from azlatency.logs.source.expand import expand
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.site import provenance
 from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
-from azlatency.studies.importer import import_study
-from azlatency.studies.store import Study, load
+from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.study import Study, load
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 

@@ -16,7 +16,7 @@ from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.report.charts.names import SHORTENED, during, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
 from azlatency.stats.result import refuse_frames
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 from unicodedata import east_asian_width
 
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 #: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
 _LONGEST, _SHORTEST = 26, 4

@@ -30,7 +30,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

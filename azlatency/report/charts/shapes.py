@@ -16,7 +16,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import plain
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TypeVar
 from azlatency.logs.parsers import find_parser
 from azlatency.report.card import span
 from azlatency.studies.format import format_value, one_prefix
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 Name = TypeVar("Name", bound=Path | str)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Findings
-from azlatency.studies.samples import of_quantity
+from azlatency.studies.runs.samples import of_quantity
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def conclude(study: Study) -> Findings:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.studies.runs import of_whole_runs, run_table
-from azlatency.studies.samples import bounded, counted
+from azlatency.studies.runs.run_table import of_whole_runs, run_table
+from azlatency.studies.runs.samples import bounded, counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def conclude(study: Study, printed: pd.DataFrame) -> Findings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 #: Most methods whose ratios are said, and most pairs of a method; the tables list all.
 _MOST_METHODS, _MOST_PAIRS = 2, 4

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
-from azlatency.studies.runs import of_streams
-from azlatency.studies.throughput_runs import REVERSE
+from azlatency.studies.runs.run_table import of_streams
+from azlatency.studies.runs.throughput import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.result import Estimate
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _COUNTED_ON = {"host": "whole machine", "stream": "this connection", "run": "this test"}
 

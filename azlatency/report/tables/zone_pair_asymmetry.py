@@ -40,7 +40,7 @@ from azlatency.report.tables.common import (
     read_in,
 )
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.placement import Condition
-from azlatency.studies.runs import of_whole_runs, run_table
+from azlatency.studies.runs.run_table import of_whole_runs, run_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.path import Path
-    from azlatency.studies.store import Study
+    from azlatency.studies.runs.path import Path
+    from azlatency.studies.store.study import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_imports_with_different_packets_are_not_estimable(cni_latency: pd.DataFrame, zones: Study) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_the_study_is_named_by_its_title(cni: Study) -> None:

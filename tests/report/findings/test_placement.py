@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_ping_and_sockperf_contradict_each_other(zones: Study) -> None:

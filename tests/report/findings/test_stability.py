@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_reported_changes_and_breaks_are_named(echo: Study) -> None:

@@ -7,7 +7,7 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study, cni_latency: pd.DataFrame) -> None:

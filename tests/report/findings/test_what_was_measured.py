@@ -6,7 +6,7 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_what_the_tools_print_is_proven_by_their_durations(cni: Study, cni_latency: pd.DataFrame) -> None:

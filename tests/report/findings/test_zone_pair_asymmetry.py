@@ -6,7 +6,7 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_one_way_measurements_ask_for_the_other_direction(cni: Study) -> None:

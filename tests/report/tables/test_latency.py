@@ -10,7 +10,7 @@ import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
 from azlatency.site.provenance import Logs
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 RUN = "AZ1 - AZ3, sockperf TCP 14 B"
 

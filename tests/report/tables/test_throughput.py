@@ -13,7 +13,7 @@ import azlatency as az
 from azlatency.report import findings, tables
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_goodput_is_the_printed_number_in_gbit_per_second(cni: Study, cni_throughput: pd.DataFrame) -> None:

@@ -13,7 +13,7 @@ from azlatency.report import charts, tables
 from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference
-from azlatency.studies.path import Path
+from azlatency.studies.runs.path import Path
 
 ONE_WAY = {("a", "b"): 2.5e3, ("b", "a"): 2.5e3, ("a", "c"): 200e3, ("c", "a"): 320e3}
 LINKS = pd.DataFrame({"mean_ns": list(ONE_WAY.values())}, index=pd.Index([Path.between(*ends) for ends in ONE_WAY]))

@@ -22,14 +22,14 @@ from azlatency.report.findings.summary.settings import settings
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.placement import Condition, conditions, widest
 from azlatency.studies.conclusions import conclusions
-from azlatency.studies.round_trip_runs import latency
-from azlatency.studies.runs import STEP
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import STEP
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 _NOTHING = Answer(

@@ -8,13 +8,13 @@ from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
 from azlatency.studies.format import join_words, one_prefix
-from azlatency.studies.runs import of_whole_runs, run_table
-from azlatency.studies.zones import zone_maps
+from azlatency.studies.manifest.zones import zone_maps
+from azlatency.studies.runs.run_table import of_whole_runs, run_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def connect_times(data: Data) -> Answer | None:

@@ -25,10 +25,10 @@ from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.placement import Change, Condition, changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value
-from azlatency.studies.runs import of_whole_runs
+from azlatency.studies.runs.run_table import of_whole_runs
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _STEPS = {
     "availability_set": "An availability set", "proximity_placement_group": "A placement group",
