@@ -43,7 +43,7 @@ from itertools import product
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of, settings_text
-from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run
@@ -162,7 +162,7 @@ def _parse_size(text: str) -> int | None:
     return int(Decimal(match[1]) * base ** " kmg".index(match[2][:1].lower() or " "))
 
 
-class _Qperf(LineLog):
+class _Qperf(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.plan = planned_tests(log.arguments)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from azlatency.logs.grammar.rules import Line, LineLog, data
+from azlatency.logs.grammar.rules import Line, RuleReader, data
 from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict
@@ -49,7 +49,7 @@ _PORT = "5001"
 _UDP = 14
 
 
-class CsvRows(LineLog):
+class CsvRows(RuleReader):
     """Reads the rows of one log; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import record_no_data
@@ -55,7 +55,7 @@ _FAILED = (
 )
 
 
-class Iperf2Text(LineLog):
+class Iperf2Text(RuleReader):
     """Reads the text of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Findings
-from azlatency.studies.runs.samples import of_quantity
+from azlatency.studies.runs.samples import select_quantity
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -27,10 +27,10 @@ def conclude(study: Study) -> Findings:
     """
     pages = {
         "the pages on latency, placement and planning": bool(
-            len(of_quantity(study.samples)) or study.metrics["metric"].eq("rtt_mean").any()
+            len(select_quantity(study.samples)) or study.metrics["metric"].eq("rtt_mean").any()
         ),
         "the page on throughput": bool((study.metrics["metric"] == "throughput").any()),
-        "the pages on tails and stability, from single packets": bool(len(of_quantity(study.samples))),
+        "the pages on tails and stability, from single packets": bool(len(select_quantity(study.samples))),
         "the page on the VM's specification": bool(study.expectations),
         "the pages on placement and stability, for reported numbers": bool(len(study.reported)),
     }

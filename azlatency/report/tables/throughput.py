@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
-from azlatency.studies.runs.run_table import of_streams
+from azlatency.studies.runs.run_table import stream_rows
 from azlatency.studies.runs.throughput import REVERSE
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _lines(study: Study, runs: pd.DataFrame) -> dict[tuple[str, str, str, str], 
     lines: dict[tuple[str, str, str, str], Any] = {}
     metrics = study.metrics[study.metrics["metric"].isin(["throughput", "retransmits"])]
     for test in runs["test"].fillna("").unique():
-        for row in of_streams(metrics, str(test)).itertuples(index=False):
+        for row in stream_rows(metrics, str(test)).itertuples(index=False):
             side = text(row.side) if row.metric == "throughput" else ""
             lines.setdefault((row.run_id, str(test), row.metric, side), row.line)
     return lines

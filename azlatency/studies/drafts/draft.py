@@ -124,11 +124,11 @@ def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = T
             folders.setdefault(f"{folder}/*" if folder else path, []).append(path)
     if len(folders) > _MOST_PATTERNS:
         # The same folders with other numbers, times and hosts need one entry.
-        alike: dict[str, list[str]] = {}
+        by_shape: dict[str, list[str]] = {}
         for group in folders.values():
             for path in group:
-                alike.setdefault(_shape(path), []).append(path)
-        folders = dict(sorted(alike.items(), key=lambda item: -len(item[1])))
+                by_shape.setdefault(_shape(path), []).append(path)
+        folders = dict(sorted(by_shape.items(), key=lambda item: -len(item[1])))
     for pattern, group in list(folders.items())[:_MOST_PATTERNS]:
         names = dict.fromkeys(tool for path in group for tool in tools[path])
         lines += [
@@ -351,11 +351,11 @@ def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None
 
 def _scenarios(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]]) -> list[_Described]:
     """Return the scenarios that folders stand for; a pattern that matches logs in other folders is left out."""
-    alike: dict[tuple[str, ...], list[str]] = {}
+    by_depth: dict[tuple[str, ...], list[str]] = {}
     for path in logs:
-        alike.setdefault(tuple(re.findall(r"[/!]", path)), []).append(path)
+        by_depth.setdefault(tuple(re.findall(r"[/!]", path)), []).append(path)
     described = []
-    for marks, paths in alike.items():
+    for marks, paths in by_depth.items():
         fields = _folder_fields([re.split(r"[/!]", path)[:-1] for path in paths], [tools.get(path) for path in paths])
         if "{scenario}" not in fields:
             continue

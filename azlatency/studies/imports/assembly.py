@@ -18,9 +18,9 @@ from azlatency.studies.runs.copies import (
     PRINTED,
     SUSPICIOUS,
     SUSPICIOUS_IN_REPORT,
-    are_alike,
     copies_among,
     counts_of,
+    have_equal_marks,
 )
 from azlatency.studies.store.tables import (
     PARSED_RUNS,
@@ -85,7 +85,7 @@ def assemble(
     if kept:
         for name in PARSED:
             stored = read_stored(folder, name)
-            parts[name].insert(0, select_sources(_of_parsers(stored) if name == "events" else stored, kept))
+            parts[name].insert(0, select_sources(_parser_events(stored) if name == "events" else stored, kept))
     tables = {name: in_order(pa.concat_tables(parts.pop(name)), list(paths)) for name in PARSED}
     # The path of a log is that of the first file with these bytes.
     position = tables["sources"].schema.get_field_index("path")
@@ -97,7 +97,7 @@ def assemble(
     return Assembled(tables, *_listed(tables["events"]), notes)
 
 
-def _of_parsers(events: pa.Table) -> pa.Table:
+def _parser_events(events: pa.Table) -> pa.Table:
     """Return the events that depend neither on the manifest nor on other logs."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -164,15 +164,15 @@ def _copies(
                 yield from row_groups(file, columns)
 
     marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
-    alike = are_alike(marks, counts >= SUSPICIOUS_IN_REPORT)
-    runs = tables["runs"].filter(pa.array(alike))
+    marked = have_equal_marks(marks, counts >= SUSPICIOUS_IN_REPORT)
+    runs = tables["runs"].filter(pa.array(marked))
     sizes = dict(counts_of(tables["runs"]["source_id"]))
     sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
     reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
     noted: dict[tuple[str, str], _Noted] = {}
     fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
-    for copy in copies_among(lambda names: [runs.select(names)], marks[alike], sizes, printed, fewest):
+    for copy in copies_among(lambda names: [runs.select(names)], marks[marked], sizes, printed, fewest):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"

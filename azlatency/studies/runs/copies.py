@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 COPIED_RUN = "copied_run"
 #: Code of the event of a run that may be a copy.
 POSSIBLE_COPY = "possible_copy"
-#: So many different values of three digits or more are not equal by chance.
+#: At least this many different values of three digits or more are not equal by chance.
 ENOUGH = 12
-#: So many of them are seldom equal by chance; fewer, if a file has text around its logs and may quote another one.
+#: From this many on, equal values are suspicious; from fewer, if a file has text around its logs and may quote another.
 SUSPICIOUS, SUSPICIOUS_IN_REPORT = 4, 2
 #: What the runs of one test have in common, apart from what they measured.
 _SAME = ["tool", "dialect", "test", "protocol"]
@@ -37,7 +37,7 @@ _TELLS_APART = (
     "message_bytes", "connections", "requested_bytes", "requested_count", "requested_duration_ns", "warmup_ns",
     "settings",
 )  # fmt: skip
-#: What is told of a run.
+#: What names a run.
 _NAMES = ("run_id", "source_id", "first_line")
 #: The values of these columns of a run.
 Places = tuple[Any, ...]
@@ -50,11 +50,11 @@ _SMALL = {
 }
 _LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "samples": ["seq", "rtt_ns"]}
 COLUMNS = _SMALL | _LARGE
-#: So many values are collected before those that occur twice are removed.
+#: At most this many values are sorted at once to find those that occur twice.
 _MOST_VALUES = 2**18
-#: So many runs that are alike are compared at a time, whole groups of them.
+#: At most this many runs with equal marks are compared at a time, whole groups of them.
 _MOST_COMPARED = 2**17
-#: The values of so many runs are counted together, and so many runs are Python objects.
+#: At most this many runs have their values counted together, and at most this many are Python objects.
 _MOST_COUNTED, _TOGETHER = 2**15, 2**12
 #: The column of each table that holds printed values.
 PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
@@ -79,17 +79,17 @@ def find_copies(runs: pd.DataFrame, table: Callable[[str], pa.Table], fewest: in
     import pyarrow as pa
 
     marks, counts = _marks(runs["run_id"], table)
-    alike = are_alike(marks, counts >= fewest)
+    marked = have_equal_marks(marks, counts >= fewest)
     sizes = runs["source_id"].value_counts(sort=False).to_dict()
     compared = pa.schema([arrow_schema("runs").field(name) for name in (*_NAMES, *COMPARED)])
-    chosen = pa.Table.from_pandas(runs.loc[alike, compared.names], compared, preserve_index=False)
+    chosen = pa.Table.from_pandas(runs.loc[marked, compared.names], compared, preserve_index=False)
     copies = copies_among(
-        lambda names: [chosen.select(names)], marks[alike], sizes, lambda name, _: [table(name)], fewest
+        lambda names: [chosen.select(names)], marks[marked], sizes, lambda name, _: [table(name)], fewest
     )
     return {copy.run_id for copy in copies}
 
 
-def are_alike(marks: NDArray[np.uint64], enough: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def have_equal_marks(marks: NDArray[np.uint64], enough: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which runs have the mark of another run (`value_marks`), of those that have enough values."""
     return enough & _are_repeated(marks)
 

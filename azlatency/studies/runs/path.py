@@ -197,7 +197,7 @@ def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
         if by_place or by_machine:
             regions = {end.region for path in shared for end in (path.client, path.server)}
             for index in runs:
-                named[index] = _of_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
+                named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
     return named
 
 
@@ -245,7 +245,7 @@ def _with_labels(path: Path, places: Mapping[str, set[tuple[str | None, str | No
     return replace(path, client=labelled(path.client, path.server), server=labelled(path.server, path.client))
 
 
-def _of_shared_scenario(path: Path, *, by_machine: bool, by_region: bool) -> Path:
+def _in_shared_scenario(path: Path, *, by_machine: bool, by_region: bool) -> Path:
     """Name the ends of a path whose scenario has several: by their places if these suffice."""
 
     def labelled(end: Endpoint, other: Endpoint) -> Endpoint:

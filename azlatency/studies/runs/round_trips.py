@@ -13,9 +13,9 @@ from azlatency.studies.runs.run_table import (
     STEP,
     client_side_runs,
     frequency_tables,
-    of_whole_runs,
     once_per_study,
     run_table,
+    whole_run_rows,
 )
 from azlatency.studies.runs.samples import bounds, by_run, median, order_statistic
 
@@ -95,8 +95,8 @@ def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:
         ("received", "received"),
         ("max_ns", f"{prefix}_max"),
     ):
-        runs[column] = of_whole_runs(metrics, metric)["value"].reindex(runs.index)
-    runs["mean_ns_resolution"] = STEP * of_whole_runs(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
+        runs[column] = whole_run_rows(metrics, metric)["value"].reindex(runs.index)
+    runs["mean_ns_resolution"] = STEP * whole_run_rows(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
     if quantity == ROUND_TRIP:
         _fill_from_rates(metrics, runs)
@@ -130,7 +130,7 @@ def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
 
 def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
     """Complete the mean by the time that the rate of transactions implies, where only one was outstanding."""
-    rates, times = of_whole_runs(metrics, "transaction_rate"), of_whole_runs(metrics, "rtt_from_rate")
+    rates, times = whole_run_rows(metrics, "transaction_rate"), whole_run_rows(metrics, "rtt_from_rate")
     for run_id in times.index.intersection(runs.index[runs["mean_ns"].isna()]).intersection(rates.index):
         value = float(times.at[run_id, "value"])
         if one_outstanding(value, float(rates.at[run_id, "value"])):

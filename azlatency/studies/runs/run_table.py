@@ -70,7 +70,7 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
-    runs = key.describe(runs, lambda metric: of_whole_runs(study.metrics, metric)["value"])
+    runs = key.describe(runs, lambda metric: whole_run_rows(study.metrics, metric)["value"])
     runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
     # Parsed logs have no manifest.
@@ -143,7 +143,7 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     if not is_far_end(runs).any():
         return {}
     metrics = study.metrics
-    sizes = {side: of_whole_runs(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
+    sizes = {side: whole_run_rows(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
@@ -192,9 +192,9 @@ def name_of(run: pd.Series) -> str:
     return str(run.get("name", f"{run['path']}, {run['method']}"))
 
 
-def of_whole_runs(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
+def whole_run_rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
-    return by_run_id(of_streams(metrics, ""), metric)
+    return by_run_id(stream_rows(metrics, ""), metric)
 
 
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -202,7 +202,7 @@ def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     return metrics[metrics["metric"] == metric].drop_duplicates("run_id").set_index("run_id")
 
 
-def of_streams(metrics: pd.DataFrame, test: str) -> pd.DataFrame:
+def stream_rows(metrics: pd.DataFrame, test: str) -> pd.DataFrame:
     """Return the rows that describe a run as a whole or, for a bidirectional test, one of its directions."""
     roles = ROLES_OF_TEST.get(test)
     return metrics[metrics["stream"].isin(roles) if roles else metrics["stream"].isna()]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 
-def of_quantity(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+def select_quantity(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
     """Return the samples of one quantity, with its times as ``rtt_ns``; without a column quantity all round trips."""
     measured = samples["quantity"].fillna(ROUND_TRIP) == quantity if "quantity" in samples.columns else None
     if measured is not None and not measured.all():
@@ -34,7 +34,7 @@ def counted(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
 
     Without a column ``status``, all count.
     """
-    samples = of_quantity(samples, quantity)
+    samples = select_quantity(samples, quantity)
     if "status" not in samples.columns:
         return samples
     return samples[~samples["status"].fillna("ok").isin(UNCOUNTED)]

@@ -95,7 +95,7 @@ def select(study: Study, pairs: str) -> Study:
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
 
 
-def of_scenario(study: Study, scenario: str) -> Study:
+def select_scenario(study: Study, scenario: str) -> Study:
     """Restrict a study to the runs of one scenario; raise `LogError` if it has no run of it."""
     runs = study.runs[study.runs["scenario"] == scenario]
     if not len(runs):
@@ -130,7 +130,7 @@ def other_study(study: Study, name: str) -> Study:
     try:
         named = name or study.info["before"]
         if named.startswith("@"):
-            return of_scenario(load(study.folder.name, processed=study.folder.parent), named[1:])
+            return select_scenario(load(study.folder.name, processed=study.folder.parent), named[1:])
         return load(named, processed=study.folder.parent)
     except (KeyError, LogError):
         if name:
@@ -164,7 +164,7 @@ def without(study: Study, before: Study) -> Study:
     if len(others) != 1:
         names = ", ".join(sorted(others)) or "none"
         raise LogError(f"{before.name} is compared with one other scenario; name it in the parameter pairs: {names}")
-    return of_scenario(study, others.pop())
+    return select_scenario(study, others.pop())
 
 
 def _zones(path: Path) -> tuple[str, ...]:

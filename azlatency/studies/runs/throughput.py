@@ -12,9 +12,9 @@ from azlatency.studies.runs.run_table import (
     by_run_id,
     client_side_runs,
     names_of,
-    of_streams,
     once_per_study,
     run_table,
+    stream_rows,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFram
 
 def _throughput(study: Study | Logs) -> pd.DataFrame:
     runs = client_side_runs(run_table(study))
-    goodput = _with_goodput(runs, of_streams(study.metrics, ""))
+    goodput = _with_goodput(runs, stream_rows(study.metrics, ""))
     both = runs["test"] == "stream-bidir"
     if both.any():
         import pandas as pd
@@ -82,7 +82,7 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
         for test in ROLES_OF_TEST:
             methods = runs.loc[both, "method"].str.replace("stream-bidir", test, regex=False)
             direction = runs[both].assign(test=test, method=methods)
-            parts.append(_with_goodput(direction.assign(name=names_of(direction)), of_streams(study.metrics, test)))
+            parts.append(_with_goodput(direction.assign(name=names_of(direction)), stream_rows(study.metrics, test)))
         in_order = runs.index.get_indexer_for(pd.concat(parts).index).argsort(kind="stable")
         parts[-1].index += REVERSE
         goodput = pd.concat(parts).iloc[in_order]

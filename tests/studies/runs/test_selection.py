@@ -14,7 +14,7 @@ from azlatency.report import tables
 from azlatency.report.answerable import unanswered
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.runs.selection import of_scenario
+from azlatency.studies.runs.selection import select_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -105,6 +105,6 @@ def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
     assert not az.studies.other_study(study, "").info, "the manifest names no scenario of the study"
     with pytest.raises(az.LogError, match=r"mine has no scenario 'older'; known: new, old"):
         az.studies.other_study(study, "@older")
-    old = of_scenario(study, "old")
+    old = select_scenario(study, "old")
     with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
         az.studies.without(old, old)

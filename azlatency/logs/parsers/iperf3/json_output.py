@@ -342,14 +342,14 @@ class Documents:
             return
         role = test.role_in_direction(direction)
         sent, received, mixed = (
-            self._of_direction(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
+            self._direction_node(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
         )
         self._total(sent, "sender", SUM, role, test)
         self._total(received, "receiver", SUM, role, test)
         if not sent.pairs and not received.pairs and not test.cut:
             self._total(mixed, "mixed", SUM, role, test)
 
-    def _of_direction(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
+    def _direction_node(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
         totals = [total for total in node.all(name) if isinstance(total, json_tokens.JsonObject)]
         if len(totals) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
             text = f"{len(totals)} members {name!r}, one per direction; both are stored"

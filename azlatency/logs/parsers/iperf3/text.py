@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iperf3.json_output import Documents
@@ -43,7 +43,7 @@ _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 
-class Iperf3Text(LineLog):
+class Iperf3Text(RuleReader):
     """Reads the text of one log; each client or accepted connection is a test."""
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
