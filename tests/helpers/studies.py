@@ -19,6 +19,6 @@ def load(name: str) -> study.Study:
 
 
 @cache
-def conclude(name: str) -> Card:
+def load_card(name: str) -> Card:
     """Return the card of a study."""
-    return summary.conclude(load(name))
+    return summary.make_card(load(name))

@@ -11,7 +11,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.more_tools.iperf2.run import Histogram, Row, Test
+from azlatency.more_tools.iperf2.run import Histogram, ReportRow, Test
 
 _ID = r"\[ {0,4}(?P<id>\*?(?:\d{1,6}|SUM(?:-\d{1,6})?|FD\d{1,6}))\]"
 _TIMES = r" {1,8}(?P<start>\d{1,9}\.\d{1,4})- {0,8}(?P<end>\d{1,9}\.\d{1,4}) {1,4}sec"
@@ -178,7 +178,7 @@ class Iperf2Text(RuleReader):
         if "avg" in columns and match["avg"] not in (None, "-"):
             row.latency = tuple(quantity(match[name], "ms") for name in ("avg", "min", "max", "sd"))
 
-    def _add_row(self, line: Line, match: re.Match[str]) -> Row:
+    def _add_row(self, line: Line, match: re.Match[str]) -> ReportRow:
         start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
         size = quantity(match["bytes"], match["byte_unit"])
         if self.test is not None and self.test.over(
@@ -186,7 +186,7 @@ class Iperf2Text(RuleReader):
         ):
             self.close()
         test = self._open(line)
-        row = Row(
+        row = ReportRow(
             line=line.number,
             stream=match["id"],
             start_ns=nanoseconds(match["start"], "sec"),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 
-def conclude(study: Study) -> Findings:
+def find(study: Study) -> Findings:
     """Name the pages that this study has data for.
 
     Parameters

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
+def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     """Summarize goodput: traffic that never left the host, typical goodput, retransmissions.
 
     Parameters

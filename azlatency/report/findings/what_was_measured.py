@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 
-def conclude(study: Study, printed: pd.DataFrame) -> Findings:
+def find(study: Study, printed: pd.DataFrame) -> Findings:
     """Summarize a study's logs: tools and paths, RTT/2, unknown lines, errors, packet loss, censored values.
 
     Parameters

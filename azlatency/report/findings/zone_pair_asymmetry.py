@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
 
 
-def conclude(
+def find(
     asymmetries: Sequence[Asymmetry], links: pd.DataFrame, differences: Sequence[EmulatedDifference] = ()
 ) -> Findings:
     """Summarize which direction is slower, detours that are shorter, and what round trips cannot show.

@@ -105,7 +105,7 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     assert not az.stats.tail_by_run.fit_tails(stored, runs, limit=1e6)
     middle, late = az.quantiles(stored.samples, [0.5, 0.9])
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
-    conclusions = az.findings.what_was_measured.conclude(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    conclusions = az.findings.what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
     assert [finding.kind for finding in conclusions if finding.text.startswith("900 replies in 1 run of ping")] == [
         "act"
     ]
@@ -188,7 +188,7 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     assert str(note).endswith("ping 56 B: the run lost most of its probes.")
     (condition,) = az.stats.placement.conditions(stored, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
-    conclusions = az.findings.what_was_measured.conclude(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    conclusions = az.findings.what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
     assert any(
         finding.text.startswith("1 run with round-trip times lost probes, up to 80 %") for finding in conclusions
     )

@@ -38,7 +38,7 @@ from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
 from azlatency.logs.parsers.iperf3.json_rows import number_in
 from azlatency.logs.parsers.iperf3.run import Test
-from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
+from azlatency.logs.parsers.iperf_rows import SUM, Connection, RateRow
 from azlatency.logs.record import Recorder
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
@@ -366,7 +366,7 @@ class Documents:
         if start is None or end is None:
             return
         number = self.line_map.mark_data(node.leaf("bytes") or end)
-        row = Row(
+        row = RateRow(
             line=number,
             stream=stream,
             role=role,

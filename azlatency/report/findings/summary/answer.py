@@ -29,7 +29,7 @@ PLACES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one shape of answer says; the attributes are those of `Card`."""
+    """What one kind of answer says; the attributes are those of `Card`."""
 
     badge: Badge
     answer: Sentence = ()
