@@ -224,8 +224,9 @@ def test_what_may_be_left_is_listed(tmp_path: Path) -> None:
 
 
 def test_what_tools_print_of_themselves_stays(tmp_path: Path) -> None:
-    """Pseudonyms of all fixtures: no file is refused, so no number depends on a name."""
+    """Pseudonyms of all fixtures and of a study: no file is refused, so no number depends on a name."""
     folder = tmp_path / "logs"
     shutil.copytree(FIXTURES, folder, ignore=shutil.ignore_patterns("*.expected.json", "*.md"))
+    study = ROOT / "data" / "raw" / "westeurope-availability-set-vs-zones"
     (tmp_path / "work").mkdir()
-    assert write_pseudonymised([folder], tmp_path / "work", tmp_path / "key.json").refused == []
+    assert write_pseudonymised([folder, study], tmp_path / "work", tmp_path / "key.json").refused == []
