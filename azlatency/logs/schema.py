@@ -108,7 +108,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         started_at            | timestamp |       | UTC
         printed_as            | string    |       | round_trip, half_round_trip, one_way or unknown; null for throughput
         closed_loop           | bool      |       | the next probe waits for the last reply
-        status                | string    |       | complete, interrupted, truncated, failed or no_data
+        status                | string    |       | complete, interrupted, truncated, failed, no_data or summary_only
         """),
         *MANIFEST_COLUMNS,
     ),

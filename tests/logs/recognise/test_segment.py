@@ -182,7 +182,8 @@ PROMPTS = [
     ("$ taskset -c 3 ", None), ("$ timeout -k 5 60 ", None), ("$ X=1 nohup ", None),
     ("$ kubectl exec -it -n lab -c main pod-1 -- ", "pod-1"), ("$ k exec pod/pod-1 -- ", "pod-1"),
     ("$ docker run --rm --net host me/", None), ("$ docker exec -it box1 ", "box1"),
-    ("$ ssh -p 2222 me@vm7 ", "vm7"), ("$ sudo ip netns exec blue ", "blue"), ("root@vm1:~# ssh vm8 ", "vm8"), ("root@vm1:~# ip netns exec blue ", "vm1"),
+    ("$ ssh -p 2222 me@vm7 ", "vm7"), ("$ sudo ip netns exec blue ", "blue"),
+    ("root@vm1:~# ssh vm8 ", "vm8"), ("root@vm1:~# ip netns exec blue ", "vm1"),
 ]  # fmt: skip
 
 
