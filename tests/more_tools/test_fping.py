@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from helpers.logs import metric_values, read_text
 from helpers.places import SHARED
+
+import azlatency as az
 
 CORPUS = SHARED / "corpus" / "generated" / "fping"
 REPLIES = """\
@@ -211,3 +214,23 @@ def test_a_duplicate_after_a_summary_belongs_to_the_next_session(read) -> None:
     once = "10.9.0.2 : duplicate for [1], 64 bytes, 3.26 ms\n10.9.0.2 : 3.10 2.64\n"
     log = read(once + once)
     assert [log.value("duplicates", run) for run in (0, 1)] == [1, 1]
+
+
+def test_old_lists_have_two_decimals_of_any_time(tmp_path: Path) -> None:
+    text = "10.0.0.9 : [0], 84 bytes, 12.9 ms (12.9 avg, 0% loss)\n\n10.0.0.9 : 12.92 6.46 -\n"
+    (tmp_path / "a.log").write_text("10.0.0.9 : 6.46 9.67 12.92 112.05 -\n")
+    (tmp_path / "b.log").write_text(text)
+    logs = az.parse(tmp_path / "a.log")
+    assert logs.samples["rtt_ns"].dropna().tolist() == [6_460_000, 9_670_000, 12_920_000, 112_050_000]
+    assert "value_conflict" not in set(az.parse(tmp_path / "b.log").events["code"])
+
+
+def test_totals_over_one_host_are_its_own(tmp_path: Path) -> None:
+    text = (
+        "10.0.0.9 : 6.46 9.67 12.92\n\n       1 targets\n       1 alive\n\n       3 ICMP Echos sent\n"
+        "       3 ICMP Echo Replies received\n\n 6.46 ms (min round trip time)\n 9.68 ms (avg round trip time)\n"
+        " 12.9 ms (max round trip time)\n        2.020 sec (elapsed real time)\n"
+    )
+    (tmp_path / "a.log").write_text(text)
+    metrics = az.parse(tmp_path / "a.log").metrics.set_index("metric")["value"]
+    assert (metrics["rtt_min"], metrics["rtt_mean"], metrics["rtt_max"]) == (6_460_000, 9_680_000, 12_900_000)

@@ -24,6 +24,14 @@ _DAY = 24 * 3600
 _SECOND = nanoseconds("1", "sec")
 _CUMULATIVE_GROWTH = 1.5
 _FEWEST_BLOCKS = 2
+_MILLISECOND = nanoseconds("1", "ms")
+
+
+def _agree(rtt: int | None, listed: int | None) -> bool:
+    """Return whether a reply and the list show one time (ns); from 10 ms on, old replies have fewer digits."""
+    if rtt is None or listed is None or listed < 10 * _MILLISECOND:
+        return rtt == listed
+    return abs(rtt - listed) <= (_MILLISECOND if listed >= 100 * _MILLISECOND else _MILLISECOND // 10) / 2
 
 
 class Elapsed(NamedTuple):
@@ -154,10 +162,16 @@ class Host:
             for seq, rtt in enumerate(values):
                 self.add(seq, rtt, "ok" if rtt is not None else "lost")
             return
-        differing = [seq for seq, rtt in rtt_by_seq.items() if seq >= len(values) or values[seq] != rtt]
+        differing = [seq for seq, rtt in rtt_by_seq.items() if seq >= len(values) or not _agree(rtt, values[seq])]
         if differing:
             text = f"probe {differing[0]} of {name} differs between its reply and this list; the log is edited"
             self.run.add_event("value_conflict", "error", text, line)
+
+    def record_extreme(self, name: str, token: str, line: int) -> None:
+        """Record the least, mean or greatest time of the totals (``-s``), unless the summary printed it."""
+        metric = {"min": "rtt_min", "avg": "rtt_mean", "max": "rtt_max"}[name]
+        if self.run.value(metric) is None:
+            self.run.add_metric(metric, quantity(token, "ms"), line)
 
     def _store_samples(self, log: Log) -> None:
         if not self.samples:

@@ -20,7 +20,9 @@ HOST = r"(?P<host><[^<>]{1,80}>|\[[A-Za-z][^\[\]]{0,40}\]|[^\s\[\]]{1,255}(?: \(
 # Three significant digits, as fping prints them; a token that was cut has another form. Up to 4.x fping counts in steps
 # of 10 us and prints two decimals below 1 ms.
 TIME = r"(?:[01]\.\d{3}|\d\.\d\d|10\.00|[1-9]\d\.\d|100\.0|[1-9]\d{2,6}|\d\.\d{3}e\+\d\d)"
-LISTED = re.compile(rf"-|{TIME}")
+#: Old versions print two decimals of any time in the list of ``-C`` (``%d.%02d``).
+LISTED = re.compile(rf"-|{TIME}|[1-9]\d{{1,5}}\.\d\d")
+_TOTAL_TIME = re.compile(rf"({TIME}) ms \((min|avg|max) round trip time\)")
 _STAMP = r"(?:\[(?:(?P<stamp>\d{9,12}\.\d{5})|(?P<text_stamp>[^\]]{8,40}))\] )?"
 FROM = r"(?: \[<- [0-9A-Fa-f.:]{2,45}\])?"
 SUMMARY = (
@@ -56,7 +58,12 @@ class FpingText(RuleReader):
     def read(self, line: Line) -> int:
         """Read the list of ``-C``, which may have any length, by its tokens; apply the rules to other lines."""
         if " : " not in line.text:
-            return super().read(line)
+            is_total = "round trip time)" in line.text and len(self.hosts) == 1
+            if not is_total or (match := _TOTAL_TIME.fullmatch(line.text.strip())) is None:
+                return super().read(line)
+            (host,) = self.hosts.values()  # the totals over all hosts are those of the only one
+            host.record_extreme(match[2], match[1], line.number)
+            return DATA
         host, _, values = line.text.strip().partition(" : ")
         tokens = values.split()
         host = host.rstrip()
