@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.importer import import_study as import_study
     from azlatency.studies.key import key as key
-    from azlatency.studies.path import Path as Path
     from azlatency.studies.round_trip_runs import latency as latency
     from azlatency.studies.store import Study as Study
     from azlatency.studies.store import list_studies as list_studies
@@ -46,7 +45,6 @@ _HOMES = {
     "list_studies": "azlatency.studies.store",
     "Logs": "azlatency.logs.tables",
     "Study": "azlatency.studies.store",
-    "Path": "azlatency.studies.path",
     "LogError": "azlatency.logs.parse",
     "latency": "azlatency.studies.round_trip_runs",
     "throughput": "azlatency.studies.throughput_runs",

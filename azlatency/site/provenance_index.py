@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.runs import REVERSE
 from azlatency.studies.store import load
-from azlatency.studies.throughput_runs import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd

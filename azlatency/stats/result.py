@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
 
+from azlatency.logs.schema import TABLES
 from azlatency.studies.format import (
     count_of,
     decimals_for,
@@ -259,7 +260,9 @@ class Results(list[_R]):
         """Return a frame with one row per result."""
         import pandas as pd
 
-        return pd.DataFrame([result.row() for result in self])
+        frame = pd.DataFrame([result.row() for result in self])
+        # Parquet, Arrow and polars need one type per column, also where every value is missing.
+        return frame.astype({str(name): _type_of(column) for name, column in frame.items() if column.dtype == object})
 
     def __str__(self) -> str:
         if len(self) < 2:
@@ -284,6 +287,15 @@ class Results(list[_R]):
         flags = explain(dict.fromkeys(code for result in self for code in result.codes))
         notes = "".join(f"<li>{escape(flag)}</li>" for flag in flags)
         return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _type_of(column: pd.Series) -> str:
+    """Return the type of a column that pandas calls object: text, truth values, or numbers if no value is known."""
+    present = column.dropna()
+    if not len(present):
+        types = {each.name: each.type for each in TABLES["runs"]}
+        return {"string": "str", "bool": "boolean"}.get(types.get(str(column.name), ""), "float64")
+    return "boolean" if all(isinstance(value, bool) for value in present) else "str"
 
 
 def _resolve(result: object, path: str) -> Any:

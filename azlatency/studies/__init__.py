@@ -2,7 +2,6 @@
 
 from azlatency.studies.emulation import configured_links, recorded_round_trips
 from azlatency.studies.importer import import_study
-from azlatency.studies.path import Endpoint, Path
 from azlatency.studies.round_trip_runs import latency
 from azlatency.studies.runs import client_side_runs, frequency_tables, run_table
 from azlatency.studies.selection import other_study, select, without
@@ -10,8 +9,6 @@ from azlatency.studies.store import Study, list_studies, load
 from azlatency.studies.throughput_runs import throughput
 
 __all__ = [
-    "Endpoint",
-    "Path",
     "Study",
     "client_side_runs",
     "configured_links",

@@ -21,7 +21,7 @@ from itertools import pairwise
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, printable
 from azlatency.studies.names import differing_words
-from azlatency.studies.path import Path
+from azlatency.studies.path import NetworkPath
 from azlatency.studies.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 
 #: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, zone b, z1, eastus-1 with or without a
@@ -88,7 +88,7 @@ class _Described:
         ]
         names = [machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
                  for region, end, machine in ends]  # fmt: skip
-        says = [str(Path.between(*names))] if all(names) else []
+        says = [str(NetworkPath.between(*names))] if all(names) else []
         says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 

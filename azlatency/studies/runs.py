@@ -18,7 +18,7 @@ from azlatency.studies.both_ends import is_far_end, pair_ends
 from azlatency.studies.copies import COPIED_RUN, find_copies
 from azlatency.studies.format import natural_key
 from azlatency.studies.machine_names import Maps, machine_of, parse_maps
-from azlatency.studies.path import Endpoint, Path, name_paths
+from azlatency.studies.path import Endpoint, NetworkPath, name_paths
 from azlatency.studies.store import Study, StudyInfo
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SIDES = ("receiver", "sender")
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
 STEP = 2
+#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
+REVERSE = "-reverse"
 #: Tests of each direction of a bidirectional test, and the roles of its streams in the logs of client and server.
 ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
 
@@ -45,9 +47,10 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
-        of client and server, or both if the scenario has several paths), ``method`` (text: the fields in
-        which the runs differ, see `azlatency.studies.key`), ``unknown`` (codes of the refusals to pool a run, because
+        The columns of the table ``runs``, and ``file``, ``path`` (text: the scenario of the manifest, or the names of
+        client and server, or both if the scenario has several paths), ``client_end`` and ``server_end`` (the names of
+        the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
+        `azlatency.studies.key`), ``unknown`` (codes of the refusals to pool a run, because
         its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
         test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
@@ -66,22 +69,52 @@ def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.Dat
     return frames[compute].copy(deep=False)  # pandas copies a column when either frame changes it
 
 
-def _run_table(study: Study | Logs) -> pd.DataFrame:
+def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
+    """Return runs of a study with `NetworkPath` objects in the column ``path``, to name the paths of two studies."""
+    described = once_per_study(study, _described_runs)
+    by_source = dict(zip(described["run_id"], described["path"], strict=True))
+    # Both rows of a bidirectional test have the path of its run.
+    paths = [by_source[run_id.removesuffix(REVERSE)] for run_id in runs.index]
+    return runs.assign(path=_objects(paths, runs.index))
+
+
+def _described_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return the table ``runs`` with the columns of the key, and with `NetworkPath` objects."""
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs = key.describe(runs, lambda metric: of_whole_runs(study.metrics, metric)["value"])
     runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
-    # Parsed logs have no manifest.
-    info: StudyInfo = study.info if isinstance(study, Study) else {}
-    runs["path"] = pd.Series(_paths(named, parse_maps(info.get("machines", []))), runs.index, dtype=object)
+    return runs.assign(path=_objects(_paths(named, parse_maps(_info(study).get("machines", []))), runs.index))
+
+
+def _info(study: Study | Logs) -> StudyInfo:
+    """Return what the manifest states; parsed logs have none."""
+    return study.info if isinstance(study, Study) else {}
+
+
+def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(paths, index, dtype=object)
+
+
+def _run_table(study: Study | Logs) -> pd.DataFrame:
+    import pandas as pd
+
+    runs = once_per_study(study, _described_runs)
+    paths = list(runs["path"])
+    ends = [path.end_names for path in paths]
+    runs["path"] = pd.Series([path.text for path in paths], runs.index, dtype="str")
+    for place, column in enumerate(("client_end", "server_end")):
+        runs[column] = pd.Series([names[place] for names in ends], runs.index, dtype="str")
     runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     tables = _tables_of_logs(runs)
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
-    position = {scenario: index for index, scenario in enumerate(info.get("scenarios", []))}
+    position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
@@ -214,7 +247,7 @@ END_COLUMNS = (
 )
 
 
-def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
+def _paths(runs: pd.DataFrame, maps: Maps) -> list[NetworkPath]:
     """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
     columns = [name for end in END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
@@ -236,10 +269,10 @@ def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     return texts
 
 
-def _path(cells: tuple[str | None, ...], maps: Maps) -> Path:
+def _path(cells: tuple[str | None, ...], maps: Maps) -> NetworkPath:
     """Return the path of the values of `END_COLUMNS` and the scenario."""
     client, server = (
         Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
         for machine, region, zone, physical_zone in (cells[:4], cells[4:8])
     )
-    return Path(client, server, cells[8])
+    return NetworkPath(client, server, cells[8])

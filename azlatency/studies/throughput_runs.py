@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.key import SENDER, refuse_mixed_names
 from azlatency.studies.runs import (
+    REVERSE,
     ROLES_OF_TEST,
     SIDES,
     STEP,
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from azlatency.logs.tables import Logs
     from azlatency.studies.store import Study
-
-#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
-REVERSE = "-reverse"
 
 
 def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFrame:

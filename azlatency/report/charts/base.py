@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.report.charts.names import SHORTENED, during, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
 from azlatency.stats.result import refuse_frames
-from azlatency.studies.path import Path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +64,7 @@ def side_by_side(most: int, panels: int) -> int:
     return min(most if _column.get() == "double" else 1, panels)
 
 
-def label(text: str | Path, letters: int = 46, most: int = _LABEL_LINES) -> str:
+def label(text: str, letters: int = 46, most: int = _LABEL_LINES) -> str:
     """Wrap a tick label at ``letters`` characters (fewer in a column) and ``most`` lines, with long names shortened."""
     return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), most)
 
@@ -166,7 +165,7 @@ def stack(
 class _Export:
     """Folder and formats of exported charts, and the number of calls of each chart function."""
 
-    folder: FilePath
+    folder: Path
     formats: tuple[str, ...]
     calls: Counter[str]
 
@@ -174,7 +173,7 @@ class _Export:
 _export: ContextVar[_Export | None] = ContextVar("export", default=None)
 
 
-def export(formats: str, folder: FilePath | str) -> None:
+def export(formats: str, folder: Path | str) -> None:
     """Save each chart that is drawn from now on as ``folder``/name of its function.
 
     Parameters
@@ -192,7 +191,7 @@ def export(formats: str, folder: FilePath | str) -> None:
     wanted = tuple(formats.replace(",", " ").split())
     if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
         raise ValueError(f"export = {formats!r}: {unknown[0]} is not one of svg, pdf, png")
-    _export.set(_Export(FilePath(folder), wanted, Counter()) if wanted else None)
+    _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 
 
 def show(*charts: Chart | Note, most: int = 4) -> None:

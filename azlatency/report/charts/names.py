@@ -13,8 +13,6 @@ from contextvars import ContextVar
 from typing import Any
 from unicodedata import east_asian_width
 
-from azlatency.studies.path import Path
-
 #: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
 _LONGEST, _SHORTEST = 26, 4
 #: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
@@ -36,7 +34,7 @@ def during(variable: ContextVar[Any], value: object) -> Iterator[None]:
         variable.reset(token)
 
 
-def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) -> str:
+def short(text: str, letters: int | None = None, word: int = _LONGEST) -> str:
     """Shorten long words: a host loses its domain, then its middle. The result is as wide as ``letters`` Latin ones."""
     text = _WORD.sub(lambda match: _word(match[0], word), str(text))
     if letters is None or len(text) <= (letters := _of_width(text, letters)):
@@ -44,7 +42,7 @@ def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) ->
     return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
 
 
-def wrap(text: str | Path, letters: int, lines: int | None = None) -> str:
+def wrap(text: str, letters: int, lines: int | None = None) -> str:
     """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
     text = short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
     tied = _TIED.sub("\N{NO-BREAK SPACE}", text)

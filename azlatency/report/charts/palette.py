@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from azlatency.studies.path import Path
+from azlatency.studies.path import NetworkPath
 
 #: Roles: intervals and estimates; single runs and whatever needs attention; what is inconclusive or reported.
 ESTIMATE, RUN, GREY, INK = "#0072b2", "#d55e00", "#767676", "#000000"
@@ -39,13 +39,12 @@ class Look:
     dash: Any
 
 
-def pair_of(path: Path | str) -> frozenset[str]:
+def pair_of(path: str) -> frozenset[str]:
     """Return what both directions of a pair have in common; a path without named ends is a pair of its own."""
-    ends = path.ends if isinstance(path, Path) else None
-    return frozenset(ends or (str(path),))
+    return frozenset(NetworkPath.parse(path).ends or (path,))
 
 
-def told_apart(values: Mapping[Path | str, float]) -> list[Path | str]:
+def told_apart(values: Mapping[str, float]) -> list[str]:
     """Select the paths of as many pairs as there are hues, spread evenly from the smallest value to the largest."""
     ordered = sorted(values, key=lambda path: (values[path], str(path)))
     # The path with the largest value is one of those that are shown.
@@ -56,7 +55,7 @@ def told_apart(values: Mapping[Path | str, float]) -> list[Path | str]:
     return [path for path in ordered if pair_of(path) in pairs]
 
 
-def looks(paths: Iterable[Path | str]) -> dict[Path | str, Look]:
+def looks(paths: Iterable[str]) -> dict[str, Look]:
     """Return the look of each path: both directions of a pair share a colour, the second one is dashed."""
     ordered = sorted(set(paths), key=str)
     first = {pair_of(path): path for path in reversed(ordered)}

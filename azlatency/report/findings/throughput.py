@@ -18,7 +18,7 @@ from azlatency.report.findings.common import (
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of
-from azlatency.studies.throughput_runs import REVERSE
+from azlatency.studies.runs import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
-from azlatency.studies.runs import of_streams
-from azlatency.studies.throughput_runs import REVERSE
+from azlatency.studies.runs import REVERSE, of_streams
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -40,7 +40,7 @@ from azlatency.report.tables.common import (
     read_in,
 )
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.path import Path
+from azlatency.studies.path import NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,7 +264,7 @@ def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
         Column("detour shorter?", _is_shorter),
     ]
     inside = dict.fromkeys(str(row.diagnostics["own_zone"]) for row in rows)
-    notes = [f"Path inside the intermediate zone: {'; '.join(inside)}."]
+    notes = [f"NetworkPath inside the intermediate zone: {'; '.join(inside)}."]
     rows.sort(key=lambda row: (row.what, str(row.labels["method"])))
     return Table("Triangles (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
@@ -376,7 +376,7 @@ def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[Emulate
     ]
 
     def source(step: EmulatedDifference) -> list[Ref]:
-        links = [_link_refs(*(Path.parse(path).ends or ("", ""))) for path in (step.path, step.reference)]
+        links = [_link_refs(*(NetworkPath.parse(path).ends or ("", ""))) for path in (step.path, step.reference)]
         return [RunsRef(step.run_ids, step.value), *(ref for pair in links for ref in pair)]
 
     return Table("Measured and recorded differences", columns, rows, notes, source)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from azlatency.studies.format import natural_key
 from azlatency.studies.key import differing
-from azlatency.studies.path import Path
+from azlatency.studies.path import NetworkPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -314,7 +314,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("logical_zone")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
-    elif sum(Path.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
+    elif sum(NetworkPath.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
         # Two such runs may be of different paths.
         codes.append("unknown_end")
     return (*codes, *endless)
@@ -322,7 +322,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
 
 def _runs_of_unknown_path(part: pd.DataFrame) -> int:
     """Return the number of runs whose path is unknown."""
-    return int((part["path"] == str(Path())).sum()) if "path" in part.columns else 0
+    return int((part["path"] == str(NetworkPath())).sum()) if "path" in part.columns else 0
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:
