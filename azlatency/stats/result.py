@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
 from azlatency.logs.schema import TABLES
 from azlatency.studies.format import (
@@ -242,6 +244,8 @@ class Result(Computed):
 
 
 _R = TypeVar("_R", bound=Result)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Results(list[_R]):
@@ -480,6 +484,20 @@ def refuse_frames(**arguments: object) -> None:
                 f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
                 "returned, for example az.summarize(runs), without to_frame()"
             )
+
+
+def results_only(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Make a function refuse data frames for the parameters that are not annotated as such."""
+    parameters = signature(function)
+    others = {name for name, text in function.__annotations__.items() if "DataFrame" not in str(text)}
+
+    @wraps(function)
+    def run(*args: _P.args, **keywords: _P.kwargs) -> _T:
+        given = parameters.bind(*args, **keywords).arguments
+        refuse_frames(**{name: value for name, value in given.items() if name in others})
+        return function(*args, **keywords)
+
+    return run
 
 
 def explain(codes: Iterable[str]) -> tuple[str, ...]:

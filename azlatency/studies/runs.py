@@ -112,7 +112,7 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
-    tables = _tables_of_logs(runs)
+    tables = tables_of_logs(runs)
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
     position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
@@ -129,7 +129,7 @@ def _copies(study: Study | Logs) -> set[str]:
     return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
 
 
-def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
+def tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
     """Return for each frequency table in a file of its own the run whose log lies beside it.
 
     Such a file belongs to the log of its tool in its folder that has its name or names it in its command.
@@ -168,7 +168,7 @@ def frequency_tables(study: Study | Logs, metric: str = "rtt") -> pd.DataFrame:
     """
     classes = study.histograms
     classes = classes[(classes["metric"] == metric) & classes["stream"].isna()]
-    return classes.replace({"run_id": _tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
+    return classes.replace({"run_id": tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
 
 
 def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.report.charts.names import SHORTENED, during, short, wrap
 from azlatency.report.objects import Chart, Note, fonts, style
-from azlatency.stats.result import refuse_frames
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -239,16 +239,13 @@ def _save(chart: Chart, name: str) -> None:
 def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
     """Run a chart function with the style sheet; save its chart if an export is active."""
     from functools import wraps
-    from inspect import signature
 
-    annotations = draw.__annotations__
+    draw = results_only(draw)
 
     @wraps(draw)
     def run(*args: _P.args, **keywords: _P.kwargs) -> Chart | Note:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        given = signature(draw).bind(*args, **keywords).arguments
-        refuse_frames(**{name: value for name, value in given.items() if "DataFrame" not in str(annotations[name])})
         shortened: dict[str, str] = {}
         hints: dict[str, list[str]] = {}
         with style(), during(SHORTENED, shortened), during(_tips, hints):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
+from azlatency.stats.result import results_only
 from azlatency.studies.runs import REVERSE, of_streams
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:
     return lambda run: [] if text(line(run)) == "" else [RunsRef((str(run.name),), "printed", int(line(run)))]
 
 
+@results_only
 def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if not estimates:
