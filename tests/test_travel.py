@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from helpers.places import ROOT
 
@@ -149,3 +150,22 @@ def test_results_merge_with_their_runs(frame: pd.DataFrame, study: az.Study) -> 
     rows = frame[frame[shared].notna().all(axis=1)]
     merged = rows.merge(runs[shared].drop_duplicates(), on=shared)
     assert len(merged) == len(rows) > 0
+
+
+#: Columns that are identifiers of pandas, or the unnamed index of results.
+UNNAMED = {"index", "level_0"}
+
+
+def test_every_column_is_described(frame: pd.DataFrame) -> None:
+    described = frame.attrs["columns"]
+    assert set(frame.columns) - UNNAMED <= set(described)
+    assert all(text.endswith((".", "Source: computed.")) for text in described.values())
+
+
+def test_the_descriptions_travel_in_parquet(study: az.Study, tmp_path: Path) -> None:
+    runs = az.latency(study)
+    runs.to_parquet(tmp_path / "runs.parquet")
+    assert pd.read_parquet(tmp_path / "runs.parquet").attrs["columns"] == runs.attrs["columns"]
+    assert runs[runs["n"] > 10].attrs["columns"]["median_ns"].endswith("Unit: ns. Source: log.")
+    field = pa.parquet.read_schema(study.folder / "intervals.parquet").field("throughput_bit_s")
+    assert field.metadata[b"unit"] == b"bit/s" and field.metadata[b"description"].startswith(b"Rate in the interval")

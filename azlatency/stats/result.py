@@ -10,7 +10,7 @@ from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
-from azlatency.logs.schema import TABLES
+from azlatency.logs.schema import TABLES, document
 from azlatency.studies.format import (
     count_of,
     decimals_for,
@@ -266,7 +266,8 @@ class Results(list[_R]):
 
         frame = pd.DataFrame([result.row() for result in self])
         # Parquet, Arrow and polars need one type per column, also where every value is missing.
-        return frame.astype({str(name): _type_of(column) for name, column in frame.items() if column.dtype == object})
+        types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}
+        return document(frame.astype(types), *TABLES, "run_table", "latency", "results")
 
     def __str__(self) -> str:
         if len(self) < 2:

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
+from azlatency.logs.schema import document
 from azlatency.studies.own_files import ManifestError, check_no_link, check_regular, read_own_text
 from azlatency.studies.path import NetworkPath, route
 from azlatency.studies.store import data_folder
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store import Study
 
 _FILE = "truth.json"
-_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate")
+_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate_bit_s")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
@@ -81,7 +82,7 @@ def configured_links(study: Study) -> pd.DataFrame:
     DataFrame
         One row per direction of a link, indexed by its path (``a → b``); empty if the network is real. Columns:
         ``sender``, ``receiver``; ``delay_ns``, the configured one-way delay; ``mean_ns``, the delay plus the mean of
-        the configured jitter; ``rate`` in bit/s.
+        the configured jitter; ``rate_bit_s``, the configured rate.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def configured_links(study: Study) -> pd.DataFrame:
         raise _malformed(study, error) from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     frame.index = pd.Index([route(row.sender, row.receiver) for row in frame.itertuples()], dtype="str", name="path")
-    return frame
+    return document(frame, "run_table", "configured_links")
 
 
 def recorded_round_trips(study: Study) -> pd.DataFrame:
@@ -140,4 +141,5 @@ def recorded_round_trips(study: Study) -> pd.DataFrame:
         for run_id, file in zip(study.runs["run_id"], files, strict=True)
         if file in records
     ]
-    return pd.DataFrame(rows, columns=["run_id", "file", "median_ns", "mean_ns"]).set_index("run_id")
+    frame = pd.DataFrame(rows, columns=["run_id", "file", "median_ns", "mean_ns"]).set_index("run_id")
+    return document(frame, "runs", "run_table", "latency")

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parsers import find_parser
+from azlatency.logs.schema import document
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies import key
 from azlatency.studies.both_ends import is_far_end, pair_ends
@@ -56,7 +57,7 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
         manifest, then by file (2 before 10).
     """
-    return once_per_study(study, _run_table)
+    return document(once_per_study(study, _run_table), "runs", "run_table")
 
 
 def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
@@ -195,7 +196,7 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
         path and method and, where several runs share them, the round, the repeat or the file.
     """
     counted = runs[runs["counted"]]
-    return counted.assign(name=names_of(counted))
+    return document(counted.assign(name=names_of(counted)), "runs", "run_table")
 
 
 def names_of(runs: pd.DataFrame) -> list[str]:

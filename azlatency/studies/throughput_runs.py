@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.logs.schema import document
 from azlatency.studies.key import SENDER, refuse_mixed_names
 from azlatency.studies.runs import (
     REVERSE,
@@ -65,7 +66,7 @@ def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFram
     Single node   iperf3 TCP      2.570000e+10 receiver
     Single node qperf tcp_bw      2.256000e+10 receiver
     """
-    runs = once_per_study(study, _throughput)
+    runs = document(once_per_study(study, _throughput), "runs", "run_table", "throughput")
     return runs if sender_only else runs[runs["side"] == "receiver"]
 
 

@@ -401,8 +401,8 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        _link_column("configured there", 0, "rate", number(",.3f"), GIGABITS),
-        _link_column("configured back", 1, "rate", number(",.3f"), GIGABITS),
+        _link_column("configured there", 0, "rate_bit_s", number(",.3f"), GIGABITS),
+        _link_column("configured back", 1, "rate_bit_s", number(",.3f"), GIGABITS),
         Column("configured ratio", _configured_ratio, number(".2f")),
         Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
         Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
@@ -420,7 +420,7 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
 
 
 def _configured_ratio(row: PairRow) -> float:
-    return float(row.links[0]["rate"] / row.links[1]["rate"])
+    return float(row.links[0]["rate_bit_s"] / row.links[1]["rate_bit_s"])
 
 
 def _is_inside(row: PairRow) -> str:
