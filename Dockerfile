@@ -9,7 +9,7 @@ RUN apt-get update \
 FROM python:3.13-slim
 COPY . /src
 RUN python -m pip install --no-cache-dir uv==0.13.8 \
-    && uv pip install --system --no-cache --compile-bytecode -c /src/requirements.lock /src \
+    && uv pip install --system --no-cache --compile-bytecode -c /src/requirements.lock "/src[report]" \
     && rm -rf /src \
     && useradd --create-home analyst \
     && install -d -o analyst /work
