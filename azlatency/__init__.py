@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.planning import plan as plan
     from azlatency.stats.across_runs.typical_run import summarize as summarize
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
-    from azlatency.studies.importer import import_study as import_study
-    from azlatency.studies.key import key as key
-    from azlatency.studies.round_trip_runs import latency as latency
-    from azlatency.studies.store import Study as Study
-    from azlatency.studies.store import list_studies as list_studies
-    from azlatency.studies.store import load as load
-    from azlatency.studies.throughput_runs import throughput as throughput
+    from azlatency.studies.imports.importer import import_study as import_study
+    from azlatency.studies.runs.key import key as key
+    from azlatency.studies.runs.round_trips import latency as latency
+    from azlatency.studies.runs.throughput import throughput as throughput
+    from azlatency.studies.store.study import Study as Study
+    from azlatency.studies.store.study import list_studies as list_studies
+    from azlatency.studies.store.study import load as load
 
 __version__ = "1.0.0rc1"
 
@@ -40,15 +40,15 @@ __version__ = "1.0.0rc1"
 # stay fast. The type checker reads the imports above instead; a test compares the two.
 _HOMES = {
     "parse": "azlatency.logs.parse",
-    "load": "azlatency.studies.store",
-    "import_study": "azlatency.studies.importer",
-    "list_studies": "azlatency.studies.store",
+    "load": "azlatency.studies.store.study",
+    "import_study": "azlatency.studies.imports.importer",
+    "list_studies": "azlatency.studies.store.study",
     "Logs": "azlatency.logs.tables",
-    "Study": "azlatency.studies.store",
+    "Study": "azlatency.studies.store.study",
     "LogError": "azlatency.logs.parse",
-    "latency": "azlatency.studies.round_trip_runs",
-    "throughput": "azlatency.studies.throughput_runs",
-    "key": "azlatency.studies.key",
+    "latency": "azlatency.studies.runs.round_trips",
+    "throughput": "azlatency.studies.runs.throughput",
+    "key": "azlatency.studies.runs.key",
     "summarize": "azlatency.stats.across_runs.typical_run",
     "quantiles": "azlatency.stats.within_run.quantiles",
     "compare": "azlatency.stats.across_runs.comparison",

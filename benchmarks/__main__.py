@@ -226,7 +226,7 @@ def small_logs(folder: Path) -> None:
 
     import pandas as pd
 
-    from azlatency.studies.importer import import_study
+    from azlatency.studies.imports.importer import import_study
 
     logs_by_tool = fixture_logs()
     logs = [raw for tool_logs in logs_by_tool.values() for raw in tool_logs]

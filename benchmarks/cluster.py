@@ -69,7 +69,7 @@ class Weighing(Executor):
 
 def logs(folder: Path, executor: Executor, cluster: list[Any]) -> None:
     """Import many small logs."""
-    from azlatency.studies.importer import import_study
+    from azlatency.studies.imports.importer import import_study
 
     source = folder / "small"
     source.mkdir()

@@ -96,8 +96,8 @@ def packets_table(n: int, run_id: str, start: int, seed: int) -> pa.Table:
 def large_study(folder: Path, n: int) -> Path:
     """Write a study with one run of ``n`` samples; return the file of its samples."""
     import azlatency as az
-    from azlatency.studies.importer import import_study
-    from azlatency.studies.store import digest, read_stamp, write_stamp
+    from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.store.study import digest, read_stamp, write_stamp
 
     log = folder / "source" / "a.log"
     log.parent.mkdir(exist_ok=True)

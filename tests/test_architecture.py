@@ -25,8 +25,8 @@ def arrows(drawing: str) -> dict[str, set[str]]:
     return targets
 
 
-#: The drawing of the packages, and that of `azlatency.logs`.
-DRAWING, LOGS = map(
+#: The drawing of the packages, and those of the modules of two of them.
+DRAWING, *INSIDE = map(
     arrows,
     re.findall(r"^```mermaid$(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE | re.DOTALL),
 )
@@ -97,14 +97,14 @@ def test_imports_follow_the_drawing() -> None:
     assert imports and not wrong, "CONTRIBUTING.md does not allow it"
 
 
-def test_imports_inside_logs_follow_their_drawing() -> None:
-    logs = "azlatency.logs."
-    places = {path.stem for path in (PACKAGE / "logs").iterdir() if not path.name.startswith("__")}
-    assert places == set(LOGS)
-    for name in (name for name in MODULES if name.startswith(logs)):
-        allowed = reachable(place, LOGS) if (place := name.split(".")[2]) in LOGS else {place}
+@pytest.mark.parametrize(("package", "drawing"), [*zip(("logs", "studies"), INSIDE, strict=True)])
+def test_imports_inside_a_package_follow_its_drawing(package: str, drawing: dict[str, set[str]]) -> None:
+    prefix = f"azlatency.{package}."
+    assert {path.stem for path in (PACKAGE / package).iterdir() if not path.name.startswith("__")} == set(drawing)
+    for name in (name for name in MODULES if name.startswith(prefix)):
+        allowed = reachable(name.split(".")[2], drawing)
         for module in imports_of(name):
-            assert not module.startswith(logs) or module.split(".")[2] in allowed, f"{name} imports {module}"
+            assert not module.startswith(prefix) or module.split(".")[2] in allowed, f"{name} imports {module}"
 
 
 def test_there_are_no_import_cycles() -> None:

@@ -13,7 +13,7 @@ from helpers.notebooks import run
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.studies.importer import import_study
+from azlatency.studies.imports.importer import import_study
 
 KEPT = ("study.toml", "reported.csv", "baseline.toml", "runs.csv", "truth.json", "README.md")
 #: What may stand where a number stood.

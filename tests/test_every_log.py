@@ -23,8 +23,8 @@ from helpers.places import FIXTURES, ROOT
 from azlatency.report.answerable import unanswered
 from azlatency.report.charts import base
 from azlatency.report.objects import Chart
-from azlatency.studies.importer import import_study
-from azlatency.studies.store import load
+from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.study import load
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 LINE = "64 bytes from 10.1.0.4: icmp_seq={seq} ttl=64 time={time} ms"

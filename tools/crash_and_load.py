@@ -20,7 +20,7 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-from azlatency.studies.store import load
+from azlatency.studies.store.study import load
 
 _ROOT = Path(__file__).parents[1]
 _LOG = """\

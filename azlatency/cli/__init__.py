@@ -25,7 +25,7 @@ def main() -> None:
     import warnings
 
     from azlatency.logs.parse import LogError
-    from azlatency.studies.own_files import ManifestError
+    from azlatency.studies.store.own_files import ManifestError
 
     warnings.showwarning = lambda message, *_args, **_options: print_error(f"warning: {message}")
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from azlatency.logs.tables import Logs
-    from azlatency.studies.questions import Question
+    from azlatency.studies.drafts.questions import Question
 
 _ROWS = 40
 
@@ -28,7 +28,7 @@ def ask(
 
     Without a terminal, only the table is printed. A study.toml is never overwritten.
     """
-    from azlatency.studies.manifest import FILE_NAME
+    from azlatency.studies.manifest.manifest import FILE_NAME
 
     if not dump.is_dir():
         raise typer.BadParameter(f"{dump} is not a folder; unpack it, or import it with --study")
@@ -48,7 +48,7 @@ def ask(
 
 def ask_about(name: str, logs: Logs, folder: Path) -> str | None:
     """Print the table of the runs; in a terminal, ask and return the text of the study.toml."""
-    from azlatency.studies.questions import answered
+    from azlatency.studies.drafts.questions import answered
 
     for row in logs.rows["sources"]:
         row["path"] = Path(row["path"]).relative_to(folder).as_posix()
@@ -61,8 +61,8 @@ def _print_groups(logs: Logs, paths: Sequence[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from azlatency.studies.drafts.questions import groups
     from azlatency.studies.format import printable
-    from azlatency.studies.questions import groups
 
     found = groups(logs, paths) if logs.rows["runs"] else []
     table = Table("from → to", "tool", "size", "treatment", "repeats", title="runs that repeat each other")
@@ -76,7 +76,7 @@ def _print_groups(logs: Logs, paths: Sequence[str]) -> None:
 
 
 def _prompt(question: Question) -> str:
-    from azlatency.studies.questions import shown
+    from azlatency.studies.drafts.questions import shown
 
     print(f"\n  {shown(question)}")
     text = f"{question.text} ({'/'.join(question.answers)})" if question.answers else question.text

@@ -53,7 +53,7 @@ def check(
 
 def _exclusion(sources: list[str]) -> Callable[[str], bool]:
     """Return what tells whether a file is one of a study's folder that is not a log, or that its manifest ignores."""
-    from azlatency.studies.manifest import FILE_NAME, read_manifest
+    from azlatency.studies.manifest.manifest import FILE_NAME, read_manifest
 
     folders = [Path(source) for source in sources if source != "-" and (Path(source) / FILE_NAME).is_file()]
     manifests = [((folder / "x").as_posix().removesuffix("x"), read_manifest(folder)) for folder in folders]

@@ -84,8 +84,8 @@ def compare(
     from azlatency.gate.inputs import open_study
     from azlatency.gate.verdict import judge
     from azlatency.logs.parse import LogError
-    from azlatency.studies.machine_names import parse_maps
-    from azlatency.studies.own_files import ManifestError
+    from azlatency.studies.manifest.machine_names import parse_maps
+    from azlatency.studies.store.own_files import ManifestError
 
     try:
         with open_study(base) as base_study, open_study(candidate) as candidate_study:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from azlatency.studies.importer import ImportSummary
-    from azlatency.studies.ingest import CopiedFiles
+    from azlatency.studies.imports.importer import ImportSummary
+    from azlatency.studies.imports.ingest import CopiedFiles
 
 
 @command(
@@ -74,8 +74,8 @@ def import_(
     Exit code 0: runs were imported; 1: no log was recognised, a file could not be read (the others are imported), or
     the study was imported from another folder; 2: usage error.
     """
-    from azlatency.studies.importer import import_study
-    from azlatency.studies.store import list_studies
+    from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.store.study import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
@@ -98,7 +98,7 @@ def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
     """Return the executor that parses: that of a Dask cluster, or none."""
     if dask is None:
         return nullcontext()
-    from azlatency.studies.cluster import dask_executor
+    from azlatency.studies.imports.cluster import dask_executor
 
     return dask_executor(dask)
 
@@ -106,7 +106,7 @@ def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
 def _import_or_report(importing: Callable[..., ImportSummary], name: str, out: str | None) -> bool:
     """Import a study; print an error, so that the next study is imported in any case."""
     from azlatency.logs.parse import LogError
-    from azlatency.studies.own_files import ManifestError
+    from azlatency.studies.store.own_files import ManifestError
 
     try:
         return _import_study(importing, name, [], out)
@@ -119,9 +119,9 @@ def _import_study(
     importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None, key: Path | None = None
 ) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
-    from azlatency.studies.ingest import copy_sources
-    from azlatency.studies.remote import is_url
-    from azlatency.studies.store import data_folder
+    from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.store.remote import is_url
+    from azlatency.studies.store.study import data_folder
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
@@ -153,8 +153,8 @@ def _import_study(
 
 def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:
     """Copy the sources with pseudonyms into the folder of a study."""
-    from azlatency.studies.ingest import copy_sources
-    from azlatency.studies.pseudonyms import write_pseudonymised
+    from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.imports.pseudonyms import write_pseudonymised
 
     with TemporaryDirectory() as temporary:
         refused = write_pseudonymised([Path(source) for source in sources], Path(temporary), key)
@@ -167,9 +167,9 @@ def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFi
 def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
     """Write the first study.toml of a study and print the next steps."""
     from azlatency.logs.tables import Logs
-    from azlatency.studies.manifest import FILE_NAME
-    from azlatency.studies.manifest_draft import draft
-    from azlatency.studies.store import load
+    from azlatency.studies.drafts.draft import draft
+    from azlatency.studies.manifest.manifest import FILE_NAME
+    from azlatency.studies.store.study import load
 
     target = folder / FILE_NAME
     if target.exists():
@@ -206,7 +206,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _print_summary(summary: ImportSummary, folder: Path) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
-    from azlatency.studies.manifest import FILE_NAME
+    from azlatency.studies.manifest.manifest import FILE_NAME
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
     files = f"{count_of(summary.parsed, 'file')} parsed, {summary.reused} unchanged"

@@ -27,8 +27,8 @@ def manifest(
     Zones, repeats and rounds are read from the names by patterns; comments show what they assign. What a name leaves
     open is left out.
     """
-    from azlatency.studies.manifest import FILE_NAME
-    from azlatency.studies.manifest_draft import draft, draft_runs
+    from azlatency.studies.drafts.draft import draft, draft_runs
+    from azlatency.studies.manifest.manifest import FILE_NAME
 
     if not folder.is_dir():
         raise typer.BadParameter(f"{folder} is not a folder; give the folder that contains the logs")

@@ -132,8 +132,8 @@ def _rounds(
     if pilot is None:
         return rounds_from_spread(_fraction("--spread", spread), wanted, hosts)
     from azlatency.gate.inputs import open_study
-    from azlatency.studies.round_trip_runs import latency
-    from azlatency.studies.throughput_runs import throughput
+    from azlatency.studies.runs.round_trips import latency
+    from azlatency.studies.runs.throughput import throughput
 
     programs = {tool.split("-")[0] for tool in tools}
     with open_study(pilot) as study:

@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.importer import import_study, other_origin
-from azlatency.studies.ingest import copy_sources
-from azlatency.studies.selection import of_scenario
-from azlatency.studies.store import TEMPORARY_STUDY, Study, data_folder, list_studies, load
+from azlatency.studies.imports.importer import import_study, other_origin
+from azlatency.studies.imports.ingest import copy_sources
+from azlatency.studies.runs.selection import select_scenario
+from azlatency.studies.store.study import TEMPORARY_STUDY, Study, data_folder, list_studies, load
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def open_study(name: str) -> Iterator[Study]:
     study, at, scenario = name.rpartition("@")
     if at and not path.exists():
         with open_study(study) as whole:
-            yield of_scenario(whole, scenario)
+            yield select_scenario(whole, scenario)
         return
     if not path.exists():
         studies = ", ".join(sorted({*list_studies(), *imported})) or "none"

@@ -7,9 +7,9 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from azlatency.studies.key import label
-from azlatency.studies.machine_names import Maps, machine_of, mapped
-from azlatency.studies.path import NetworkPath, name_paths
+from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
+from azlatency.studies.runs.key import label
+from azlatency.studies.runs.path import NetworkPath, name_paths
 
 if TYPE_CHECKING:
     import pandas as pd

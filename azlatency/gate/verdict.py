@@ -38,16 +38,16 @@ from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
-from azlatency.studies.machine_names import Maps
-from azlatency.studies.round_trip_runs import latency
-from azlatency.studies.runs import run_table, with_network_paths
-from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.manifest.machine_names import Maps
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import run_table, with_network_paths
+from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 RowVerdict = Literal["beyond", "within", "undetermined", "refused"]
 Outcome = Literal["unchanged", "changed", "undetermined"]

@@ -42,7 +42,7 @@ import math
 import re
 from typing import NamedTuple
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, end_run
@@ -70,7 +70,7 @@ class _Row(NamedTuple):
     number: int
 
 
-class _Wrk(LineLog):
+class _Wrk(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.unfinished = log.unfinished_line

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.studies.path import NetworkPath
-from azlatency.studies.round_trip_runs import latency
-from azlatency.studies.runs import client_side_runs, run_table
-from azlatency.studies.samples import of_quantity
-from azlatency.studies.selection import other_study
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.samples import select_quantity
+from azlatency.studies.runs.selection import other_study
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: A percentile from here on describes the tail.
 _TAIL = 0.99
@@ -63,7 +63,7 @@ class _Facts:
     def has_tail(self) -> bool:
         quantiles = self.study.quantiles
         printed = bool(((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any())
-        return printed or bool(len(of_quantity(self.study.samples)))
+        return printed or bool(len(select_quantity(self.study.samples)))
 
     @property
     def has_both_directions(self) -> bool:
@@ -86,7 +86,9 @@ class _Facts:
     @property
     def has_time_series(self) -> bool:
         busy = self.study.intervals.groupby("run_id").size()
-        return bool(len(of_quantity(self.study.samples))) or bool((busy >= 60).any()) or "failed_at" in self.reported
+        return (
+            bool(len(select_quantity(self.study.samples))) or bool((busy >= 60).any()) or "failed_at" in self.reported
+        )
 
     @property
     def has_common_paths(self) -> bool:

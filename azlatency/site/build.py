@@ -39,11 +39,11 @@ from azlatency.site.notebooks import (
 )
 from azlatency.site.outputs import Finding
 from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
-from azlatency.site.provenance import Logs, Trail
+from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
 from azlatency.studies.format import visible
-from azlatency.studies.store import data_folder, load, recover
+from azlatency.studies.store.study import data_folder, load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -123,7 +123,7 @@ class _Site:
         self._notebooks = notebooks
         self._lock = threading.Lock()
         self._contents = Contents()
-        self._logs: dict[str, Logs] = {}
+        self._logs: dict[str, StudyLogs] = {}
         self._before = Record(out)
         self._known: dict[str, dict[str, Any]] = {} if force else self._before.pages
         self._pages: dict[str, dict[str, Any]] = {}
@@ -267,10 +267,10 @@ class _Site:
         )
         return html, made
 
-    def _logs_of(self, study: str) -> Logs | None:
+    def _logs_of(self, study: str) -> StudyLogs | None:
         if study not in self._logs:
             try:
-                self._logs[study] = Logs(load(study))
+                self._logs[study] = StudyLogs(load(study))
             except LogError:
                 return None
         return self._logs[study]

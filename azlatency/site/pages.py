@@ -21,8 +21,8 @@ from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import Section, kind_of, sections, split_question
-from azlatency.studies.changes import changed_since_import
-from azlatency.studies.store import load
+from azlatency.studies.imports.changes import changed_since_import
+from azlatency.studies.store.study import load
 
 
 @dataclass(frozen=True, kw_only=True)

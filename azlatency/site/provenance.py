@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
-from azlatency.studies.store import data_folder
+from azlatency.studies.store.study import data_folder
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Characters of a line that are shown, and characters of all lines of one page.
 LINE, PAGE = 160, 250_000
@@ -32,7 +32,7 @@ _NAMED = re.compile(r"([^\s:'\"]{1,1000}):(\d{1,12})\b")
 # --- the logs of a study
 
 
-class Logs:
+class StudyLogs:
     """The logs of a study, as far as they are available and unchanged since the import."""
 
     def __init__(self, study: Study) -> None:
@@ -62,8 +62,8 @@ class Logs:
         return ProvenanceIndex(self._study, lambda name: next((text for _, text in self._texts([name])), None))
 
     @cached_property
-    def _before(self) -> Logs | None:
-        return None if self.index.before is None else Logs(self.index.before)
+    def _before(self) -> StudyLogs | None:
+        return None if self.index.before is None else StudyLogs(self.index.before)
 
     def named_line(self, message: str) -> tuple[str, str] | None:
         """Return the first place of a log that a message names as ``file:line``, and the text of that line."""
@@ -182,7 +182,7 @@ class GroupView:
 class Trail:
     """Collects the places that the tables of one page lead to, while the page is rendered."""
 
-    def __init__(self, logs: Logs | None) -> None:
+    def __init__(self, logs: StudyLogs | None) -> None:
         self._logs = logs
         self._numbers: dict[str, int] = {}
         self._places: dict[Place, None] = {}

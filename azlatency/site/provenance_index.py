@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.runs import REVERSE
-from azlatency.studies.store import load
+from azlatency.studies.runs.run_table import REVERSE
+from azlatency.studies.store.study import load
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 #: Begins the source of a place in the study that the manifest calls ``before``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from azlatency.studies.samples import round_trips, select_one_run
+from azlatency.studies.runs.samples import round_trips, select_one_run
 
 if TYPE_CHECKING:
     import numpy as np

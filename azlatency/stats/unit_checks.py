@@ -12,7 +12,7 @@ from azlatency.logs.parsers import find_parser
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Relative distance from 1 or 1/2 within which n * mean / duration proves what the tool printed.
 TOLERANCE = 0.03

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import format_interval, format_value
-from azlatency.studies.runs import of_whole_runs
-from azlatency.studies.store import Study
+from azlatency.studies.runs.run_table import whole_run_rows
+from azlatency.studies.store.study import Study
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{1,300})\}")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
@@ -116,7 +116,7 @@ _OPERATORS: dict[str, Callable[[_Value, _Value, str], str]] = {" / ": _ratio, " 
 def _value(study: Study, reference: str, origins: list[Origin]) -> _Value:
     """Look a number up, that of a log or a reported one, and note where it comes from."""
     log, _, metric = reference.rpartition(" ")
-    logged = _of_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
+    logged = _value_in_log(study, log, metric) if set(study.sources["path"]) & {log} else _reported(study, reference)
     if logged is None:
         raise LogError(
             f"{study.name}/study.toml: a conclusion refers to {{{reference}}}, which the study does not have; "
@@ -127,7 +127,7 @@ def _value(study: Study, reference: str, origins: list[Origin]) -> _Value:
     return value
 
 
-def _of_log(study: Study, log: str, metric: str) -> tuple[_Value, Origin] | None:
+def _value_in_log(study: Study, log: str, metric: str) -> tuple[_Value, Origin] | None:
     source_ids = set(study.sources.loc[study.sources["path"] == log, "source_id"])
     run_ids = set(study.runs.loc[study.runs["source_id"].isin(source_ids), "run_id"])
     if percentile := _PERCENTILE.fullmatch(metric):
@@ -141,7 +141,7 @@ def _of_log(study: Study, log: str, metric: str) -> tuple[_Value, Origin] | None
     metrics = study.metrics[study.metrics["run_id"].isin(run_ids)]
     # The receiver's count of a transfer is the goodput.
     for side in (metrics["side"] != "sender", metrics["side"] == "sender"):
-        rows = of_whole_runs(metrics[side], metric)
+        rows = whole_run_rows(metrics[side], metric)
         if len(rows):
             value = float(rows["value"].iloc[0])
             return (value, value, str(rows["unit"].iloc[0])), Origin(metric, str(rows.index[0]))

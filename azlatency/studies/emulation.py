@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import document
-from azlatency.studies.own_files import ManifestError, check_no_link, check_regular, read_own_text
-from azlatency.studies.path import NetworkPath, route
-from azlatency.studies.store import data_folder
+from azlatency.studies.runs.path import NetworkPath, route
+from azlatency.studies.store.own_files import ManifestError, check_no_link, check_regular, read_own_text
+from azlatency.studies.store.study import data_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _FILE = "truth.json"
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate_bit_s")

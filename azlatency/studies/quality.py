@@ -9,8 +9,8 @@ from typing import Literal
 from azlatency.logs.record import Row
 from azlatency.logs.schema import ROUND_TRIP
 from azlatency.logs.tables import Logs
-from azlatency.studies.round_trip_runs import one_outstanding
-from azlatency.studies.runs import ROLES_OF_TEST, SIDES
+from azlatency.studies.runs.round_trips import one_outstanding
+from azlatency.studies.runs.run_table import ROLES_OF_TEST, SIDES
 
 Grade = Literal["good", "limited", "useless"]
 

@@ -8,13 +8,13 @@
 Versions seen: iputils 20221126. Every time is a round-trip time. Ignored: the number of broadcasts.
 """
 
-from azlatency.logs.grammar.rules import LineLog, data
+from azlatency.logs.grammar.rules import RuleReader, data
 from azlatency.logs.grammar.units import count, nanoseconds
 from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.common import end_run
 
 
-class ArpingText(LineLog):
+class ArpingText(RuleReader):
     """Reads the lines of arping."""
 
     def __init__(self, log, recorder):

@@ -61,9 +61,9 @@ def test_import_and_the_line_of_a_number(folder: Path, monkeypatch: pytest.Monke
     assert imported.stdout.startswith("mine: 10 sockperf (1 file parsed")
     assert azlatency("import", "--study", "mine", cwd=folder).stdout.startswith("mine: 10 sockperf (0 files parsed")
     monkeypatch.setenv("AZLATENCY_DATA", str(folder / "data"))
-    from azlatency.site.provenance import Logs, Place
+    from azlatency.site.provenance import Place, StudyLogs
 
     study = az.load("mine")
     value = study.metrics[study.metrics["metric"] == "rtt_mean"].iloc[0]
     place = Place(value["run_id"].rpartition("-")[0], int(value["line"]))
-    assert value["printed"] in str(Logs(study).quotes([place])[place])
+    assert value["printed"] in str(StudyLogs(study).quotes([place])[place])

@@ -15,7 +15,7 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.result import CODES
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 FOLDER = ROOT / "docs" / "questions"
 PAGES = sorted(FOLDER.glob("*.md"))

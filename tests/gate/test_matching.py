@@ -9,8 +9,8 @@ import pytest
 from helpers.sides import compare, write_side
 
 from azlatency.gate.matching import align_paths, nearest_names
-from azlatency.studies.machine_names import parse_maps
-from azlatency.studies.path import Endpoint, NetworkPath
+from azlatency.studies.manifest.machine_names import parse_maps
+from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 
 def frame(*paths: NetworkPath) -> pd.DataFrame:

@@ -10,15 +10,15 @@ from functools import cache
 
 from azlatency.report.card import Card
 from azlatency.report.findings import summary
-from azlatency.studies import store
+from azlatency.studies.store import study
 
 
 @cache
-def load(name: str) -> store.Study:
-    return store.load(name)
+def load(name: str) -> study.Study:
+    return study.load(name)
 
 
 @cache
-def conclude(name: str) -> Card:
+def load_card(name: str) -> Card:
     """Return the card of a study."""
-    return summary.conclude(load(name))
+    return summary.make_card(load(name))

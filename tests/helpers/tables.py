@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from azlatency.report.table import Column, Ref, Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def text_table(

@@ -10,7 +10,7 @@ import pytest
 from helpers.places import FIXTURES, ROOT
 
 from azlatency.logs.grammar import samples
-from azlatency.logs.grammar.rules import LineLog
+from azlatency.logs.grammar.rules import RuleReader
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import load_parsers
 from azlatency.logs.parsers.iperf3 import json_intervals
@@ -61,14 +61,14 @@ def test_intervals_of_iperf3_are_decoded_at_once(monkeypatch: pytest.MonkeyPatch
 
 
 def test_lines_that_differ_only_in_their_digits_are_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = results_of(monkeypatch, LineLog, "_read_block")
+    read = results_of(monkeypatch, RuleReader, "_read_block")
     parse(ECHO)
     assert any(read)
 
 
-def bulk_readers() -> list[tuple[type[LineLog], str]]:
+def bulk_readers() -> list[tuple[type[RuleReader], str]]:
     load_parsers()
-    owners = LineLog.__subclasses__()
+    owners = RuleReader.__subclasses__()
     for owner in owners:
         owners += owner.__subclasses__()
     found = [(owner, name) for owner in owners for name in owner._bulk.values() if name in vars(owner)]
@@ -76,7 +76,7 @@ def bulk_readers() -> list[tuple[type[LineLog], str]]:
 
 
 @pytest.mark.parametrize(("owner", "name"), bulk_readers(), ids=lambda value: getattr(value, "__qualname__", value))
-def test_many_lines_are_read_at_once(monkeypatch: pytest.MonkeyPatch, owner: type[LineLog], name: str) -> None:
+def test_many_lines_are_read_at_once(monkeypatch: pytest.MonkeyPatch, owner: type[RuleReader], name: str) -> None:
     """Only `ECHO` has 64 KiB; the lines of the other logs are read here as those of longer logs are."""
     read = results_of(monkeypatch, owner, name)
     monkeypatch.setattr(decode, "_GROUPED_FROM", 0)

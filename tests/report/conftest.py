@@ -7,7 +7,7 @@ import pytest
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 @pytest.fixture(scope="session")

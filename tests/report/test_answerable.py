@@ -3,7 +3,7 @@ from __future__ import annotations
 from helpers.studies import load
 
 from azlatency.report.answerable import unanswered
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def pages(study: Study) -> set[str]:

@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 from helpers.places import ROOT
-from helpers.studies import conclude, load
+from helpers.studies import load, load_card
 
 import azlatency as az
 from azlatency.report import findings, tables
@@ -20,7 +20,7 @@ from azlatency.report.card import plain_sentence
 from azlatency.report.charts import base
 from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 STUDIES = (
     "aws-euwest1-lagscope", "canadacentral-proximity-placement", "cassandra-vm-baseline", "ec2-token-buckets",
@@ -142,7 +142,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
 def test_pages_02_and_06_judge_the_bandwidth_of_a_vm_once() -> None:
     pages = pages_of("westeurope-azure-cni")
     typical = az.summarize(pages.streams, "throughput_bit_s", unit="bit/s")
-    assert "expected" not in str(findings.throughput.conclude(pages.streams, typical))
+    assert "expected" not in str(findings.throughput.find(pages.streams, typical))
     judged = {result.status for result in az.baseline(pages.study) if result.mean is not None}
     assert judged == {"inconclusive"}
 
@@ -169,7 +169,7 @@ def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monk
     for cell in cells:
         if "parameters" not in cell.metadata.get("tags", []):
             exec(cell.source, values)
-    card = conclude(name)
+    card = load_card(name)
     said = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
     titles = [chart.title for chart in shown if isinstance(chart, Chart)]
     assert titles or name == "cassandra-vm-baseline"
@@ -192,12 +192,12 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
     said = [
-        *findings.latency.conclude(runs, pages.typical, means, pages.curves, ()).findings,
-        *findings.throughput.conclude(streams, goodput).findings,
-        *findings.tail.conclude((), pages.curves, (), late).findings,
-        *findings.placement.conclude(conditions, steps, ()).findings,
-        *findings.vm_baseline.conclude(az.baseline(study)).findings,
-        *findings.stability.conclude((), (), None, (), rates).findings,
+        *findings.latency.find(runs, pages.typical, means, pages.curves, ()).findings,
+        *findings.throughput.find(streams, goodput).findings,
+        *findings.tail.find((), pages.curves, (), late).findings,
+        *findings.placement.find(conditions, steps, ()).findings,
+        *findings.vm_baseline.find(az.baseline(study)).findings,
+        *findings.stability.find((), (), None, (), rates).findings,
     ]
     for finding in said:
         for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)", r"\d ([kMG]?B/s)"):

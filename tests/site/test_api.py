@@ -18,7 +18,7 @@ def test_every_public_name_is_documented() -> None:
         assert entry is not None or any(f"{namespace}.".startswith(f"{home}.") for namespace in namespaces), name
         assert entry is None or (entry.text and entry.signature.startswith((f"{name}(", f"class {name}"))), name
     assert "strict: bool=False" in documented["azlatency.logs.parse.parse"].signature
-    assert "azlatency.report.findings.latency.conclude" in documented
+    assert "azlatency.report.findings.latency.find" in documented
 
 
 def test_numpydoc_sections_become_lists() -> None:

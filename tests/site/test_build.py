@@ -18,7 +18,7 @@ from azlatency.site import build as report
 from azlatency.site import documentation
 from azlatency.site.api import modules
 from azlatency.site.scripts import scripts
-from azlatency.studies.importer import import_study
+from azlatency.studies.imports.importer import import_study
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 

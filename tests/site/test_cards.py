@@ -3,11 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from helpers.studies import conclude, load
+from helpers.studies import load, load_card
 
 from azlatency.report.card import CARD_TYPE, Card, Linked, dot
 from azlatency.site.cards import card_view, stored_card, strip
-from azlatency.site.provenance import Logs, Trail
+from azlatency.site.provenance import StudyLogs, Trail
 
 
 def record(*values: float) -> dict[str, object]:
@@ -34,8 +34,8 @@ def test_a_linear_axis_starts_at_zero() -> None:
 
 def test_a_value_leads_to_the_line_that_prints_it() -> None:
     study = load("westeurope-azure-cni")
-    trail = Trail(Logs(study))
-    card = card_view(conclude("westeurope-azure-cni")._repr_mimebundle_()[CARD_TYPE], trail.row)
+    trail = Trail(StudyLogs(study))
+    card = card_view(load_card("westeurope-azure-cni")._repr_mimebundle_()[CARD_TYPE], trail.row)
     assert card is not None
     targets = {dot.text: dot.target for dot in card.dots}
     quotes = {
@@ -50,7 +50,7 @@ def test_a_value_leads_to_the_line_that_prints_it() -> None:
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "westeurope-psping", "ec2-token-buckets", "emulated-zones"])
 def test_every_value_of_a_card_leads_to_a_place(name: str) -> None:
     study = load(name)
-    card = card_view(conclude(name)._repr_mimebundle_()[CARD_TYPE], Trail(Logs(study)).row)
+    card = card_view(load_card(name)._repr_mimebundle_()[CARD_TYPE], Trail(StudyLogs(study)).row)
     assert card is not None and card.dots and all(dot.target for dot in card.dots)
     assert all(part.target for part in card.answer if part.bold) and any(part.bold for part in card.answer)
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from helpers.studies import conclude
+from helpers.studies import load_card
 
 from azlatency.report.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view, stored_card
@@ -12,7 +12,7 @@ from azlatency.site.changes import StudyReport, changes, reports
 
 
 def card_of(name: str) -> CardView:
-    card = card_view(conclude(name)._repr_mimebundle_()[CARD_TYPE])
+    card = card_view(load_card(name)._repr_mimebundle_()[CARD_TYPE])
     assert card is not None
     return card
 

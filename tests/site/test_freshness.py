@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from azlatency.site import build as report
 from azlatency.site import freshness
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.studies.importer import import_study
+from azlatency.studies.imports.importer import import_study
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 

@@ -25,8 +25,8 @@ from azlatency.site import build as report
 from azlatency.site import documentation, pages
 from azlatency.site.api import modules
 from azlatency.site.search import texts_of
-from azlatency.studies.importer import import_study
-from azlatency.studies.store import load
+from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.study import load
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

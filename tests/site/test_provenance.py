@@ -12,9 +12,9 @@ from helpers.places import ROOT
 from azlatency.logs.source.expand import expand
 from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.site import provenance
-from azlatency.site.provenance import LINE, NAMED, Logs, Place, Trail, shown
-from azlatency.studies.importer import import_study
-from azlatency.studies.store import Study, load
+from azlatency.site.provenance import LINE, NAMED, Place, StudyLogs, Trail, shown
+from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.study import Study, load
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 
@@ -23,17 +23,17 @@ EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Logs:
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StudyLogs:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     folder = tmp_path / "data" / "raw" / "mine"
     folder.mkdir(parents=True)
     (folder / "run.log").write_text(LOG.read_text("utf-8") + f"{EVIL}\x1b[31m red\u202e\n" + "W" * 999 + "\n", "utf-8")
     import_study("mine")
-    return Logs(load("mine"))
+    return StudyLogs(load("mine"))
 
 
-def test_a_line_is_quoted_as_it_stands(logs: Logs) -> None:
+def test_a_line_is_quoted_as_it_stands(logs: StudyLogs) -> None:
     study = load("mine")
     source = study.sources["source_id"][0]
     printed = study.quantiles[study.quantiles["q"] == 0.99].iloc[0]
@@ -49,7 +49,7 @@ def test_a_line_is_quoted_as_it_stands(logs: Logs) -> None:
     assert logs.quotes([Place(source, 10**9)]) == {Place(source, 10**9): None}
 
 
-def test_a_changed_log_is_not_quoted(logs: Logs, tmp_path: Path) -> None:
+def test_a_changed_log_is_not_quoted(logs: StudyLogs, tmp_path: Path) -> None:
     source = load("mine").sources["source_id"][0]
     (tmp_path / "data" / "raw" / "mine" / "run.log").write_text("something else\n" * 99, "utf-8")
     assert logs.quotes([Place(source, 3)]) == {Place(source, 3): None}
@@ -69,12 +69,12 @@ def test_logs_of_an_archive_from_elsewhere_are_found(tmp_path: Path, monkeypatch
     study = load("mine")
     last = len(LOG.read_text("utf-8").splitlines()) + 1
     places = {Place(row.source_id, last): f"end {row.path[-5]}" for row in study.sources.itertuples()}
-    assert Logs(study).quotes(places) == places
+    assert StudyLogs(study).quotes(places) == places
     assert len(places) == 3
     assert read == [archive]
 
 
-def test_places_of_other_files_are_not_read(logs: Logs) -> None:
+def test_places_of_other_files_are_not_read(logs: StudyLogs) -> None:
     source = load("mine").sources["source_id"][0]
     refs: list[Ref] = [FileRef(file, line=1) for file in ("/etc/passwd", "../../x", "x", "")]
     refs += [FileRef(source, line=3), FileRef(source, line=3, last=9), FileRef(source), RunsRef((f"{source}-99",))]
@@ -83,7 +83,7 @@ def test_places_of_other_files_are_not_read(logs: Logs) -> None:
     assert places == [Place(source, 3), Place(source, 3, 9)]
 
 
-def test_malformed_references_lead_nowhere(logs: Logs) -> None:
+def test_malformed_references_lead_nowhere(logs: StudyLogs) -> None:
     refs = [
         None, 1, [], {}, "x:1", {"ref": "Study"}, {"ref": []}, {"ref": "RunsRef", "run_ids": 3},
         {"ref": "RunsRef", "run_ids": [[], None]}, {"ref": "FileRef", "file": []}, {"ref": "FileRef", "line": "1"},
@@ -100,7 +100,7 @@ def row(refs: list[Ref], cells: dict[int, Ref] | None = None) -> dict[str, Any]:
     return {"refs": [ref_record(ref) for ref in refs], "cell_refs": cell_refs}
 
 
-def test_rows_lead_to_lines_or_to_their_runs(logs: Logs) -> None:
+def test_rows_lead_to_lines_or_to_their_runs(logs: StudyLogs) -> None:
     study = load("mine")
     source, run_id = study.sources["source_id"][0], study.runs["run_id"][0]
     trail = Trail(logs)
@@ -116,7 +116,7 @@ def test_rows_lead_to_lines_or_to_their_runs(logs: Logs) -> None:
     assert [(file.path, [line for line, _ in file.quotes]) for file in trail.files] == [("run.log", [2, 4, 13])]
 
 
-def test_many_runs_are_counted_and_the_first_named(logs: Logs) -> None:
+def test_many_runs_are_counted_and_the_first_named(logs: StudyLogs) -> None:
     source = load("mine").sources["source_id"][0]
     trail = Trail(logs)
     assert trail.row(row([FileRef(source, line=line) for line in range(1, 21)]), "x") is not None
@@ -129,7 +129,7 @@ def test_reported_numbers_and_expectations_lead_to_their_lines(tmp_path: Path) -
         import_study(name, [ROOT / "data" / "raw" / name], out=tmp_path)
         return load(name, processed=tmp_path)
 
-    trail = Trail(Logs(imported("uksouth-echo-latency")))
+    trail = Trail(StudyLogs(imported("uksouth-echo-latency")))
     assert trail.row(row([ReportedRef("Same AZ", "rtt_mean")]), "Same AZ") is not None
     quotes = trail.files[0].quotes
     assert trail.files[0].path == "reported.csv" and quotes[0][0] == 2
@@ -138,7 +138,7 @@ def test_reported_numbers_and_expectations_lead_to_their_lines(tmp_path: Path) -
         "Same AZ,echo,rtt_mean,mean,,,uksouth,1,uksouth,1,Standard_B1s,,same_zone,850 μs"
     )
     study = imported("westeurope-azure-cni")
-    trail, name = Trail(Logs(study)), study.expectations[0]["name"]
+    trail, name = Trail(StudyLogs(study)), study.expectations[0]["name"]
     assert trail.row(row([FileRef("baseline", "name", name)]), name) is not None
     assert name in str(trail.files[0].quotes[0][1]) and trail.files[0].path == "baseline.toml"
 

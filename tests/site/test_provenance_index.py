@@ -17,7 +17,7 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.report.table import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
-from azlatency.site.provenance import Logs, Trail
+from azlatency.site.provenance import StudyLogs, Trail
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))
 MEASURED, ZONE_PAIRS, BASELINE, PLAN = (
@@ -31,8 +31,8 @@ STUDIES = (
 
 
 @cache
-def logs_of(study: str) -> Logs:
-    return Logs(load(study))
+def logs_of(study: str) -> StudyLogs:
+    return StudyLogs(load(study))
 
 
 @cache
@@ -139,7 +139,7 @@ def test_sizes_of_runs_lead_to_the_runs_that_were_counted(study: str) -> None:
     assert row.cells[4].endswith(f" of {len(logs_of(study).index.find(row.record['refs'])):,}")
 
 
-def lines(logs: Logs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, str | None]]:
+def lines(logs: StudyLogs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, int, str | None]]:
     """File, line and text of what references lead to."""
     places = logs.index.find([ref if isinstance(ref, Mapping) else ref_record(ref) for ref in refs])
     return [

@@ -8,7 +8,7 @@ from helpers.studies import load
 import azlatency as az
 from azlatency.logs.parse import LogError
 from azlatency.studies.conclusions import conclusions
-from azlatency.studies.manifest import ManifestError, read_manifest
+from azlatency.studies.manifest.manifest import ManifestError, read_manifest
 
 PING = """PING 10.0.0.4 (10.0.0.4) 56(84) bytes of data.
 

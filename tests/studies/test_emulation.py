@@ -9,7 +9,7 @@ from helpers.places import ROOT
 from helpers.studies import load
 
 from azlatency.studies.emulation import both_directions, configured_links, recorded_round_trips
-from azlatency.studies.path import NetworkPath, route
+from azlatency.studies.runs.path import NetworkPath, route
 
 
 def test_each_direction_has_its_configured_delay() -> None:

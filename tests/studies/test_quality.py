@@ -11,7 +11,7 @@ from helpers.places import FIXTURES
 import azlatency as az
 from azlatency.gate.verdict import frames_of_metric
 from azlatency.report.answerable import unanswered
-from azlatency.studies.importer import import_study
+from azlatency.studies.imports.importer import import_study
 from azlatency.studies.quality import LATENCY_USES, check
 
 

@@ -1,8 +1,8 @@
 r"""Rules that match whole lines, and the accounting of every line.
 
-The parser of a line-oriented log is a subclass of `LineLog`. Each method carries the pattern of the lines it reads::
+The parser of a line-oriented log is a subclass of `RuleReader`. Each method carries the pattern of the lines it reads::
 
-    class Pings(LineLog):
+    class Pings(RuleReader):
         @data(r"(\d+) bytes from (\S+): icmp_seq=(\d+) ttl=\d+ time=([\d.]+) ms", hint="bytes from")
         def reply(self, line, match): ...
 
@@ -38,8 +38,8 @@ __all__ = [
     "UNMARKED",
     "Line",
     "LineAccounting",
-    "LineLog",
     "Rule",
+    "RuleReader",
     "bulk",
     "data",
     "known",
@@ -125,13 +125,13 @@ class Rule:
         """The expression, compiled when a line needs it: a log is of one tool, and all have many rules."""
         return re.compile(self.expression)
 
-    def entry(self, owner: type[LineLog]) -> _Entry:
-        """Return what `LineLog.read` needs."""
+    def entry(self, owner: type[RuleReader]) -> _Entry:
+        """Return what `RuleReader.read` needs."""
         handler = None if self.handler is None else getattr(owner, self.handler)
         return self.hint, self.pattern.fullmatch, handler, self.kind
 
 
-#: What `LineLog.read` needs of a rule: hint, full match, reader, kind of the line.
+#: What `RuleReader.read` needs of a rule: hint, full match, reader, kind of the line.
 _Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | None, int]
 
 
@@ -195,12 +195,12 @@ def known(*patterns: tuple[str, str] | tuple[str, str, str]) -> tuple[Rule, ...]
     Returns
     -------
     tuple of Rule
-        Value for the class attribute ``known`` of a `LineLog`.
+        Value for the class attribute ``known`` of a `RuleReader`.
     """
     return tuple(Rule(pattern, hint, KNOWN, None, *shape) for hint, pattern, *shape in patterns)
 
 
-class LineLog:
+class RuleReader:
     """Base class of a log that is read line by line.
 
     Each line is read by the first rule that matches it: the `data` methods in order of definition, then ``known``.

@@ -149,7 +149,7 @@ class Log:
 
 
 class LineReader(Protocol):
-    """What reads the lines of a log: a `azlatency.logs.grammar.rules.LineLog` with a method ``finish``."""
+    """What reads the lines of a log: a `azlatency.logs.grammar.rules.RuleReader` with a method ``finish``."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None: ...
 

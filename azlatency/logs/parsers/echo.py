@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -42,7 +42,7 @@ _NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
 _TIME = _NUMBER + _MICRO
 
 
-class _EchoLog(LineLog):
+class _EchoLog(RuleReader):
     prefix = re.compile(_STAMP)
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -155,7 +155,7 @@ def _report_clock_step(run: Run, number: int, packet: str, rtt: int) -> None:
     run.add_event("clock_step", "warning", text, number)
 
 
-class _EchoCsv(LineLog):
+class _EchoCsv(RuleReader):
     """Reads the rows of the CSV, which has exact send and receive times."""
 
     def __init__(self, run: Run) -> None:

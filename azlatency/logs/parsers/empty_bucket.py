@@ -17,7 +17,7 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from azlatency.logs.grammar.rules import Line, LineLog, bulk, data
+from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data
 from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run
@@ -37,7 +37,7 @@ _MOST_RATES = (3601, 7201)
 _SEARCHED = 4096
 
 
-class _Rates(LineLog):
+class _Rates(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.unfinished = log.unfinished_line

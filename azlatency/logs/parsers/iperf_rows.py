@@ -104,7 +104,7 @@ class RowArithmetic:
 
 
 @dataclass(slots=True, kw_only=True)
-class Row(RowArithmetic):
+class RateRow(RowArithmetic):
     """One printed row: an interval, or the total of one end in the summary."""
 
     line: int

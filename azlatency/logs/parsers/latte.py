@@ -43,7 +43,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -79,7 +79,7 @@ _IDENTITY_TOLERANCE = 0.005
 _SECOND_US = 1e6
 
 
-class _Latte(LineLog):
+class _Latte(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.run: Run | None = None
@@ -265,7 +265,7 @@ _DUMPED = r"(?P<time>\d{1,12})"
 _LONGEST = 10**12
 
 
-class _Dump(LineLog):
+class _Dump(RuleReader):
     """Reads the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

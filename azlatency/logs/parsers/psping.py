@@ -46,7 +46,7 @@ import math
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -73,7 +73,7 @@ _NO_ANSWER = (
 )
 
 
-class _PsPing(LineLog):
+class _PsPing(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log, self.recorder = log, recorder
         self.version: str | None = None

@@ -29,8 +29,8 @@ datagram stops ``udp_lat`` until the timer ends it, and the wait counts as laten
 *Runs.* Each block is a run, and so is each repetition of its result under one heading. ``-oo`` repeats the block
 without printing the value that varies: the message sizes and other settings then follow from the command line, if the
 log has exactly the tests that it asks for, and are unknown otherwise (``sizes_unknown``). A ``conf`` block describes
-the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue sizes)
-are not stored.
+the machines; it is a run without data. Options that do not affect the measurement (timeouts, ports, affinity, queue
+sizes) are not stored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from itertools import product
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of, settings_text
-from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run
@@ -162,7 +162,7 @@ def _parse_size(text: str) -> int | None:
     return int(Decimal(match[1]) * base ** " kmg".index(match[2][:1].lower() or " "))
 
 
-class _Qperf(LineLog):
+class _Qperf(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.plan = planned_tests(log.arguments)

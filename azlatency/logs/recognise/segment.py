@@ -27,8 +27,8 @@ from azlatency.logs.grammar.rules import (
     UNMARKED,
     Line,
     LineAccounting,
-    LineLog,
     Rule,
+    RuleReader,
 )
 from azlatency.logs.parsers import Log, Parser, load_parsers
 from azlatency.logs.recognise.claims import Claim, Claims
@@ -212,14 +212,14 @@ def may_begin_line(tool: str, text: str) -> bool:
 
 @cache
 def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
-    """Return tool, prefix and rules of every `LineLog`, by tool.
+    """Return tool, prefix and rules of every `RuleReader`, by tool.
 
     A reader of lines is in the module of its parser, or in the package of which the parser is the module ``parser``;
     that of a plug-in arranged in another way goes by the name of its package.
     """
     tools = {type(parser).__module__.removesuffix(".parser"): tool for tool, parser in load_parsers().items()}
     rules: list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]] = []
-    waiting = LineLog.__subclasses__()
+    waiting = RuleReader.__subclasses__()
     for log in waiting:
         waiting += log.__subclasses__()
         module = log.__module__

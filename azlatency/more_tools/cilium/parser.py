@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, record_no_data
@@ -31,7 +31,7 @@ _MICROSECOND_NS = 1000.0
 _CLOSED_LOOP_SLACK = 1.05
 
 
-class _Cilium(LineLog):
+class _Cilium(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.recorder = recorder
         self.columns: list[str] = []

@@ -16,7 +16,12 @@ class FpingParser(Parser):
     reads_any_size = True
     commands = ("fping", "fping6")
     sends_rarely = True
-    options: ClassVar = {"requested_count": ("-c", "-C", "--count", "--vcount"), "period": ("-p", "--period")}
+    options: ClassVar = {
+        "requested_count": ("-c", "-C", "--count", "--vcount"),
+        "period": ("-p", "--period"),
+        "size": ("-b", "--size"),
+        "tos": ("-O", "--tos"),
+    }
     signatures = (
         Signature("xmt/rcv/%", SUMMARY, weak=True),
         Signature(" bytes, ", rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], \d+ bytes, {TIME} ms .{{1,120}}", weak=True),

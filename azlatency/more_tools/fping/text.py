@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar.rules import DATA, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
@@ -33,7 +33,7 @@ _HEADER_BYTES = 8
 _DEFAULT_REPLY_BYTES = 64
 
 
-class FpingText(LineLog):
+class FpingText(RuleReader):
     """Reads the lines of one log: one or several sessions of one or several hosts."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

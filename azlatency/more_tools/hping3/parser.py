@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run
@@ -35,7 +35,7 @@ _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
 _SLACK_NS = 20_000_000
 
 
-class _Hping(LineLog):
+class _Hping(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.log = log
         self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)

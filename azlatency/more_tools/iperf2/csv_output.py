@@ -26,13 +26,13 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from azlatency.logs.grammar.rules import Line, LineLog, data
+from azlatency.logs.grammar.rules import Line, RuleReader, data
 from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.more_tools.iperf2.run import Row, Test
+from azlatency.more_tools.iperf2.run import ReportRow, Test
 
 ROW = (
     r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},\d{1,9}\.\d-\d{1,9}\.\d,\d{1,18},\d{1,18}"
@@ -49,7 +49,7 @@ _PORT = "5001"
 _UDP = 14
 
 
-class CsvRows(LineLog):
+class CsvRows(RuleReader):
     """Reads the rows of one log; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -100,7 +100,7 @@ class CsvRows(LineLog):
             if int(cells.get(number, 0)) > 0:
                 row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(cells[number]) > 1 else 1])
 
-    def _row(self, line: Line, fields: list[str]) -> Row | None:
+    def _row(self, line: Line, fields: list[str]) -> ReportRow | None:
         if line.number == self.unfinished:
             text = "the log ends within this line; its row is left out"
             self.recorder.add_event("unfinished_line", "info", text, line.number)
@@ -125,7 +125,7 @@ class CsvRows(LineLog):
         if stream != "SUM":
             test.connections.setdefault(stream, connection)
         first, last = quantity(start, "sec"), quantity(end, "sec")
-        row = Row(
+        row = ReportRow(
             line=line.number,
             stream=stream,
             start_ns=nanoseconds(start, "sec"),
@@ -155,7 +155,7 @@ class CsvRows(LineLog):
                 self.seen.setdefault(earlier.text, earlier.number)
         return self.seen.setdefault(line.text, line.number)
 
-    def _add_loss(self, test: Test, row: Row, fields: list[str]) -> None:
+    def _add_loss(self, test: Test, row: ReportRow, fields: list[str]) -> None:
         if float(fields[9]) >= 0 and int(fields[10]) >= 0 and int(fields[11]) > 0:
             row.jitter, row.percent = quantity(fields[9], "ms"), fields[12]
             row.lost, row.datagrams = count(fields[10]), count(fields[11])

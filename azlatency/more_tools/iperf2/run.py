@@ -23,7 +23,7 @@ _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "
 
 
 @dataclass(slots=True, kw_only=True)
-class Row(rows.Row):
+class ReportRow(rows.RateRow):
     """One printed row, interval or total."""
 
     number: int = 0
@@ -47,16 +47,16 @@ class Row(rows.Row):
 class _Overview:
     """What a test needs to know of all its rows before it writes them."""
 
-    series: dict[tuple[str, str | None], tuple[Row, Row, int]] = field(default_factory=dict)
+    series: dict[tuple[str, str | None], tuple[ReportRow, ReportRow, int]] = field(default_factory=dict)
     """The first and the last row of each stream, and of a sum at each side, and how many there are; no reports."""
-    reports: list[Row] = field(default_factory=list)
-    firsts: dict[str, Row] = field(default_factory=dict)
+    reports: list[ReportRow] = field(default_factory=list)
+    firsts: dict[str, ReportRow] = field(default_factory=dict)
     """The first row of each stream, which may be a report."""
     sides: set[str | None] = field(default_factory=set)
     bounces: bool = False
     jitter: bool = False
 
-    def add(self, row: Row) -> None:
+    def add(self, row: ReportRow) -> None:
         """Add the next row."""
         self.firsts.setdefault(row.stream, row)
         self.bounces = self.bounces or row.bounces is not None
@@ -108,13 +108,13 @@ class Test:
     cut: bool = False
     """The log ends within the last row."""
     connections: dict[str, rows.Connection] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ReportRow] = field(default_factory=list)
     sent: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     out_of_order: dict[str, tuple[int, Quantity]] = field(default_factory=dict)
     histograms: list[Histogram] = field(default_factory=list)
     failures: list[tuple[int, str]] = field(default_factory=list)
     interrupted: tuple[int, str] | None = None
-    _last: dict[str, Row] = field(default_factory=dict)
+    _last: dict[str, ReportRow] = field(default_factory=dict)
     """The last row of each stream, apart from server reports."""
     _counts: Counter[str] = field(default_factory=Counter)
     _sides: dict[int, str] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Test:
 
     # --- while reading
 
-    def add(self, row: Row) -> None:
+    def add(self, row: ReportRow) -> None:
         """Add a row, which may be completed until the next one is added."""
         row.number = len(self.rows)
         self.rows.append(row)
@@ -155,7 +155,7 @@ class Test:
             return False
         return self._counts[stream] > 1 or self._excludes(previous, end, size)
 
-    def _excludes(self, row: Row, end: Quantity | None, size: Quantity | None) -> bool:
+    def _excludes(self, row: ReportRow, end: Quantity | None, size: Quantity | None) -> bool:
         """Whether a row cannot be the total of ``row``, the only one so far: somebody kept only the totals of tests."""
         if self.connections or end is None or size is None or row.bytes is None:
             return False
@@ -197,7 +197,7 @@ class Test:
         for row in self._sided_rows():
             self._overview.add(row)
 
-    def _sided_rows(self) -> Iterator[Row]:
+    def _sided_rows(self) -> Iterator[ReportRow]:
         """Yield the rows with their sides."""
         both = self._has_both_directions()
         for row in self.rows:
@@ -238,7 +238,7 @@ class Test:
         ends = {(connection.local_port == _PORT, connection.remote_port == _PORT) for connection in connections}
         return _PORT if {(True, False), (False, True)} <= ends else None
 
-    def _set_side(self, row: Row, *, both: bool) -> None:
+    def _set_side(self, row: ReportRow, *, both: bool) -> None:
         """Set whether the end that wrote the row sends or receives; ``both``: the connections go in both directions."""
         client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
         if row.is_sum and both:
@@ -253,8 +253,8 @@ class Test:
 
     def _set_sides_of_sums(self) -> None:
         """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
-        parts: list[Row] = []
-        wrong: list[Row] = []
+        parts: list[ReportRow] = []
+        wrong: list[ReportRow] = []
         for row in self._sided_rows():
             if not row.is_sum:
                 parts.append(row)
@@ -267,7 +267,7 @@ class Test:
             parts = []
         self._drop_sums(wrong, "is not the sum of the streams of one direction")
 
-    def _drop_sums(self, wrong: list[Row], problem: str) -> None:
+    def _drop_sums(self, wrong: list[ReportRow], problem: str) -> None:
         for row in wrong:
             printed = f"{row.bytes.printed} {row.bytes.printed_unit}" if row.bytes is not None else ""
             text = f"[{row.stream}] {printed} {problem}; it is left out"
@@ -281,7 +281,7 @@ class Test:
         """Whether the connections go in both directions."""
         return len({self._is_client(stream) for stream in self.connections}) > 1
 
-    def _totals(self) -> list[Row]:
+    def _totals(self) -> list[ReportRow]:
         """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
         totals = [*self._overview.reports]
         for first, last, count in sorted(self._overview.series.values(), key=lambda series: series[0].is_sum):
@@ -293,7 +293,7 @@ class Test:
             totals.append(last)
         return totals
 
-    def _is_total(self, row: Row) -> bool:
+    def _is_total(self, row: ReportRow) -> bool:
         """Whether the only row of a stream is taken as its total; if that is not certain, it is flagged."""
         if row.end_ns % _SECOND_NS or row.stream in self.sent or row.report:
             return True
@@ -307,7 +307,7 @@ class Test:
         self.run.add_event("total_unproven", "warning", text, row.line)
         return True
 
-    def _drop_wrong_sums(self, totals: list[Row]) -> None:
+    def _drop_wrong_sums(self, totals: list[ReportRow]) -> None:
         """Leave out a sum that is not the sum of its streams."""
         for total in [row for row in totals if row.is_sum]:
             parts = [row for row in totals if not row.is_sum and not row.report and row.side == total.side]
@@ -335,20 +335,20 @@ class Test:
             return max(1, len(streams) // 2)
         return len(streams) or 1
 
-    def _role(self, row: Row) -> str | None:
+    def _role(self, row: ReportRow) -> str | None:
         if not self.bidir or row.side is None:
             return None
         sends = row.side == "sender" if not row.report else True
         return ("TX-" if sends else "RX-") + ("S" if self.server else "C")
 
-    def _stream_name(self, row: Row) -> str | None:
+    def _stream_name(self, row: ReportRow) -> str | None:
         role = self._role(row)
         if row.is_sum or not self.has_streams:
             return role
         number = row.stream.lstrip("*")
         return number if role is None else f"{role} {number}"
 
-    def _describe(self, totals: Sequence[Row]) -> None:
+    def _describe(self, totals: Sequence[ReportRow]) -> None:
         row = self.run.row
         reverse = not self.bidir and any("(reverse)" in connection.flags for connection in self.connections.values())
         test = "stream-bidir" if self.bidir else "stream-reverse" if reverse else "stream"
@@ -389,7 +389,7 @@ class Test:
 
     # --- rows
 
-    def _write_total(self, row: Row) -> None:
+    def _write_total(self, row: ReportRow) -> None:
         run, name = self.run, self._stream_name(row)
         scope = "run" if name == self._role(row) else "stream"
         if not self.bounce:
@@ -414,11 +414,11 @@ class Test:
             run.add_event("one_way_clocks", "info", text, row.line)
         self._check_rate(row)
 
-    def _check_rate(self, row: Row) -> None:
+    def _check_rate(self, row: ReportRow) -> None:
         if text := row.contradiction():
             self.run.add_event("rate_mismatch", "warning", text, row.line)
 
-    def _write_loss(self, row: Row, name: str | None, scope: str) -> None:
+    def _write_loss(self, row: ReportRow, name: str | None, scope: str) -> None:
         if row.lost is None or row.datagrams is None or row.lost.value < 0 or row.datagrams.value <= 0:
             return
         run = self.run
@@ -430,7 +430,7 @@ class Test:
             text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
             run.add_event("loss_recomputed", "info", text, row.line)
 
-    def _write_interval(self, row: Row) -> None:
+    def _write_interval(self, row: ReportRow) -> None:
         self._check_rate(row)
         size = None if self.bounce else row.bytes
         self.run.add_interval(
@@ -494,7 +494,7 @@ class Test:
 
     # --- the end
 
-    def _set_status(self, totals: Sequence[Row]) -> None:
+    def _set_status(self, totals: Sequence[ReportRow]) -> None:
         run = self.run
         for line, text in self.failures:
             code, severity = ("interrupted", "warning") if self.rows else ("failed", "error")
@@ -513,7 +513,7 @@ class Test:
         end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
 
 
-def _adds_up(total: Row, parts: Sequence[Row], side: str) -> bool:
+def _adds_up(total: ReportRow, parts: Sequence[ReportRow], side: str) -> bool:
     """Return whether a sum is that of the rows of one side over the same time."""
     summed = [row for row in parts if row.side == side and row.start_ns == total.start_ns and not row.report]
     sizes = [row.bytes for row in summed if row.bytes is not None]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
-from azlatency.more_tools.iperf2.run import Histogram, Row, Test
+from azlatency.more_tools.iperf2.run import Histogram, ReportRow, Test
 
 _ID = r"\[ {0,4}(?P<id>\*?(?:\d{1,6}|SUM(?:-\d{1,6})?|FD\d{1,6}))\]"
 _TIMES = r" {1,8}(?P<start>\d{1,9}\.\d{1,4})- {0,8}(?P<end>\d{1,9}\.\d{1,4}) {1,4}sec"
@@ -55,7 +55,7 @@ _FAILED = (
 )
 
 
-class Iperf2Text(LineLog):
+class Iperf2Text(RuleReader):
     """Reads the text of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -178,7 +178,7 @@ class Iperf2Text(LineLog):
         if "avg" in columns and match["avg"] not in (None, "-"):
             row.latency = tuple(quantity(match[name], "ms") for name in ("avg", "min", "max", "sd"))
 
-    def _add_row(self, line: Line, match: re.Match[str]) -> Row:
+    def _add_row(self, line: Line, match: re.Match[str]) -> ReportRow:
         start, end = quantity(match["start"], "sec"), quantity(match["end"], "sec")
         size = quantity(match["bytes"], match["byte_unit"])
         if self.test is not None and self.test.over(
@@ -186,7 +186,7 @@ class Iperf2Text(LineLog):
         ):
             self.close()
         test = self._open(line)
-        row = Row(
+        row = ReportRow(
             line=line.number,
             stream=match["id"],
             start_ns=nanoseconds(match["start"], "sec"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, record_no_data
@@ -26,7 +26,7 @@ _SIDES = {("iperf3", "UDP_STREAM"): None, ("uperf", ""): "sender"}
 _LATENCIES = {"99%TILE VALUE": "p99", "AVG 99%TILE VALUE": "p99", "AVG 50%TILE VALUE": "p50", "AVG LATENCY": "mean"}
 
 
-class _K8sNetperf(LineLog):
+class _K8sNetperf(RuleReader):
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.columns: list[str] = []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import unescape
 
-from azlatency.logs.grammar.rules import UNKNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
@@ -32,7 +32,7 @@ _LINES_ABOVE_HEADER = 20
 _NUMBER = re.compile(_VALUE)
 
 
-class MtrText(LineLog):
+class MtrText(RuleReader):
     """Reads the lines of one log; each header begins a report."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, contradict, end_run
@@ -29,7 +29,7 @@ _DEFAULT_BYTES = 1000
 _LONGEST_OPTION = 10
 
 
-class _Ncps(LineLog):
+class _Ncps(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.recorder = recorder
         self.run: Run

@@ -84,7 +84,7 @@ _MOST_TITLE_LINES = 4
 _LONGEST = 4000
 
 
-class Table(NamedTuple):
+class ColumnTable(NamedTuple):
     """A table of ``-O``: the indexes of its first title line and of its line of values, and the values by name."""
 
     first: int
@@ -92,12 +92,12 @@ class Table(NamedTuple):
     values: dict[str, str]
 
 
-def find_tables(lines: Sequence[Line]) -> list[Table]:
+def find_tables(lines: Sequence[Line]) -> list[ColumnTable]:
     """Find the tables of ``-O``.
 
     Columns are separated by blanks that all lines of the table share. A table with an unknown title is not one.
     """
-    tables: dict[int, Table] = {}
+    tables: dict[int, ColumnTable] = {}
     for index, line in enumerate(lines):
         if "," in line.text or not (line.text[:1].isdigit() or line.text[:2].lstrip("-").isdigit()):
             continue
@@ -106,7 +106,7 @@ def find_tables(lines: Sequence[Line]) -> list[Table]:
             if not titles[0].strip() or any(len(text) > _LONGEST for text in (*titles, line.text)):
                 continue
             if values := _values_by_name(titles, line.text):
-                tables[index - height] = Table(index - height, index, values)
+                tables[index - height] = ColumnTable(index - height, index, values)
                 break
     return list(tables.values())
 

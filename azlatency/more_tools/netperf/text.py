@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import replace
 
-from azlatency.logs.grammar.rules import DATA, KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import DATA, KNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run
@@ -53,7 +53,7 @@ _DECADES = ("UNIT_USEC", "TEN_USEC", "HUNDRED_USEC", "UNIT_MSEC", "TEN_MSEC", "H
 _INDEXED = "INTERIM_RESULT|UNITS|INTERVAL|ENDING"
 
 
-class NetperfText(LineLog):
+class NetperfText(RuleReader):
     """Reads the lines of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

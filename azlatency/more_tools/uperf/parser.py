@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line
@@ -44,7 +44,7 @@ class _Moved(NamedTuple):
     line: int
 
 
-class _Uperf(LineLog):
+class _Uperf(RuleReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         self.run = recorder.start_run("uperf", log.first_line)
         self.unfinished, self.log, self.recorder = log.unfinished_line, log, recorder

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 #: Roles: intervals and estimates; single runs and whatever needs attention; what is inconclusive or reported.
 ESTIMATE, RUN, GREY, INK = "#0072b2", "#d55e00", "#767676", "#000000"

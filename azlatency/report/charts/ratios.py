@@ -12,7 +12,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
-from azlatency.studies.path import route
+from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

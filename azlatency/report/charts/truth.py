@@ -9,7 +9,7 @@ from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 @dataclass(frozen=True)

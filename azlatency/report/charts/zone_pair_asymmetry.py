@@ -32,7 +32,7 @@ from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,6 @@
 """The findings that end each page: sentences to act on, and sentences for information.
 
-One module per page, named like its notebook, each with one function ``conclude``. Every number in a finding comes from
+One module per page, named like its notebook, each with one function ``find``. Every number in a finding comes from
 the results passed in. A finding keeps to its scope: one run supports a statement about a connection, not about a path.
 """
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
 
 
-def conclude(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
+def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
     """Say what changed, what is practically equivalent, and what cannot be compared.
 
     Parameters

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Findings
-from azlatency.studies.samples import of_quantity
+from azlatency.studies.runs.samples import select_quantity
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
-def conclude(study: Study) -> Findings:
+def find(study: Study) -> Findings:
     """Name the pages that this study has data for.
 
     Parameters
@@ -27,10 +27,10 @@ def conclude(study: Study) -> Findings:
     """
     pages = {
         "the pages on latency, placement and planning": bool(
-            len(of_quantity(study.samples)) or study.metrics["metric"].eq("rtt_mean").any()
+            len(select_quantity(study.samples)) or study.metrics["metric"].eq("rtt_mean").any()
         ),
         "the page on throughput": bool((study.metrics["metric"] == "throughput").any()),
-        "the pages on tails and stability, from single packets": bool(len(of_quantity(study.samples))),
+        "the pages on tails and stability, from single packets": bool(len(select_quantity(study.samples))),
         "the page on the VM's specification": bool(study.expectations),
         "the pages on placement and stability, for reported numbers": bool(len(study.reported)),
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.history import History
 
 
-def conclude(
+def find(
     runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate],
     histories: Sequence[History] = (),
 ) -> Findings:  # fmt: skip

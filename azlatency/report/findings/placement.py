@@ -11,7 +11,7 @@ from azlatency.stats.across_runs.placement import Change, Condition, contradicti
 from azlatency.studies.format import one_prefix
 
 
-def conclude(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:
+def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:
     """Summarize what repeated runs support, what single runs cannot, and where text and log disagree.
 
     Parameters

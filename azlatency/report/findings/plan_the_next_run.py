@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.planning import Plan
 
 
-def conclude(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
+def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
     """Say how many runs are needed, which percentiles the runs support, and how many rounds three zones need.
 
     Parameters

@@ -16,7 +16,7 @@ from azlatency.studies.format import one_prefix
 _MOST_RATES = 6
 
 
-def conclude(
+def find(
     runs: Sequence[RunTimeSeries],
     segments: Sequence[ReportedSegments],
     ends: ConnectionEnds | None,

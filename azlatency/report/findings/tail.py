@@ -13,7 +13,7 @@ from azlatency.studies.format import format_interval, format_value, one_prefix
 _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
-def conclude(
+def find(
     tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
     typical: Sequence[Estimate] = (),
 ) -> Findings:  # fmt: skip

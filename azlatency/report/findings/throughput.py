@@ -18,13 +18,13 @@ from azlatency.report.findings.common import (
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of
-from azlatency.studies.runs import REVERSE
+from azlatency.studies.runs.run_table import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def conclude(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
+def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     """Summarize goodput: traffic that never left the host, typical goodput, retransmissions.
 
     Parameters

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import Agreement
 
 
-def conclude(agreements: Sequence[Agreement]) -> Findings:
+def find(agreements: Sequence[Agreement]) -> Findings:
     """Say which tools agree on common paths, which differ, and which send different packets.
 
     Parameters

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance
 
 
-def conclude(results: Sequence[Conformance]) -> Findings:
+def find(results: Sequence[Conformance]) -> Findings:
     """Say which expectations are met, failed or open, and why they are open.
 
     Parameters

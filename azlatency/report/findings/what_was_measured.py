@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.studies.runs import of_whole_runs, run_table
-from azlatency.studies.samples import bounded, counted
+from azlatency.studies.runs.run_table import run_table, whole_run_rows
+from azlatency.studies.runs.samples import bounded, counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
-def conclude(study: Study, printed: pd.DataFrame) -> Findings:
+def find(study: Study, printed: pd.DataFrame) -> Findings:
     """Summarize a study's logs: tools and paths, RTT/2, unknown lines, errors, packet loss, censored values.
 
     Parameters
@@ -82,7 +82,7 @@ def _verb(methods: Sequence[object]) -> str:
 def _lost(study: Study) -> list[Finding]:
     """Say that runs lost probes, and what that means for their means and medians."""
     lost, sent, mean = (
-        of_whole_runs(study.metrics, name)["value"].astype(float) for name in ("lost", "sent", "rtt_mean")
+        whole_run_rows(study.metrics, name)["value"].astype(float) for name in ("lost", "sent", "rtt_mean")
     )
     shares = (lost / sent)[(lost > 0) & (sent > 0)].dropna()
     shares = shares[shares.index.isin(set(mean.index))].sort_values(ascending=False, kind="stable")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.path import route
+from azlatency.studies.runs.path import route
 
 #: Most methods whose ratios are said, and most pairs of a method; the tables list all.
 _MOST_METHODS, _MOST_PAIRS = 2, 4
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
 
 
-def conclude(
+def find(
     asymmetries: Sequence[Asymmetry], links: pd.DataFrame, differences: Sequence[EmulatedDifference] = ()
 ) -> Findings:
     """Summarize which direction is slower, detours that are shorter, and what round trips cannot show.

@@ -25,7 +25,7 @@ from azlatency.stats.result import results_only
 if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
     from azlatency.stats.within_run.distribution_shape import ShiftFunction
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _SETTINGS = {
     "region": "region",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.placement import Condition
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 MANY_FILES = 40
 PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}

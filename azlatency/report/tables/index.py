@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, Table, text
 from azlatency.report.tables.common import COUNT
-from azlatency.studies.store import load
+from azlatency.studies.store.study import load
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def studies(names: Sequence[str]) -> Table[Study] | Note:

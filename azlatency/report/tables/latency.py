@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from azlatency.stats.across_runs.history import History
     from azlatency.stats.result import Estimate
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _UNSUPPORTED = frozenset({"tail_unresolved", "unbounded_upper", "maximum_in_disguise"})
 

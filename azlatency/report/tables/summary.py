@@ -10,10 +10,10 @@ from azlatency.report.objects import Note
 from azlatency.report.table import Column, Ref, ReportedRef, RunsRef, Table
 from azlatency.studies.conclusions import Conclusion
 from azlatency.studies.conclusions import conclusions as stated_conclusions
-from azlatency.studies.zones import zone_maps as maps_of
+from azlatency.studies.manifest.zones import zone_maps as maps_of
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def conclusions(study: Study) -> Table[Conclusion] | Note:

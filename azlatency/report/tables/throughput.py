@@ -10,13 +10,13 @@ from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
 from azlatency.stats.result import results_only
-from azlatency.studies.runs import REVERSE, of_streams
+from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.result import Estimate
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _COUNTED_ON = {"host": "whole machine", "stream": "this connection", "run": "this test"}
 
@@ -58,7 +58,7 @@ def _lines(study: Study, runs: pd.DataFrame) -> dict[tuple[str, str, str, str], 
     lines: dict[tuple[str, str, str, str], Any] = {}
     metrics = study.metrics[study.metrics["metric"].isin(["throughput", "retransmits"])]
     for test in runs["test"].fillna("").unique():
-        for row in of_streams(metrics, str(test)).itertuples(index=False):
+        for row in stream_rows(metrics, str(test)).itertuples(index=False):
             side = text(row.side) if row.metric == "throughput" else ""
             lines.setdefault((row.run_id, str(test), row.metric, side), row.line)
     return lines

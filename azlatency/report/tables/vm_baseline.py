@@ -23,7 +23,7 @@ from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.baseline import Conformance
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _RATES = ("bit/s", "bytes/s", "1/s")
 

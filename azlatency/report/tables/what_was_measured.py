@@ -23,7 +23,7 @@ from azlatency.report.tables.common import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _MANY_PLACES = 20
 _NOT_SAID = "not said"

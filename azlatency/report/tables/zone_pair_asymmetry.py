@@ -41,7 +41,7 @@ from azlatency.report.tables.common import (
 )
 from azlatency.stats.result import results_only
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 METHOD = "Bland-Altman on log ratios of (path, round) pairs; two one-sided t tests"
 #: Message sizes that differ by less count as equal: 64 bytes take 0.05 µs at 10 Gbit/s.
@@ -232,7 +232,7 @@ def agreement(
     if is_frame(data):
         runs = data
     else:
-        from azlatency.studies.round_trip_runs import latency
+        from azlatency.studies.runs.round_trips import latency
 
         runs = latency(data)
     check_columns(runs, value, "path", "method")

@@ -48,13 +48,13 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
 from azlatency.studies.format import count_of, format_value
-from azlatency.studies.path import route
+from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
@@ -262,8 +262,8 @@ def _frames(
         of_column: Metric = _METRIC_OF.get(column, "latency")
         yield metric or of_column, data, value
         return
-    from azlatency.studies.round_trip_runs import latency
-    from azlatency.studies.throughput_runs import throughput
+    from azlatency.studies.runs.round_trips import latency
+    from azlatency.studies.runs.throughput import throughput
 
     if metric in (None, "latency"):
         yield "latency", latency(data), value

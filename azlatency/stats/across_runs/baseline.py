@@ -37,14 +37,14 @@ from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of, format_interval, format_value
-from azlatency.studies.path import NetworkPath
-from azlatency.studies.runs import STEP
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.run_table import STEP
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.studies.store import Expectation, Study
+    from azlatency.studies.store.study import Expectation, Study
 
 Status = Literal["meets", "fails", "inconclusive"]
 RELATIONS = ("at_least", "at_most", "about", "between")
@@ -456,7 +456,7 @@ def _named(metric: str, expectation: Expectation) -> str:
 
 def _metrics(study: Study) -> pd.DataFrame:
     """Return the metrics of whole runs with the run's properties; of several sides the receiver's, else the first."""
-    from azlatency.studies.runs import client_side_runs, run_table
+    from azlatency.studies.runs.run_table import client_side_runs, run_table
 
     runs = client_side_runs(run_table(study))
     metrics = study.metrics[study.metrics["stream"].isna() & study.metrics["run_id"].isin(runs.index)]

@@ -20,7 +20,7 @@ from azlatency.stats.across_runs.directions import DirectedValues, geometric_mea
 from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
 from azlatency.stats.result import Comparison, Verdict, verdict_of
-from azlatency.studies.path import route
+from azlatency.studies.runs.path import route
 
 
 def orders_of_rounds(ways: Iterable[tuple[str, str]], cells: DirectedValues) -> dict[tuple[str, str], RunOrder]:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats.across_runs.run_values import Order, RunValues, floats, in_time_order, run_ids_of
-from azlatency.studies.path import Endpoint, NetworkPath
+from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
 from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd

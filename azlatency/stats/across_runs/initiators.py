@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.ranking import RankSet, rank_sets
 from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import Estimate
-from azlatency.studies.path import route
+from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray

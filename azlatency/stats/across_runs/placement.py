@@ -19,7 +19,7 @@ from azlatency.stats.result import Comparison, Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 Origin = Literal["log", "reported"]
 Factor = Literal["placement", "vm_size", "accelerated_networking", "message_bytes"]

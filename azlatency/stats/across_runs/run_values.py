@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from azlatency.studies.format import natural_key
-from azlatency.studies.key import differing
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.key import differing
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -280,7 +280,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
         whatever the tool printed).
     ``type_p_mismatch``
-        Different tool, test or protocol, or another field of the key that differs (`azlatency.studies.key`).
+        Different tool, test or protocol, or another field of the key that differs (`azlatency.studies.runs.key`).
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
     ``path_unknown``

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.placement import Condition
-from azlatency.studies.runs import of_whole_runs, run_table
+from azlatency.studies.runs.run_table import run_table, whole_run_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) ->
 
 
 def _connects(study: Study) -> Iterable[tuple[Any, float, str, str]]:
-    least = of_whole_runs(study.metrics, "connect_min")["value"]
+    least = whole_run_rows(study.metrics, "connect_min")["value"]
     table = run_table(study)
     for run_id, row in table[table.index.isin(least.index)].iterrows():
         yield row, float(least[run_id]), f"fastest TCP connect, {row['tool']}", str(run_id)

@@ -14,8 +14,8 @@ from azlatency.stats.across_runs.quantile_comparison import shift_function
 from azlatency.stats.result import Comparison, Computed, Estimate
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.quantiles import quantiles
-from azlatency.studies.runs import frequency_tables
-from azlatency.studies.samples import numbered_by_run, order_statistic, round_trips
+from azlatency.studies.runs.run_table import frequency_tables
+from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
 FEWEST, BINS, BEYOND = 100, 160, 0.002

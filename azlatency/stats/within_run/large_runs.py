@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LARGE = 5_000_000
 #: At most this many batches, which fit into memory, of at least this many packets.
 _BATCHES, _SMALLEST_BATCH = 65_536, 64
-#: The packets of a run that count, with the bounds of their round-trip times; see `azlatency.studies.samples.bounds`.
+#: The packets of a run that count, with the bounds of their times; see `azlatency.studies.runs.samples.bounds`.
 _RUN = """
 CREATE OR REPLACE TEMP VIEW run AS
 SELECT file_row_number,

@@ -15,13 +15,13 @@ from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
-from azlatency.studies.samples import bounds, counted, sample_count
+from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.arrays import FloatArray, Values
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Levels that are estimated by default.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -102,7 +102,7 @@ def quantiles(
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(type(data), "samples"):  # asking the study itself would load them
-        from azlatency.studies.round_trip_runs import latency
+        from azlatency.studies.runs.round_trips import latency
 
         study = cast("Study", data)
         if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:
@@ -150,7 +150,7 @@ def _of_large_study(
     study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
 ) -> Results[Estimate]:
     """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
-    from azlatency.studies.runs import client_side_runs, run_table
+    from azlatency.studies.runs.run_table import client_side_runs, run_table
 
     labels = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
     study.verify("samples")

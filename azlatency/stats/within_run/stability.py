@@ -24,7 +24,7 @@ from azlatency.stats.within_run.change_points import (
     self_normalised_statistic,
 )
 from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
-from azlatency.studies.samples import select_one_run
+from azlatency.studies.runs.samples import select_one_run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -15,14 +15,14 @@ from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.stats.within_run.return_levels import return_level
 from azlatency.stats.within_run.tail import TailFit, fit_tail
-from azlatency.studies.runs import name_of
-from azlatency.studies.samples import numbered_by_run, round_trips
+from azlatency.studies.runs.run_table import name_of
+from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run whose tail is analysed, most points of its curve, and the levels that are estimated.
 FEWEST = 1000

@@ -16,14 +16,14 @@ from azlatency.stats.within_run.stability import Stability, stability
 from azlatency.stats.within_run.throttling import Throttling, throttling
 from azlatency.stats.within_run.throughput_intervals import interval_mean
 from azlatency.stats.within_run.trend import Trend, trend
-from azlatency.studies.runs import name_of
-from azlatency.studies.samples import numbered_by_run, round_trips
+from azlatency.studies.runs.run_table import name_of
+from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 #: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")

@@ -17,7 +17,7 @@ from azlatency.logs.grammar.rules import (
     UNKNOWN,
     Line,
     LineAccounting,
-    LineLog,
+    RuleReader,
     data,
     known,
 )
@@ -25,7 +25,7 @@ from azlatency.logs.recognise import segment
 from azlatency.logs.source.lines import shape_of
 
 
-class Toy(LineLog):
+class Toy(RuleReader):
     prefix = re.compile(r"toy: ")
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def test_a_very_long_line_is_unknown() -> None:
     assert accounting.kind_of(1) == UNKNOWN
 
 
-class Hinted(LineLog):
+class Hinted(RuleReader):
     def __init__(self) -> None:
         self.read_by: list[str] = []
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from azlatency.logs.grammar.units import Quantity
-from azlatency.logs.parsers.iperf_rows import Row
+from azlatency.logs.parsers.iperf_rows import RateRow
 
 
-def row(rate: float) -> Row:
+def row(rate: float) -> RateRow:
     """One second with 987 MBytes, to half a MByte, and times to half a hundredth of a second at each end."""
     size = Quantity(987e6, "bytes", "987", 0.5e6, "MBytes")
     printed = Quantity(rate, "bit/s", f"{rate / 1e9:.2f}", 0.005e9, "Gbits/sec")
-    return Row(line=1, stream="5", start_ns=0, end_ns=1_000_000_000, slack_ns=1e7, bytes=size, rate=printed)
+    return RateRow(line=1, stream="5", start_ns=0, end_ns=1_000_000_000, slack_ns=1e7, bytes=size, rate=printed)
 
 
 def test_the_rate_is_bounded_by_bytes_and_times() -> None:

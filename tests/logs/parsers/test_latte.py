@@ -7,7 +7,7 @@ from helpers.logs import event_codes, first_run, metric_values, read_text
 
 from azlatency.logs.parse import parse_source
 from azlatency.logs.source.decode import source_from_bytes
-from azlatency.studies.importer import import_study
+from azlatency.studies.imports.importer import import_study
 from azlatency.studies.quality import check
 
 BLOCK = """\

@@ -38,7 +38,7 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
         tables.zone_pair_asymmetry.configured_rates(links, asymmetries),
     ):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.zone_pair_asymmetry.conclude(asymmetries, links).findings
+    assert az.findings.zone_pair_asymmetry.find(asymmetries, links).findings
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
@@ -49,7 +49,7 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
     results = results_of("emulated-zones")
     asymmetries, links = results.asymmetries, az.studies.configured_links(results.study)
     assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
-    findings = repr(az.findings.zone_pair_asymmetry.conclude(asymmetries, links))
+    findings = repr(az.findings.zone_pair_asymmetry.find(asymmetries, links))
     # Configured: 2; the faster direction loses more of a second until it reaches its rate.
     assert "az2a → az3a carries **1.99 times** the goodput of the reverse direction (iperf3 TCP)" in findings
     assert "is configured 120 µs slower than the other" in findings
@@ -83,7 +83,7 @@ def test_baselines(results: StudyResults, drawn: DrawnCharts) -> None:
         tables.vm_baseline.still_to_run(conformances, study.expectations),
     ):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.vm_baseline.conclude(conformances).findings
+    assert az.findings.vm_baseline.find(conformances).findings
 
 
 def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Callable[[str], StudyResults]) -> None:
@@ -92,7 +92,7 @@ def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Cal
     table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
     assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
     assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
-    findings = repr(az.findings.vm_baseline.conclude(results.conformances))
+    findings = repr(az.findings.vm_baseline.find(results.conformances))
     assert "Not measured by any run: network latency; network throughput, client to node;" in findings
 
 
@@ -134,7 +134,7 @@ def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
             tables.plan_the_next_run.rounds(rounds, runs),
         ):
             assert isinstance(table, Note | Table) and repr(table)
-        assert az.findings.plan_the_next_run.conclude(plans, sizes, rounds).findings
+        assert az.findings.plan_the_next_run.find(plans, sizes, rounds).findings
 
 
 # --- agreement
@@ -143,7 +143,7 @@ def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
 def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
     agreements, chart = results.agreements, drawn["agreement"]
     assert isinstance(tables.tool_agreement.agreements(agreements), Table if agreements else Note)
-    assert az.findings.tool_agreement.conclude(agreements).findings
+    assert az.findings.tool_agreement.find(agreements).findings
     if not agreements:
         assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
         return
@@ -157,7 +157,7 @@ def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Call
     assert one.agree and one.differs_in == ()
     chart = charts.agreement_plot([one])
     assert isinstance(chart, Chart) and "practically equivalent; mean 1.01 [0.9836, 1.037]" in chart.alt
-    assert "agree within 5 %" in repr(az.findings.tool_agreement.conclude([one]))
+    assert "agree within 5 %" in repr(az.findings.tool_agreement.find([one]))
 
 
 def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> None:
@@ -178,7 +178,7 @@ def test_rounds_of_one_study(results: StudyResults, drawn: DrawnCharts) -> None:
     assert isinstance(drawn["rounds"], Chart) == study.name.startswith("emulated-")
     assert isinstance(tables.before_after.changes(rounds), Table if rounds else Note)
     assert isinstance(tables.before_after.settings(study, study), Table)
-    assert az.findings.before_after.conclude([], rounds).findings
+    assert az.findings.before_after.find([], rounds).findings
 
 
 def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[[str], StudyResults]) -> None:
@@ -190,7 +190,7 @@ def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[
     table = tables.before_after.changes(changes)
     assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
     assert isinstance(charts.changes_forest(changes), Note)
-    assert "A change of the network cannot be told" in repr(az.findings.before_after.conclude(changes, []))
+    assert "A change of the network cannot be told" in repr(az.findings.before_after.find(changes, []))
 
 
 def test_the_verdicts_are_explained() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from azlatency.report.charts.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks, pair_of, told_apart
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 #: Simulation of dichromacy on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 SIGHT = {

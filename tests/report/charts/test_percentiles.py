@@ -9,8 +9,8 @@ from azlatency.report import charts
 from azlatency.report.charts.palette import looks
 from azlatency.report.objects import Chart
 from azlatency.stats.result import Estimate
-from azlatency.studies.path import NetworkPath
-from azlatency.studies.store import Study
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.store.study import Study
 
 
 def test_printed_percentiles_are_drawn_as_round_trips(cni: Study, cni_latency: pd.DataFrame) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_each_placement_has_its_round_trip_time(zones: Study) -> None:

@@ -32,7 +32,7 @@ def test_runs_that_resemble_their_neighbours_are_drawn_first_and_named() -> None
     assert ordered[1].diagnostics["lag1_p"] <= 1e-3
     text = str(tables.latency.runs_in_order(ordered))
     assert "dependent in time" in text and "not tested below 20 runs" in text
-    sentences = str(findings.latency.conclude(runs, az.summarize(runs), [], [], ordered))
+    sentences = str(findings.latency.find(runs, az.summarize(runs), [], [], ordered))
     assert "1 of 2 paths and methods: b → c (ping 56 B)" in sentences
 
 
@@ -41,7 +41,7 @@ def test_a_change_of_the_level_is_found_from_twenty_runs() -> None:
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "round": range(30), "median_ns": values, "mean_ns": values})
     ordered = az.stats.histories(runs)
     assert ordered[0].changes == (18,) and "dependent_runs" not in ordered[0].codes
-    assert "changed at run 19 of 30" in str(findings.latency.conclude(runs, az.summarize(runs), [], [], ordered))
+    assert "changed at run 19 of 30" in str(findings.latency.find(runs, az.summarize(runs), [], [], ordered))
 
 
 def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:

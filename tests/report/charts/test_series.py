@@ -8,7 +8,7 @@ from helpers.studies import load
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_intervals_are_those_of_the_log(cni: Study, cni_throughput: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.truth import Configured, _configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 
 def pair(first: str, second: str, *values: float) -> ZonePair:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_the_mean_the_limit_and_the_verdict_are_named(cni: Study) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_the_study_is_named_by_its_title(cni: Study) -> None:
-    (finding,) = findings.index.conclude(cni).findings
+    (finding,) = findings.index.find(cni).findings
     assert finding.kind == "info" and "AKS pods with Azure CNI" in finding.text and "throughput" in finding.text

@@ -10,7 +10,7 @@ from azlatency.report import findings
 
 def test_runs_without_spread_ask_for_repeats(cni_latency: pd.DataFrame) -> None:
     sizes = az.stats.percentile_sizes(cni_latency["n"], 0.95)
-    conclusion = findings.plan_the_next_run.conclude(az.plan(cni_latency), sizes, az.stats.rounds_by_zones())
+    conclusion = findings.plan_the_next_run.find(az.plan(cni_latency), sizes, az.stats.rounds_by_zones())
     # The shortest run has 6,738 packets: enough for p99.9 (3,688). The longest has 295,149: enough for p99.99 (36,887).
     text = str(conclusion)
     assert (

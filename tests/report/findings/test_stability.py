@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
     series = az.stats.time_series
     text = str(
-        findings.stability.conclude(
+        findings.stability.find(
             [],
             series.reported_segments(echo.reported),
             series.reported_connection_ends(echo.reported),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import TESTS
-from helpers.studies import conclude
+from helpers.studies import load_card
 
 import azlatency as az
 from azlatency.report.card import Card, plain_sentence
@@ -22,7 +22,7 @@ def said(card: Card) -> str:
 
 
 def test_aks_one_zone_is_far() -> None:
-    card = conclude("westeurope-azure-cni")
+    card = load_card("westeurope-azure-cni")
     # qperf prints 699, 718, 60.5 and 38.8 us, which are half round trips.
     assert said(card).startswith("Zone 3 is far: **1,398–1,436 µs** to the other zones")
     assert "**121 µs** between zones 1 and 2" in said(card) and "**77.6 µs** inside zone 1" in said(card)
@@ -31,7 +31,7 @@ def test_aks_one_zone_is_far() -> None:
 
 
 def test_zones_cost_40_microseconds_over_an_availability_set() -> None:
-    card = conclude("westeurope-availability-set-vs-zones")
+    card = load_card("westeurope-availability-set-vs-zones")
     # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
     assert "**40 µs** (**1.75–1.91×**)" in said(card)
     assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
@@ -39,7 +39,7 @@ def test_zones_cost_40_microseconds_over_an_availability_set() -> None:
 
 
 def test_reported_means_are_marked() -> None:
-    card = conclude("uksouth-echo-latency")
+    card = load_card("uksouth-echo-latency")
     assert "**1.7×**" in said(card) and "**6.2×**" in said(card) and "2 of them within a minute" in said(card)
     assert card.badge_text == "measured once: indicative, as reported" and "without logs" in plain_sentence(
         card.inference
@@ -47,27 +47,27 @@ def test_reported_means_are_marked() -> None:
 
 
 def test_accelerated_networking_and_placement_group() -> None:
-    card = conclude("canadacentral-proximity-placement")
+    card = load_card("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
     assert "**−80 %** in one zone" in said(card) and "**−26 %** across zones" in said(card)
     assert "A placement group on top: **no visible gain** (54.0–57.0 µs)" in said(card)
 
 
 def test_expectations_alone_are_not_a_measurement() -> None:
-    card = conclude("cassandra-vm-baseline")
+    card = load_card("cassandra-vm-baseline")
     assert card.badge == "not_measured" and "12 expected values" in said(card) and not card.dots
     assert "fio, iperf3 and sockperf" in card.next_step
 
 
 def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
-    card = conclude("aws-euwest1-lagscope")
+    card = load_card("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert "up to **1.7×**" in said(card) and "1a–1b **384–386 µs**" in said(card)
     assert "Both directions agree within 1 %" in said(card)
 
 
 def test_token_buckets_are_replicated() -> None:
-    card = conclude("ec2-token-buckets")
+    card = load_card("ec2-token-buckets")
     assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall from about **9.7 Gbit/s**")
     # Of the 11 runs of c5.large, four fall to 751.5 Mbit/s, three to less, four to more.
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
@@ -82,7 +82,7 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
         text = log.replace("10.2.2.4", f"10.2.3.{host}").replace(" 2.81 Gbits", f" {host + 1}.81 Gbits")
         (tmp_path / "raw" / f"{host}.txt").write_text(text, "utf-8")
     az.import_study("many", [tmp_path / "raw"], out=tmp_path)
-    card = summary.conclude(az.load("many", processed=tmp_path))
+    card = summary.make_card(az.load("many", processed=tmp_path))
     assert said(card) == (
         "Goodput over 14 paths: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13."
     )
@@ -98,19 +98,19 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
         text = log.replace('"target_bitrate":\t40000000', f'"target_bitrate":\t{target}000000')
         (tmp_path / "raw" / f"{run}.json").write_text(text.replace("}\n", "}" + "\n" * (run + 1)), "utf-8")
     az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
-    card = summary.conclude(az.load("rates", processed=tmp_path))
+    card = summary.make_card(az.load("rates", processed=tmp_path))
     assert card.axis == "goodput, iperf3 UDP 60 Mbit/s"
     assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
 
 
 def test_connect_times_are_not_called_round_trips() -> None:
-    card = conclude("westeurope-psping")
+    card = load_card("westeurope-psping")
     assert "TCP connection takes at least **2.08 ms**" in said(card) and "RTT" not in card.axis
     assert "Zone 1 is **westeurope-az1, westeurope-az2 and westeurope-az3** in 3 subscriptions" in said(card)
 
 
 def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
-    card = conclude("emulated-zones")
+    card = load_card("emulated-zones")
     assert card.badge == "emulated" and "that the emulator recorded" in said(card)
     assert all("recorded" in dot.text for dot in card.dots)
 
@@ -123,7 +123,7 @@ def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     ],
 )  # fmt: skip
 def test_a_card_has_one_prefix_per_unit(name: str) -> None:
-    card = conclude(name)
+    card = load_card(name)
     text = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
     for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)"):
         assert len(set(re.findall(prefixes, text))) < 2, text
@@ -135,6 +135,6 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
     (folder / "study.toml").write_text('[study]\nname = "empty"\nquestion = "What <b>costs</b> what?"\n')
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     az.import_study("empty")
-    card = conclude("empty")
+    card = load_card("empty")
     assert card.question == "What <b>costs</b> what?" and card.badge == "not_measured"
     assert not card.answer and "azlatency plan" in card.next_step

@@ -6,9 +6,9 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_what_the_tools_print_is_proven_by_their_durations(cni: Study, cni_latency: pd.DataFrame) -> None:
-    conclusion = findings.what_was_measured.conclude(cni, az.stats.unit_checks.printed_quantities(cni_latency))
+    conclusion = findings.what_was_measured.find(cni, az.stats.unit_checks.printed_quantities(cni_latency))
     assert "qperf tcp_lat and sockperf TCP 14 B print RTT/2" in str(conclusion)

@@ -6,17 +6,17 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.report import findings
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_one_way_measurements_ask_for_the_other_direction(cni: Study) -> None:
-    (finding,) = findings.zone_pair_asymmetry.conclude(az.asymmetry(cni), az.studies.configured_links(cni)).findings
+    (finding,) = findings.zone_pair_asymmetry.find(az.asymmetry(cni), az.studies.configured_links(cni)).findings
     assert finding.kind == "act" and "both" in finding.text
 
 
 def test_the_two_most_precise_methods_are_named_with_the_range_of_their_intervals() -> None:
     study = load("emulated-cloud")
-    conclusion = findings.zone_pair_asymmetry.conclude(az.asymmetry(study), az.studies.configured_links(study))
+    conclusion = findings.zone_pair_asymmetry.find(az.asymmetry(study), az.studies.configured_links(study))
     ratios = [finding.text for finding in conclusion.findings if "from one end over" in finding.text]
     assert len(ratios) == 1 and "least and most of 6 pairs" in ratios[0] and "95 % intervals from" in ratios[0]
 
@@ -24,7 +24,7 @@ def test_the_two_most_precise_methods_are_named_with_the_range_of_their_interval
 def test_ratios_of_dependent_rounds_are_named() -> None:
     emulated = load("emulated-zones")
     measured = az.asymmetry(emulated)
-    conclusion = findings.zone_pair_asymmetry.conclude(measured, az.studies.configured_links(emulated))
+    conclusion = findings.zone_pair_asymmetry.find(measured, az.studies.configured_links(emulated))
     methods = {one.labels["method"] for one in measured for pair in one.pairs if "dependent_runs" in pair.codes}
     (text,) = (finding.text for finding in conclusion.findings if "Neighbouring rounds" in finding.text)
     assert methods == {"ping 56 B", "iperf3 TCP"} and all(f"({method})" in text for method in methods)

@@ -8,7 +8,7 @@ from helpers.tables import cell
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_settings_name_the_vm_sizes_of_both_studies(cni: Study, zones: Study) -> None:

@@ -7,7 +7,7 @@ from helpers.tables import cell
 
 import azlatency as az
 from azlatency.report.objects import Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 @pytest.mark.parametrize(

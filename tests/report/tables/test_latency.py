@@ -9,8 +9,8 @@ from helpers.tables import cell, logs_behind
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
-from azlatency.site.provenance import Logs
-from azlatency.studies.store import Study
+from azlatency.site.provenance import StudyLogs
+from azlatency.studies.store.study import Study
 
 RUN = "AZ1 - AZ3, sockperf TCP 14 B"
 
@@ -81,4 +81,4 @@ def test_the_number_of_observations_leads_to_its_own_line(zones: Study) -> None:
     [row] = record["rows"]
     refs = row["cell_refs"][str([column["header"] for column in record["columns"]].index("n"))]
     # Line 16: "Total 1842588 observations"
-    assert row["cells"][3] == "1,842,588" and [place.line for place, _ in Logs(zones).index.find(refs)] == [16]
+    assert row["cells"][3] == "1,842,588" and [place.line for place, _ in StudyLogs(zones).index.find(refs)] == [16]

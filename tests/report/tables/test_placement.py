@@ -8,7 +8,7 @@ import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_values_by_placement_are_those_of_the_logs(zones: Study) -> None:

@@ -7,7 +7,7 @@ from helpers.tables import cell
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from helpers.studies import load
 
 from azlatency.report.tables import summary
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_every_conclusion_has_its_answer_and_reason(cni: Study) -> None:

@@ -8,7 +8,7 @@ from helpers.tables import cell, logs_behind
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_printed_percentiles_bracket_the_share_above_a_limit(cni: Study, cni_latency: pd.DataFrame) -> None:

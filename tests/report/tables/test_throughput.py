@@ -13,7 +13,7 @@ import azlatency as az
 from azlatency.report import findings, tables
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_goodput_is_the_printed_number_in_gbit_per_second(cni: Study, cni_throughput: pd.DataFrame) -> None:
@@ -38,7 +38,7 @@ def test_the_directions_of_a_test_lead_to_their_own_lines(tmp_path: Path) -> Non
     assert isinstance(table, Table)
     lines = [[row["cell_refs"][column][0]["line"] for column in ("2", "6")] for row in table.record()["rows"]]
     assert lines == [[14, 13], [16, 15]]  # [TX-C] and [RX-C]: goodput, retransmits
-    assert "1 run sent in both directions at once" in str(findings.throughput.conclude(runs, []))
+    assert "1 run sent in both directions at once" in str(findings.throughput.find(runs, []))
 
 
 def test_a_study_without_throughput_has_notes(echo: Study) -> None:

@@ -9,7 +9,7 @@ import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_the_latte_mean_is_compared_with_the_limit_of_two_milliseconds(latte: Study) -> None:

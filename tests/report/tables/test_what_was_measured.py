@@ -10,7 +10,7 @@ import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
 from azlatency.report.table import Table
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 #: The tables of two posts, read by hand: scenario, metric, level or stretch, and the token as printed.
 LATENCY_TABLE = {

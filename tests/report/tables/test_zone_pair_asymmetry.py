@@ -7,7 +7,7 @@ from helpers.tables import cell
 import azlatency as az
 from azlatency.report import tables
 from azlatency.report.objects import Note
-from azlatency.studies.store import Study
+from azlatency.studies.store.study import Study
 
 
 def test_a_study_measured_one_way_lists_what_it_lacks(cni: Study) -> None:

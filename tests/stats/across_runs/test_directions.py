@@ -10,7 +10,7 @@ from helpers.cases import stream
 
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.directions import data_path
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 
 def one(results: list[Asymmetry]) -> Asymmetry:

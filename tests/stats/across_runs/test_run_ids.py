@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
-from azlatency.studies.path import NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from azlatency.stats.across_runs.typical_run import median_interval, summarize, typical_run
 from azlatency.stats.result import CODES
-from azlatency.studies.path import Endpoint, NetworkPath
+from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 
 def test_runs_without_an_estimate_are_described() -> None:

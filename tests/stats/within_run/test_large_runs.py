@@ -20,7 +20,7 @@ from azlatency.stats.result import Estimate
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.large_runs import connect, estimate_large_run
 from azlatency.stats.within_run.one_run import Options, sort_run
-from azlatency.studies.store import load
+from azlatency.studies.store.study import load
 
 LEVELS = (0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999)
 OPTIONS = Options(confidence=0.95)

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from itertools import takewhile
 
-from azlatency.logs.grammar.rules import KNOWN, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import KNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, UnitError, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, share, whole
@@ -35,7 +35,7 @@ _DEFINITION = (
 _STOPPED = r"fio: pid=\d{1,12}, err=(-?\d{1,9})(?:/(?:file:)?(.{1,400}))?"
 
 
-class FioText(LineLog):
+class FioText(RuleReader):
     """Reads the lines between the JSON documents of a log and adds their jobs to ``jobs``."""
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:

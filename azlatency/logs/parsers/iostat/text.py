@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import DATA, Line, LineLog, data
+from azlatency.logs.grammar.rules import DATA, Line, RuleReader, data
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iostat.columns import COLUMNS
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
@@ -17,7 +17,7 @@ _PRETTY_HEADER = r"[%\w+/-]{1,20}(?: {1,40}[%\w+/-]{1,20}){0,30} {1,20}Device:?"
 _VALUE = re.compile(r"(\d{1,18}(?:[.,]\d{1,6})?)([sBkMGTP%]?)")
 
 
-class IostatText(LineLog):
+class IostatText(RuleReader):
     """Reads the text of one log; rows are read by the header above them."""
 
     def __init__(self, log: Log, recorder: Recorder, reports: Reports) -> None:

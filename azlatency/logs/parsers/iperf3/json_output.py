@@ -38,7 +38,7 @@ from azlatency.logs.parsers.common import utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
 from azlatency.logs.parsers.iperf3.json_rows import number_in
 from azlatency.logs.parsers.iperf3.run import Test
-from azlatency.logs.parsers.iperf_rows import SUM, Connection, Row
+from azlatency.logs.parsers.iperf_rows import SUM, Connection, RateRow
 from azlatency.logs.record import Recorder
 
 _SIGNIFICANT = 6  # iperf3 3.0 prints six digits and strips zeros
@@ -246,7 +246,9 @@ class Documents:
             self.line_map.mark_data(connection)
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
-            sizes = {"window": node.value("sock_bufsize"), "tos": node.object("test_start").value("tos")}
+            asked = node.object("test_start")
+            sizes = {"window": node.value("sock_bufsize"), "MSS": node.value("tcp_mss"), "tos": asked.value("tos"),
+                     "fq-rate": asked.value("fqrate")}  # fmt: skip
             stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
             run.set(settings=settings_text(stated))  # a document names all of them
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
@@ -340,14 +342,14 @@ class Documents:
             return
         role = test.role_in_direction(direction)
         sent, received, mixed = (
-            self._of_direction(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
+            self._direction_node(node, name, direction) for name in ("sum_sent", "sum_received", "sum")
         )
         self._total(sent, "sender", SUM, role, test)
         self._total(received, "receiver", SUM, role, test)
         if not sent.pairs and not received.pairs and not test.cut:
             self._total(mixed, "mixed", SUM, role, test)
 
-    def _of_direction(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
+    def _direction_node(self, node: json_tokens.JsonObject, name: str, direction: int) -> json_tokens.JsonObject:
         totals = [total for total in node.all(name) if isinstance(total, json_tokens.JsonObject)]
         if len(totals) > 1 and direction == _FORWARD and name in ("sum_sent", "sum"):
             text = f"{len(totals)} members {name!r}, one per direction; both are stored"
@@ -364,7 +366,7 @@ class Documents:
         if start is None or end is None:
             return
         number = self.line_map.mark_data(node.leaf("bytes") or end)
-        row = Row(
+        row = RateRow(
             line=number,
             stream=stream,
             role=role,

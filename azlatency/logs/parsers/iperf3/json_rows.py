@@ -40,7 +40,7 @@ _Jitter = Annotated[int, _JITTER_BOUNDS] | Annotated[float, _JITTER_BOUNDS] | No
 
 
 class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
-    """The interval of one stream, or the sum of all; the same names as `iperf_rows.Row`, computed when asked for."""
+    """The interval of one stream, or the sum of all; the names of `iperf_rows.RateRow`, computed when asked for."""
 
     socket: int | float | str | None = None
     start: _Number = None

@@ -37,6 +37,7 @@ class Iperf3Parser(Parser):
         "congestion": ("-C", "--congestion"),
         "tos": ("-S", "--tos"),
         "rate": ("-b", "--bitrate", "--bandwidth"),
+        "fq-rate": ("--fq-rate",),
         "blocks": ("-k", "--blockcount"),
     }
     switches: ClassVar = {"no-delay": ("-N", "--no-delay"), "zerocopy": ("-Z", "--zerocopy")}

@@ -1,7 +1,7 @@
 """One iperf3 test: streams and sides of its rows, the tables that follow, and the checks.
 
-Text and JSON readers collect `Row` objects in a `Test`; `Test.finish` names the streams, writes metrics and intervals,
-and checks them.
+Text and JSON readers collect `RateRow` objects in a `Test`; `Test.finish` names the streams, writes metrics and
+intervals, and checks them.
 
 *Names of streams.* None is the test as a whole (``[SUM]`` or the only stream); one of several streams is its socket
 number. With ``--bidir`` the name is the role as the log prints it: ``TX-C`` (client sends), ``RX-C`` (client receives),
@@ -30,12 +30,12 @@ from azlatency.logs.parsers.iperf_rows import (
     SHORT_TAIL,
     SUM,
     Connection,
-    Row,
+    RateRow,
     percent_agrees,
 )
 from azlatency.logs.record import Run
 
-IntervalRow = Row | JsonRow
+IntervalRow = RateRow | JsonRow
 #: Side and role: a direction of a test.
 _Direction = tuple[str, str]
 _LONGEST_OVERRUN = 1.05
@@ -119,8 +119,8 @@ class Test:
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
     intervals: Intervals = field(default_factory=Intervals)
-    summary: list[Row] = field(default_factory=list)
-    server_totals: list[Row] = field(default_factory=list)
+    summary: list[RateRow] = field(default_factory=list)
+    server_totals: list[RateRow] = field(default_factory=list)
     """The totals in the output of the server that its client prints; they repeat those of the client's summary."""
     sent: list[tuple[int, str, Quantity]] = field(default_factory=list)
     """Datagrams sent, which 3.1 and older print in a separate line: line, stream, count."""
@@ -306,7 +306,7 @@ class Test:
         return stream if role is None else f"{role} {stream}"
 
     def _write_summary(self) -> None:
-        by_name: dict[str | None, list[Row]] = {}
+        by_name: dict[str | None, list[RateRow]] = {}
         for row in self.summary:
             by_name.setdefault(self._stream_name(row), []).append(row)
         for name, rows in by_name.items():
@@ -333,7 +333,7 @@ class Test:
                 if value is not None:
                     self.run.add_metric(metric, value, row.line, side="server", stream=name, scope=scope)
 
-    def _is_missing(self, row: Row, rows: list[Row]) -> bool:
+    def _is_missing(self, row: RateRow, rows: list[RateRow]) -> bool:
         """Whether a printed zero means that the results of an end did not arrive, not that it transferred nothing."""
         if not row.silent or row.side is None:
             return False
@@ -348,7 +348,7 @@ class Test:
         self.results_missing = self.results_missing or not self.server
         return True
 
-    def _write_total(self, row: Row, name: str | None, *, sizes: bool) -> None:
+    def _write_total(self, row: RateRow, name: str | None, *, sizes: bool) -> None:
         """Write the metrics of one total; without ``sizes`` only those that the receiver counted."""
         run = self.run
         scope = "run" if name == row.role else "stream"
@@ -375,7 +375,7 @@ class Test:
             if self.run.value(metric, side=side, stream=name) is None:
                 self.run.add_metric(metric, value, line, side=side, stream=name, scope="stream" if name else "run")
 
-    def _compare_ends(self, rows: list[Row]) -> None:
+    def _compare_ends(self, rows: list[RateRow]) -> None:
         sender = next((row for row in rows if row.side == "sender" and row.bytes), None)
         receiver = next((row for row in rows if row.side == "receiver" and row.bytes), None)
         if sender is None or receiver is None or sender.bytes is None or receiver.bytes is None:
@@ -387,7 +387,7 @@ class Test:
             text = f"received {receiver.bytes.printed}, more than {sender.bytes.printed} sent{reason}"
             self.run.add_event("receiver_gt_sender", "info" if omit else "warning", text, receiver.line)
 
-    def _set_duration(self, rows: list[Row]) -> None:
+    def _set_duration(self, rows: list[RateRow]) -> None:
         """Set the measured duration: the receiver's, by which its throughput was divided, else the sender's."""
         ordered = sorted(rows, key=lambda row: row.side != "receiver")
         if not ordered or self.run.row.get("duration_ns") is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import BLANK, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Test
-from azlatency.logs.parsers.iperf_rows import Connection, Row
+from azlatency.logs.parsers.iperf_rows import Connection, RateRow
 from azlatency.logs.record import Recorder
 
 _SEPARATOR = "- - - - "
@@ -43,7 +43,7 @@ _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 
-class Iperf3Text(LineLog):
+class Iperf3Text(RuleReader):
     """Reads the text of one log; each client or accepted connection is a test."""
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
@@ -238,9 +238,9 @@ class Iperf3Text(LineLog):
             row.side = row.side or test.local_side(row.role)
             test.summary.append(row)
 
-    def _read_row(self, line: Line, match: re.Match[str]) -> Row:
+    def _read_row(self, line: Line, match: re.Match[str]) -> RateRow:
         stream, role, start, end, size, size_unit, rate, rate_unit, *_, label = match.groups()
-        return Row(
+        return RateRow(
             line=line.number,
             stream=stream,
             role=role,
@@ -253,7 +253,7 @@ class Iperf3Text(LineLog):
             omitted=label == "(omitted)",
         )
 
-    def _read_udp(self, row: Row, match: re.Match[str], *, total: bool) -> None:
+    def _read_udp(self, row: RateRow, match: re.Match[str], *, total: bool) -> None:
         """Read jitter, lost and total of the receiver; up to 3.1 the summary has one row for both ends."""
         row.datagrams = count(match["total"])
         if total and row.side == "sender":
@@ -265,7 +265,7 @@ class Iperf3Text(LineLog):
             row.datagrams_side = self.test.local_side(row.role) if self.test is not None else None
         row.side = row.side or "receiver"
 
-    def _read_count(self, row: Row, match: re.Match[str]) -> None:
+    def _read_count(self, row: RateRow, match: re.Match[str]) -> None:
         """Read a single count: retransmits or, in sender rows of UDP, datagrams, depending on the column titles."""
         row.side = row.side or "sender"
         if match["cwnd"] is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 
 from azlatency.logs.grammar.json_lines import JsonLineMap
-from azlatency.logs.grammar.rules import BLANK, DATA, Line, LineLog, bulk, data
+from azlatency.logs.grammar.rules import BLANK, DATA, Line, RuleReader, bulk, data
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
@@ -24,7 +24,7 @@ _PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-class Samples(LineLog):
+class Samples(RuleReader):
     """Reads the samples of ``-R``, truncated to whole microseconds."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -82,7 +82,7 @@ class _Pair(Struct, gc=False, forbid_unknown_fields=True):
     frequency: _Whole
 
 
-class Table(Struct, forbid_unknown_fields=True):
+class FrequencyFile(Struct, forbid_unknown_fields=True):
     """The document of ``-P``."""
 
     latencies: list[_Pair]

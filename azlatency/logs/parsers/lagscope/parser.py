@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.lagscope.files import CSV_HEADER, Samples, Table, read_json
+from azlatency.logs.parsers.lagscope.files import CSV_HEADER, FrequencyFile, Samples, read_json
 from azlatency.logs.parsers.lagscope.text import LABEL, LagscopeText
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import find_line
@@ -21,7 +21,7 @@ class LagscopeParser(Parser):
     table_dialect = "lagscope-json"
     options: ClassVar = {"requested_count": ("-n",)}
     document_keys: ClassVar = {"latencies": "["}
-    document_type = Table
+    document_type = FrequencyFile
     signatures = (
         Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
         Signature(CSV_HEADER, re.escape(CSV_HEADER)),

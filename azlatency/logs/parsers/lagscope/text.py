@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
@@ -36,7 +36,7 @@ def _time_of_day(line: Line) -> int | None:
     return 3600 * int(clock[1]) + 60 * int(clock[2]) + int(clock[3]) if clock else None
 
 
-class LagscopeText(LineLog):
+class LagscopeText(RuleReader):
     """Reads one log of a sender."""
 
     prefix = re.compile(LABEL)

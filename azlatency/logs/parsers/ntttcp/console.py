@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import DATA, Line, LineLog, data, known
+from azlatency.logs.grammar.rules import DATA, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
@@ -48,7 +48,7 @@ _LINUX = {
 _SHOWN = ("%", "MHz", "us")
 
 
-class ConsoleText(LineLog):
+class ConsoleText(RuleReader):
     """Reads the console output of Linux and of Windows."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import Line, LineLog, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
@@ -14,7 +14,7 @@ from azlatency.logs.record import Recorder
 _HTML = r"(?:h[1-6]|[abip]|t[dhr]|li|em|code|strong|title|span|div|small|summary|center|figcaption)"
 
 
-class XmlReport(LineLog):
+class XmlReport(RuleReader):
     """Reads the report of ``-x``, which has one element per line."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar.rules import Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
@@ -45,7 +45,7 @@ _REPLACED = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 
 
-class PingText(LineLog):
+class PingText(RuleReader):
     """Reads the lines of one log; a header, or a second summary, begins a new run."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:

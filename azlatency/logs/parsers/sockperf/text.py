@@ -6,7 +6,7 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, LineLog, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
@@ -43,7 +43,7 @@ _SPREADS = {
 }
 
 
-class SockperfText(LineLog):
+class SockperfText(RuleReader):
     """Reads the lines of one log; each further ``Server No:`` block is another run."""
 
     prefix = re.compile(r"\s*sockperf: ?")

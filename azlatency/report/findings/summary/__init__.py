@@ -1,6 +1,6 @@
 """The answer of a study to its question, in one sentence with its numbers.
 
-The shape of the answer follows from what the study measured: an emulated network, the effect of a setting, several
+What kind of answer a study gets follows from what it measured: an emulated network, the effect of a setting, several
 pairs of zones, placements, a falling rate, connect times, or expectations alone. Every number is computed.
 """
 
@@ -22,14 +22,14 @@ from azlatency.report.findings.summary.settings import settings
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.placement import Condition, conditions, widest
 from azlatency.studies.conclusions import conclusions
-from azlatency.studies.round_trip_runs import latency
-from azlatency.studies.runs import STEP
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import STEP
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 _NOTHING = Answer(
@@ -39,7 +39,7 @@ _NOTHING = Answer(
 )
 
 
-def conclude(study: Study) -> Card:
+def make_card(study: Study) -> Card:
     """Answer the question of a study.
 
     Parameters
@@ -55,9 +55,9 @@ def conclude(study: Study) -> Card:
     runs = latency(study)
     measured = conditions(study, runs)
     data = Data(study, runs, widest(measured))
-    shapes = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
-              goodputs, expectations)  # fmt: skip
-    answer = next((answer for shape in shapes if (answer := shape(data)) is not None), _NOTHING)
+    kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
+             goodputs, expectations)  # fmt: skip
+    answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
     first = next(iter(conclusions(study)), None)
     if answer.badge != "emulated":
         answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))

@@ -15,7 +15,7 @@ from azlatency.studies.format import format_value, one_prefix
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 PLACES = {
     "same_host": "on one host",
@@ -29,7 +29,7 @@ PLACES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one shape of answer says; the attributes are those of `Card`."""
+    """What one kind of answer says; the attributes are those of `Card`."""
 
     badge: Badge
     answer: Sentence = ()

@@ -8,19 +8,19 @@ from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
 from azlatency.studies.format import join_words, one_prefix
-from azlatency.studies.runs import of_whole_runs, run_table
-from azlatency.studies.zones import zone_maps
+from azlatency.studies.manifest.zones import zone_maps
+from azlatency.studies.runs.run_table import run_table, whole_run_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 
 def connect_times(data: Data) -> Answer | None:
     """Say how long it takes to open a connection; a connect time is not a round trip."""
     study = data.study
-    least, mean = (of_whole_runs(study.metrics, f"connect_{name}")["value"] for name in ("min", "mean"))
+    least, mean = (whole_run_rows(study.metrics, f"connect_{name}")["value"] for name in ("min", "mean"))
     table = run_table(study)
     table = table[table.index.isin(least.index)]
     if not len(table):

@@ -25,10 +25,10 @@ from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.placement import Change, Condition, changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value
-from azlatency.studies.runs import of_whole_runs
+from azlatency.studies.runs.run_table import whole_run_rows
 
 if TYPE_CHECKING:
-    from azlatency.studies.store import Study
+    from azlatency.studies.store.study import Study
 
 _STEPS = {
     "availability_set": "An availability set", "proximity_placement_group": "A placement group",
@@ -95,7 +95,7 @@ def _separated(data: Data, steps: Sequence[Change]) -> Sentence:
     """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
     if steps[0].base.origin != "log":
         return ()
-    minima = of_whole_runs(data.study.metrics, "rtt_min")["value"]
+    minima = whole_run_rows(data.study.metrics, "rtt_min")["value"]
     comparisons: list[Sentence] = []
     for step in sorted(steps, key=lambda step: step.other.message_bytes or 0):
         slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()

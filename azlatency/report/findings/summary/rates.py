@@ -10,8 +10,8 @@ from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import falling, throughput_series
 from azlatency.studies.format import count_of, format_value, one_prefix
-from azlatency.studies.runs import client_side_runs, run_table
-from azlatency.studies.throughput_runs import throughput
+from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd

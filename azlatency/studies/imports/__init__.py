@@ -1,0 +1,1 @@
+"""Logs become a study: copied, parsed, joined with the manifest and written."""

@@ -1,0 +1,234 @@
+"""Join the rows of logs that were parsed with those that are stored, and with the manifest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from azlatency.logs import schema
+from azlatency.logs.tables import Logs
+from azlatency.studies.format import count_of
+from azlatency.studies.manifest.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
+from azlatency.studies.runs.copies import (
+    COPIED_RUN,
+    ENOUGH,
+    POSSIBLE_COPY,
+    PRINTED,
+    SUSPICIOUS,
+    SUSPICIOUS_IN_REPORT,
+    copies_among,
+    counts_of,
+    have_equal_marks,
+)
+from azlatency.studies.runs.run_table import tables_of_logs
+from azlatency.studies.store.tables import (
+    PARSED_RUNS,
+    VALUE_MARKS,
+    in_order,
+    read_stored,
+    row_groups,
+    select_sources,
+    stored_schema,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Tables that depend on the bytes of the logs alone, apart from some events.
+PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples", "events", PARSED_RUNS)
+#: Code of the events of files that describe the same run as a log.
+SAME_RUN = "same_run_as_log"
+#: Codes of events that depend on the manifest start with this.
+_FROM_MANIFEST = "manifest_"
+#: Events that a summary lists, besides errors, and one that it lists once for all logs.
+_LISTED, _LISTED_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
+#: At most this many events of a log are listed.
+_MOST_LISTED = 1000
+_MOST_NAMED = 3
+_CONSEQUENCE = {
+    COPIED_RUN: "counted once",
+    POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
+}
+
+
+class Assembled(NamedTuple):
+    """The tables of a study by name; the events that a summary lists, how many more each log has, and its notes."""
+
+    tables: dict[str, pa.Table]
+    listed: list[dict[str, str]]
+    more: dict[str, int]
+    notes: list[str]
+
+
+def assemble(
+    folder: Path,
+    kept: Set[str],
+    added: Iterable[Mapping[str, pa.Table]],
+    large: Mapping[str, Sequence[Path | IO[bytes]]],
+    paths: Mapping[str, str],
+    manifest: Manifest,
+) -> Assembled:
+    """Return the tables of a study from the stored rows in ``folder`` of the logs that are ``kept``, and the others.
+
+    ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
+    the path of each log by its id, in the order of the files.
+    """
+    import pyarrow as pa
+
+    parts = {name: [stored_schema(name).empty_table()] for name in PARSED if name != "samples"}
+    parts["samples"] = [schema.arrow_schema("samples").empty_table()]
+    seen = set(paths) - kept
+    for batch in added:
+        ids = set(batch["sources"]["source_id"].to_pylist())
+        for name in PARSED:
+            parts[name].append(select_sources(batch[name], ids & seen))
+        seen -= ids
+    if kept:
+        for name in PARSED:
+            stored = read_stored(folder, name)
+            parts[name].insert(0, select_sources(_parser_events(stored) if name == "events" else stored, kept))
+    tables = {name: in_order(pa.concat_tables(parts.pop(name)), list(paths)) for name in PARSED}
+    # The path of a log is that of the first file with these bytes.
+    position = tables["sources"].schema.get_field_index("path")
+    tables["sources"] = tables["sources"].set_column(position, "path", pa.array(list(paths.values()), pa.string()))
+    runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
+    tables["runs"] = runs
+    of_copies, notes = _copies(tables, large, paths)
+    events = pa.concat_tables([_with_names_of_logs(tables["events"], runs, paths), of_manifest, of_copies])
+    tables["events"] = in_order(events, list(paths))
+    return Assembled(tables, *_listed(tables["events"]), notes)
+
+
+def _parser_events(events: pa.Table) -> pa.Table:
+    """Return the events that depend neither on the manifest nor on other logs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
+    return events.filter(pc.invert(pc.or_(of_copies, pc.starts_with(events["code"], _FROM_MANIFEST))))
+
+
+def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, str]) -> pa.Table:
+    """Name the log and the run in the events of files that describe the same run as the log beside them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.equal(events["code"], SAME_RUN)).as_py():
+        return events
+    frame = runs.select(["run_id", "source_id", "tool", "dialect", "command"]).to_pandas()
+    logs = tables_of_logs(frame.assign(file=frame["source_id"].map(paths)))
+    tools = dict(zip(frame["run_id"], frame["tool"], strict=True))
+    sources = dict(zip(frame["run_id"], frame["source_id"], strict=True))
+    rows = events.to_pylist()
+    for row in rows:
+        if row["code"] == SAME_RUN:
+            log = logs.get(row["run_id"])
+            named = f"the log of {tools[row['run_id']]}" if log is None else paths[sources[log]]
+            run = "" if log is None else f" ({log})"
+            row["text"] = f"this file and {named} describe the same run{run}; count only one of them"
+    return pa.Table.from_pylist(rows, schema=events.schema)
+
+
+def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:
+    """Return the events that a summary lists, and the number of the others by log."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen = pc.or_(pc.is_in(events["code"], pa.array(_LISTED)), pc.equal(events["severity"], "error"))
+    listed, counts = [], Counter[str]()
+    for event in events.filter(pc.and_(chosen, pc.not_equal(events["code"], _LISTED_ONCE))).to_pylist():
+        counts[event["source_id"]] += 1
+        if counts[event["source_id"]] <= _MOST_LISTED:
+            listed.append(event)
+    return listed, {source_id: n - _MOST_LISTED for source_id, n in counts.items() if n > _MOST_LISTED}
+
+
+def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
+    """Return runs with the columns of the manifest, and its events."""
+    import pyarrow as pa
+
+    logs = Logs()
+    columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
+    given = [name for name in columns if runs[name].null_count < runs.num_rows]
+    if not manifest.entries and ONLY_DESCRIBED.isdisjoint(given):
+        # All runs have the defaults of the study.
+        run = dict.fromkeys(columns)
+        manifest.describe(run, "")
+        for name in ONLY_DESCRIBED:
+            position = runs.schema.get_field_index(name)
+            field = runs.field(position)
+            runs = runs.set_column(position, field, pa.repeat(pa.scalar(run[name], field.type), runs.num_rows))
+        return runs, logs.to_arrow("events")
+    rows = [{**dict.fromkeys(columns), **run} for run in runs.select(given).to_pylist()]
+    for run in rows:
+        for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
+            event = {"source_id": run["source_id"], "run_id": run["run_id"], "line": run["first_line"]}
+            logs.rows["events"].append({**event, "code": code, "severity": severity, "text": text})
+    for name in DESCRIBED:
+        position = runs.schema.get_field_index(name)
+        values = pa.array([run[name] for run in rows], runs.field(position).type)
+        runs = runs.set_column(position, runs.field(position), values)
+    return runs, logs.to_arrow("events")
+
+
+def _copies(
+    tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
+) -> tuple[pa.Table, list[str]]:
+    """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
+        columns = ["run_id", PRINTED[name]]
+        ids = {run_id[:16] for run_id in run_ids}
+        yield select_sources(tables[name].select(columns), ids)
+        for source_id in sorted(ids & large.keys()) if name == "samples" else ():
+            for file in large[source_id]:
+                yield from row_groups(file, columns)
+
+    marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
+    marked = have_equal_marks(marks, counts >= SUSPICIOUS_IN_REPORT)
+    runs = tables["runs"].filter(pa.array(marked))
+    sizes = dict(counts_of(tables["runs"]["source_id"]))
+    sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
+    reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
+    logs = Logs()
+    noted: dict[tuple[str, str], _Noted] = {}
+    fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
+    for copy in copies_among(lambda names: [runs.select(names)], marks[marked], sizes, printed, fewest):
+        if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
+            continue
+        place = f"{paths[copy.of_source]}:{copy.of_line}"
+        code = COPIED_RUN if copy.values >= ENOUGH else POSSIBLE_COPY
+        text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
+        event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
+        logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
+        noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
+    notes = [
+        f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
+        f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
+        for (file, code), note in noted.items()
+    ]
+    return logs.to_arrow("events"), notes
+
+
+class _Noted:
+    """The runs of a file that are copies: the line of the first, how many, and the first places of the originals."""
+
+    def __init__(self, line: int) -> None:
+        self.line, self.count = line, 0
+        self.places: list[str] = []
+
+    def add(self, place: str) -> None:
+        """Count a run, and keep its place if it is one of the first."""
+        self.count += 1
+        if len(self.places) < _MOST_NAMED:
+            self.places.append(place)
+
+
+def shortened(names: Sequence[str], count: int | None = None) -> str:
+    """List up to three names; ``count`` says how many there are if not all are given."""
+    more = (len(names) if count is None else count) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

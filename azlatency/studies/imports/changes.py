@@ -1,0 +1,132 @@
+"""Compare the logs of a study with its last import: which files are new, gone or different."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.expand import shown_name
+from azlatency.studies.format import count_of
+from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.store.own_files import ManifestError
+from azlatency.studies.store.remote import RemoteFile, is_url, list_url
+from azlatency.studies.store.study import data_folder, digest, read_stamp
+
+
+def changed_since_import(name: str) -> str:
+    """Say how the logs and the manifest of a study differ from its imported tables.
+
+    For example ``"parser version changed, 3 files added, 2 removed"``. Empty if the tables are up to date, or if the
+    logs were imported from a URL or from a place that no longer exists.
+    """
+    stamp = read_stamp(data_folder("processed") / name)
+    roots = [Path(root) for root in stamp["roots"]] or [data_folder("raw") / name]
+    if any(map(is_url, stamp["roots"])) or not all(root.exists() for root in roots):
+        return ""
+    try:
+        manifest = find_manifest(name, roots)
+        files = {path: file for path, file in list_files(roots, manifest)[0] if manifest.ignored(path) is None}
+    except (ManifestError, OSError) as error:
+        return f"the manifest cannot be read ({error})"
+    before = stamp["files"]
+    counts = {
+        "added": len(files.keys() - before.keys()),
+        "removed": len(before.keys() - files.keys()),
+        "changed": sum(fingerprint(files[path], before[path])["sha256"] != before[path]["sha256"]
+                       for path in files.keys() & before.keys()),
+    }  # fmt: skip
+    numbers = [(count, verb) for verb, count in counts.items() if count]
+    changes = ["parser version changed"] if stamp["parser_version"] != parser_version() else []
+    changes += [f"{count_of(count, 'file')} {verb}" for count, verb in numbers[:1]]  # the noun is written once
+    changes += [f"{count:,} {verb}" for count, verb in numbers[1:]]
+    changes += [f"{FILE_NAME} changed"] if stamp["manifest"] != digest(manifest.files) else []
+    return ", ".join(changes)
+
+
+def find_manifest(name: str, roots: Sequence[Path | str]) -> Manifest:
+    """Read the manifest of a single source folder, or otherwise that of ``data/raw/<name>``; it may be empty."""
+    root = roots[0] if len(roots) == 1 else None
+    folder = root if isinstance(root, Path) and root.is_dir() else None
+    raw = data_folder("raw") / name
+    if folder is not None and ((folder / FILE_NAME).is_file() or not raw.is_dir()):
+        return read_manifest(folder, name)
+    return read_manifest(raw, name)
+
+
+def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tuple[str, str | RemoteFile]], list[str]]:
+    """Return the path to show and the file of every log, and a message for every file that is not read.
+
+    Hidden files and the files of the manifest are left out. A symbolic link inside a folder is refused, because it
+    could show any file of this machine. A name that is not UTF-8 is shown with its bytes escaped.
+    """
+    files: list[tuple[str, str | RemoteFile]] = []
+    refused: list[str] = []
+    entries: Iterable[tuple[str | RemoteFile, str, str]]
+    for root in roots:
+        if isinstance(root, str):
+            prefix, entries = list_url(root, prefixed=len(roots) > 1)
+        else:
+            prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
+            entries = iter_entries(str(root)) if root.is_dir() else [(str(root), root.name, "")]
+        for file, inside, problem in entries:
+            path = prefix + shown_name(inside)
+            if manifest.is_own_file(path):
+                continue
+            if problem:
+                refused.append(f"{path}: {problem}")
+            else:
+                files.append((path, file))
+    return files, refused
+
+
+def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield file, path below the root and problem of every entry of a folder, in order of name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        yield folder, under.rstrip("/"), f"{error.strerror}; check the permissions"
+        return
+    for entry in entries:
+        name = under + entry.name
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            yield entry.path, name, "a symbolic link is not followed; copy the file that it points to"
+        elif entry.is_dir():
+            yield from iter_entries(entry.path, f"{name}/")
+        else:
+            yield entry.path, name, "" if entry.is_file() else "not a regular file"
+
+
+def fingerprint(file: str | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
+
+    The hash of a new file and of one in a store is left to the process that parses it.
+    """
+    current: dict[str, Any]
+    if isinstance(file, RemoteFile):
+        current = {"size": file.size, "mtime_ns": file.version}
+    else:
+        status = os.stat(file)
+        current = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    if before is not None and before["size"] == current["size"] and before["mtime_ns"] == current["mtime_ns"]:
+        return before
+    if before is not None:
+        current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
+        if isinstance(file, str):
+            with open(file, "rb") as stream:
+                current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return current
+
+
+def has_changed(file: Path, mark: dict[str, Any]) -> bool:
+    """Return whether a file is not the one that `fingerprint` described."""
+    try:
+        status = file.stat()
+    except OSError:
+        return True
+    return bool((status.st_size, status.st_mtime_ns) != (mark["size"], mark["mtime_ns"]))

@@ -1,0 +1,495 @@
+"""Import the logs of a study: parse them, add the manifest, and write the tables.
+
+The import is incremental: the tables of a log depend on its bytes and the parser version only, and are kept while these
+stay the same; the manifest is joined afterwards. Fresh and incremental imports write the same bytes. The import is
+atomic: if it fails or is killed, the old tables stay. Logs are only read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from azlatency.logs.parse import LogError
+from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.copied_files import id_at_other_time
+from azlatency.logs.source.expand import path_of
+from azlatency.studies.format import count_of
+from azlatency.studies.imports.assembly import Assembled, assemble, shortened
+from azlatency.studies.imports.changes import find_manifest, fingerprint, has_changed, list_files
+from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch, split, with_ids
+from azlatency.studies.imports.writer import write_study
+from azlatency.studies.manifest.machine_names import parse_maps
+from azlatency.studies.manifest.manifest import Manifest
+from azlatency.studies.manifest.names import differing_pair
+from azlatency.studies.runs.run_table import END_COLUMNS, paths_by_scenario
+from azlatency.studies.store.remote import RemoteFile, checked_out, fetched_manifest, is_url, publish
+from azlatency.studies.store.study import (
+    EMPTY_STAMP,
+    LAYOUT,
+    STAMP_FILE,
+    Stamp,
+    altered_files,
+    check_study_name,
+    data_folder,
+    data_version,
+    digest,
+    list_studies,
+    read_stamp,
+    recover,
+)
+from azlatency.studies.store.tables import large_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+#: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
+REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
+#: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
+_NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: Scenarios of several paths that are named.
+_SCENARIOS = 3
+
+
+@dataclass
+class ImportSummary:
+    """What an import read and wrote.
+
+    Attributes
+    ----------
+    study : str
+        Name of the study.
+    folder : pathlib.Path or str
+        Folder of the tables, or its URL.
+    runs_by_tool : dict of str to int
+        Number of runs of each tool.
+    not_recognised, unreadable, ignored, duplicates, problems : list of str
+        One message per file: no known tool, damaged, ignored by the manifest, identical to another file, or with an
+        error.
+    missing : dict of str to int
+        Number of runs without the metadata of that name.
+    notes : list of str
+        What to know before the runs are used: scenarios of several paths.
+    reused, parsed : int
+        Number of files that kept their rows, and that were parsed.
+    unchanged : bool
+        Whether nothing changed since the last import, so that nothing was written.
+    data_version : str
+        See `Study.data_version`.
+    """
+
+    study: str
+    folder: Path | str
+    runs_by_tool: dict[str, int] = field(default_factory=dict)
+    not_recognised: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
+    missing: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    reused: int = 0
+    parsed: int = 0
+    unchanged: bool = False
+    data_version: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether a run was imported, or the study consists of reported numbers or a baseline only."""
+        return bool(self.runs_by_tool) or not (self.not_recognised or self.unreadable)
+
+
+def import_study(
+    name: str,
+    sources: Sequence[Path | str] | None = None,
+    *,
+    out: Path | str | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    rebuild: bool = False,
+    replace: bool = False,
+) -> ImportSummary:
+    """Import the logs of a study into ``data/processed/<name>``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the study.
+    sources : sequence of path-like, optional
+        Files, archives or folders, or their URLs (``s3://``, ``abfs://``, ``gs://``, ``memory://`` and others that
+        fsspec knows). Default: ``data/raw/<name>``. A single folder may contain its own ``study.toml``; otherwise that
+        of ``data/raw/<name>`` applies, if it exists.
+    out : path-like, optional
+        Folder of the imported studies, or its URL. Default: ``data/processed``.
+    executor : concurrent.futures.Executor, optional
+        Executor that parses the files; that of a Dask cluster is ``distributed.Client(address).get_executor()``. Its
+        workers read the sources themselves. The tables are the same with any executor. Default: parse the files one
+        after the other in this process.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with the number of files, whenever some are parsed.
+    rebuild : bool, default False
+        Parse every log and write every table again, whatever was imported before.
+    replace : bool, default False
+        Replace a study of this name that was imported from other folders.
+
+    Returns
+    -------
+    ImportSummary
+        What was read, what was not, and which metadata is missing.
+
+    Raises
+    ------
+    LogError
+        If a source does not exist, a store refuses access, a worker died, or the study of this name was imported from
+        another folder. The old tables stay.
+    ManifestError
+        If ``study.toml`` or a file that it names cannot be used. The old tables stay.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> summary = az.import_study("westeurope-azure-cni")
+    >>> summary.runs_by_tool
+    {'iperf3': 5, 'ntttcp': 5, 'qperf': 10, 'sockperf': 5}
+    """
+    check_study_name(name)
+    with ExitStack() as stack:
+        if out is None or not is_url(out):
+            folder = Path(out or data_folder("processed")) / name
+            if not replace:
+                _check_origin(folder, name, sources)
+            return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
+        folder = stack.enter_context(checked_out(str(out), name))
+        if not replace:
+            _check_origin(folder, name, sources)
+        summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
+        if summary.usable and not summary.unchanged:
+            publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
+        summary.folder = f"{str(out).rstrip('/')}/{name}"
+        return summary
+
+
+def _import(
+    name: str,
+    sources: Sequence[Path | str] | None,
+    folder: Path,
+    stack: ExitStack,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+    *,
+    rebuild: bool,
+) -> ImportSummary:
+    """Import a study into a folder of this machine; see `import_study`."""
+    roots = _roots(name, sources)
+    _check_roots(name, roots, given=bool(sources))
+    described = stack.enter_context(fetched_manifest(roots[0])) if len(roots) == 1 else None
+    manifest = find_manifest(name, roots if described is None else [described])
+    recover(folder)
+    summary = ImportSummary(name, folder)
+    before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
+    files, marks = _select_files(roots, manifest, summary, before)
+    stamp: Stamp = {
+        "study": name,
+        "parser_version": parser_version(),
+        "manifest": digest(manifest.files),
+        # A page shows the lines of logs that are not in data/raw.
+        "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
+        "origin": _origin(folder, roots),
+        "files": marks,
+        "refused": list(summary.unreadable),
+        "layout": LAYOUT,
+    }
+    if all(before[key] == value for key, value in stamp.items()):
+        return _restore_summary(before, summary)
+    reused = _reusable_paths(before, stamp)
+    changed = {
+        path: Path(file) if isinstance(file, str) else file for path, file in files.items() if path not in reused
+    }
+    parsed = _parse(changed, marks, summary, executor, progress)
+    parsed += _parse_at_other_times(files, marks, reused)
+    paths = _list_sources(marks, manifest, summary)
+    kept = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
+    large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
+    files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
+    linked = []
+    for source_id, file in large_files(folder):
+        if source_id in kept:
+            linked.append(file)
+            files_of_large.setdefault(source_id, []).append(file)
+    assembled = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
+    _summarize(assembled, paths, manifest, summary)
+    stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
+    stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
+    summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
+    if summary.usable:
+        write_study(folder, assembled.tables, large, linked, stamp, manifest)
+    return summary
+
+
+def _roots(name: str, sources: Sequence[Path | str] | None) -> list[Path | str]:
+    """Return the files, folders and URLs of the logs of a study."""
+    return [str(source) if is_url(source) else Path(source) for source in sources or [data_folder("raw") / name]]
+
+
+def _origin(folder: Path, roots: Sequence[Path | str]) -> list[str]:
+    """Return where the logs of an imported study are: relative to its folder if both are in the same place.
+
+    A project that is moved or mounted elsewhere then keeps its studies.
+    """
+    place = folder.resolve()
+    paths = [root if isinstance(root, str) else root.resolve() for root in roots]
+    return [
+        os.path.relpath(path, place) if isinstance(path, Path) and place.parents[1] in path.parents else str(path)
+        for path in paths
+    ]
+
+
+def other_origin(folder: Path, name: str, sources: Sequence[Path | str] | None = None) -> str:
+    """Return where the logs of the study in this folder are, if not among these sources; else an empty string."""
+    recover(folder)
+    origin = _origin(folder, _roots(name, sources))
+    left_out = [path for path in read_stamp(folder)["origin"] if path not in origin]
+    if not left_out:
+        return ""
+    return left_out[0] if is_url(left_out[0]) else os.path.normpath(folder.resolve() / left_out[0])
+
+
+def _check_origin(folder: Path, name: str, sources: Sequence[Path | str] | None) -> None:
+    """Raise `LogError` if the study in this folder contains logs of a place that is not imported now."""
+    if origin := other_origin(folder, name, sources):
+        raise LogError(
+            f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing was "
+            "written. Choose another name, or replace the study with --replace (in Python: replace=True)"
+        )
+
+
+def _intact_stamp(folder: Path) -> Stamp:
+    """Return what was imported before; the empty stamp if its files are not as they were written, so that all are."""
+    before = read_stamp(folder)
+    if before["layout"] != LAYOUT:
+        return EMPTY_STAMP
+    altered = altered_files(folder, before)
+    for name in altered:
+        if (folder / name).exists():
+            warnings.warn(f"{folder / name}: not as it was imported (its SHA-256 differs); written again", stacklevel=2)
+    return EMPTY_STAMP if altered else before
+
+
+def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None:
+    """Raise `LogError` if a source does not exist; that of a URL shows when its files are listed."""
+    for root in roots:
+        if isinstance(root, str) or root.exists():
+            continue
+        if given:
+            raise LogError(f"{root}: no such file or folder; check the path")
+        known = ", ".join(list_studies()) or "none"
+        raise LogError(f"study {name!r} not found. Known studies: {known}")
+
+
+def _select_files(
+    roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
+) -> tuple[dict[str, str | RemoteFile], dict[str, Any]]:
+    """Return the logs and their fingerprints by path; list ignored and unreadable files in the summary."""
+    files: dict[str, str | RemoteFile] = {}
+    marks = {}
+    listed, refused = list_files(roots, manifest)
+    summary.unreadable += refused
+    for path, file in listed:
+        if reason := manifest.ignored(path):
+            summary.ignored.append(f"{path}: {reason}")
+            continue
+        known = before["files"].get(path)
+        try:
+            mark = fingerprint(file, known)
+        except OSError as error:
+            summary.unreadable.append(f"{path}: {error.strerror}; check the file")
+            continue
+        tool = manifest.tool(path)
+        files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
+    return files, marks
+
+
+def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
+    """Return the paths of the logs whose rows are still valid: they depend on the bytes and the parsers only."""
+    if any(before[key] != stamp[key] for key in ("parser_version", "layout")):
+        return set()
+    files = before["files"]
+    return {
+        path
+        for path, file in stamp["files"].items()
+        if (then := files.get(path))
+        and then.get("sources")
+        and then["sha256"] == file.get("sha256")
+        and then["tool"] == file["tool"]
+    }
+
+
+def _parse(
+    files: dict[str, Path | RemoteFile],
+    marks: dict[str, Any],
+    summary: ImportSummary,
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None,
+) -> list[ParsedBatch]:
+    """Parse files in batches, and add the hash and the sources of each file to its mark.
+
+    The mark of a file that cannot be read, or that changed while it was read, is removed: it is tried again.
+    """
+    batches = list(split(files, marks))
+    mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
+    parsed: list[ParsedBatch] = []
+    done = 0
+    try:
+        for batch, result in zip(batches, mapper(parse_batch, batches), strict=True):
+            if result.parser_version != parser_version():
+                raise LogError(
+                    f"a worker has another version of the parsers ({result.parser_version} instead of "
+                    f"{parser_version()}); install the same version of azlatency on every machine"
+                )
+            parsed.append(result)
+            for (path, file, _), read in zip(batch, result.files, strict=True):
+                problem = read.problem
+                if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
+                    problem = CHANGED
+                if problem:
+                    summary.unreadable.append(f"{path}: {problem}")
+                    del marks[path]
+                else:
+                    marks[path] |= {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(files))
+    except BrokenExecutor as error:
+        raise LogError(f"a worker process died ({error}); check its memory and import again") from None
+    return parsed
+
+
+def _parse_at_other_times(
+    files: Mapping[str, str | RemoteFile], marks: dict[str, Any], reused: set[str]
+) -> list[ParsedBatch]:
+    """Parse the files again whose bytes are those of another one, but whose names state another time.
+
+    Their sources get ids of their own. A large log is never equal by chance.
+    """
+    first: dict[str, str] = {}
+    batches = []
+    for path, mark in marks.items():
+        ids = {}
+        for source_id, shown in mark["sources"]:
+            other = first.setdefault(source_id, shown)
+            if other != shown and (renamed := id_at_other_time(source_id, shown, other)):
+                ids[source_id] = renamed
+        if not ids:
+            continue
+        file = files[path]
+        batch = parse_batch([(path, Path(file) if isinstance(file, str) else file, mark["tool"])])
+        if not batch.large:
+            batches.append(with_ids(batch, ids))
+            mark["sources"] = [[ids.get(source_id, source_id), shown] for source_id, shown in mark["sources"]]
+            reused.discard(path)
+    return batches
+
+
+def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:
+    """Return the path of each source by its id, in the order of the files; of identical sources only the first."""
+    paths: dict[str, str] = {}
+    for file, mark in marks.items():
+        for message in mark["unreadable"]:
+            if reason := manifest.ignored(path := path_of(message)):
+                summary.ignored.append(f"{path}: {reason}")
+            else:
+                summary.unreadable.append(message)
+        for source_id, path in mark["sources"]:
+            if path != file and (reason := manifest.ignored(path)):
+                summary.ignored.append(f"{path}: {reason}")
+            elif (first := paths.setdefault(source_id, path)) != path:
+                summary.duplicates.append(f"{path}: identical to {first}; imported once")
+    return paths
+
+
+def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
+    """Count the runs and the missing metadata; list files that were not recognised and errors."""
+    runs = tables.tables["runs"]
+    of_tools = runs["tool"].value_counts()
+    summary.runs_by_tool = dict(
+        sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
+    )
+    summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs[key].null_count}
+    for event in tables.listed:
+        message = f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
+        (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
+    for source_id, more in tables.more.items():
+        summary.problems.append(f"{paths[source_id]}: {count_of(more, 'more error')}; see the table events")
+    for conflict, (first, number) in manifest.conflicts.items():
+        count = f" ({count_of(number, 'run')})" if number > 1 else ""
+        summary.problems.append(f"{first}: {conflict}{count}")
+    summary.notes = _scenario_notes(runs, manifest) + _name_notes(runs, paths) + tables.notes
+
+
+def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
+    """Name the scenarios that cover several paths, and say how machines with changing addresses are named."""
+    machines = manifest.study.get("machines", [])
+    several = paths_by_scenario(runs, parse_maps(machines))
+    notes = [
+        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
+        for scenario, ends in list(several.items())[:_SCENARIOS]
+    ]
+    if more := len(several) - len(notes):
+        notes.append(f"{count_of(more, 'more scenario')} with several paths")
+    if several and not machines:
+        notes.append(
+            "if addresses change with every run, as those of pods do, name the machines in study.toml, "
+            'for example machines = ["10.0.1.*=client", "10.0.2.*=server"]'
+        )
+    elif left := _addresses_without_zone(runs, machines):
+        notes.append(
+            f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name "
+            f'what each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'
+        )
+    return notes
+
+
+def _name_notes(runs: pa.Table, paths: dict[str, str]) -> list[str]:
+    """Name two files that could be repeats but for words in their names, for some of the groups of such runs."""
+    keys = ("tool", "test", "protocol", "message_bytes", *(name for end in END_COLUMNS for name in end))
+    rows = zip(*(runs[name].to_pylist() for name in ("scenario", "source_id", *keys)), strict=True)
+    groups: dict[tuple[Any, ...], dict[str, None]] = {}
+    for scenario, source_id, *of_run in rows:
+        if scenario is None:
+            groups.setdefault(tuple(of_run), {})[paths[source_id]] = None
+    pairs = dict.fromkeys(pair for files in groups.values() if (pair := differing_pair(list(files))))
+    notes = [
+        f"{one} and {other} have names of different treatments, so they are not pooled; add scenario to study.toml"
+        for one, other in list(pairs)[:_SCENARIOS]
+    ]
+    if more := len(pairs) - len(notes):
+        notes.append(f"{count_of(more, 'more pair')} of such names")
+    return notes
+
+
+def _addresses_without_zone(runs: pa.Table, machines: list[str]) -> list[str]:
+    """Return the addresses that stand for an end, if other ends of the study have zones, and no machine names them."""
+    names = ("client", "zone", "server", "peer_zone")
+    rows = list(zip(*(runs[name].to_pylist() for name in names), strict=True))
+    if machines or not any(zone or peer_zone for _, zone, _, peer_zone in rows):
+        return []
+    ends = (end for client, zone, server, peer_zone in rows for end in ((client, zone), (server, peer_zone)))
+    return list(dict.fromkeys(address for address, zone in ends if address and not zone))
+
+
+def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:
+    """Fill a summary with that of the last import."""
+    for key, value in stamp["summary"].items():
+        setattr(summary, key, value)
+    summary.unchanged, summary.reused, summary.data_version = True, len(stamp["files"]), data_version(stamp)
+    return summary

@@ -1,0 +1,261 @@
+"""Parse files in batches, in this process or in the workers of an executor."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import product
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from azlatency.logs import schema
+from azlatency.logs.parse import LogError, parse_source
+from azlatency.logs.parsers import parser_version
+from azlatency.logs.source.decode import SourceError
+from azlatency.logs.source.expand import expand
+from azlatency.logs.tables import Logs, sample_tables
+from azlatency.studies.runs.copies import COLUMNS, mark_values, value_marks
+from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
+from azlatency.studies.store.study import digest
+from azlatency.studies.store.tables import PARSED_RUNS, VALUE_MARKS, large_file, row_groups, sample_folder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: The samples of a log with more of them have a file of their own and never are in memory together.
+_MOST_SAMPLES = 2**18
+#: A worker parses at most this many files, or this many bytes, at a time: its answer costs some milliseconds to send.
+#: An import has enough batches for several workers.
+_MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
+_BATCHES = 32
+CHANGED = "changed while it was read; import it again"
+#: How samples are written: about 4 bytes each.
+SAMPLE_OPTIONS: dict[str, Any] = {
+    "compression": "zstd",
+    "use_dictionary": ["run_id", "status"],
+    "column_encoding": dict.fromkeys(("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"), "DELTA_BINARY_PACKED"),
+}
+#: The path of a file, the file, and its tool if the manifest names it.
+Task: TypeAlias = "tuple[str, Path | RemoteFile, str | None]"
+
+
+class ParsedFile(NamedTuple):
+    """What a worker read of one file: its hash, the id and path of its sources, and the sources that cannot be read.
+
+    If the whole file cannot be read, ``problem`` says why.
+    """
+
+    sha256: str
+    sources: list[list[str]]
+    unreadable: list[str]
+    problem: str = ""
+
+
+class ParsedBatch(NamedTuple):
+    """What a worker returns: files, and the tables of their sources, each source once.
+
+    The samples of large logs, by source, are not in the table ``samples``.
+    """
+
+    parser_version: str
+    files: list[ParsedFile]
+    tables: dict[str, pa.Table]
+    large: dict[str, LargeSamples]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Between processes, the streams of Arrow cost a tenth of pickling each of a hundred columns.
+        packed = {name: _to_stream(table) for name, table in self.tables.items()}
+        return _unpack_batch, (self.parser_version, self.files, packed, self.large)
+
+
+def _to_stream(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _unpack_batch(
+    version: str, files: list[ParsedFile], packed: dict[str, bytes], large: dict[str, LargeSamples]
+) -> ParsedBatch:
+    import pyarrow as pa
+
+    tables = {name: pa.ipc.open_stream(stream).read_all() for name, stream in packed.items()}
+    return ParsedBatch(version, files, tables, large)
+
+
+class LargeSamples:
+    """The samples of a large log, taken from its tables, in a file per tool; workers send the bytes of the files."""
+
+    def __init__(self, logs: Logs) -> None:
+        import pyarrow.parquet as pq
+
+        self.files: dict[str, IO[bytes]] = {}
+        with ExitStack() as stack:
+            writers: dict[str, Any] = {}
+            for table in sample_tables(logs.sample_blocks):
+                tool, part = table["tool"][0].as_py(), table.drop_columns(["tool"])
+                if tool not in writers:
+                    self.files[tool] = _new_file()
+                    writer = pq.ParquetWriter(self.files[tool], part.schema, **SAMPLE_OPTIONS)
+                    writers[tool] = stack.enter_context(writer)
+                writers[tool].write_table(part.combine_chunks())
+        logs.sample_blocks.clear()
+
+    def save(self, folder: Path, source_id: str) -> None:
+        """Copy the files to their places in the folder of a study."""
+        for tool, file in self.files.items():
+            place = folder / sample_folder(tool)
+            place.mkdir(parents=True, exist_ok=True)
+            file.seek(0)
+            with (place / large_file(source_id)).open("wb") as target:
+                shutil.copyfileobj(file, target)
+
+    def __getstate__(self) -> dict[str, bytes]:
+        content = {}
+        for tool, file in self.files.items():
+            file.seek(0)
+            content[tool] = file.read()
+        return content
+
+    def __setstate__(self, content: dict[str, bytes]) -> None:
+        self.files = {tool: _new_file() for tool in content}
+        for tool, raw in content.items():
+            self.files[tool].write(raw)
+
+
+def _new_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="azlatency-")  # closed with the samples
+
+
+def split(files: Mapping[str, Path | RemoteFile], marks: Mapping[str, Any]) -> Iterator[list[Task]]:
+    """Yield path, file and tool of consecutive files that are parsed together."""
+    batch: list[Task] = []
+    size, most = 0, min(max(len(files) // _BATCHES, _FEWEST_FILES), _MOST_FILES)
+    for path, file in files.items():
+        size += marks[path]["size"]
+        if batch and (len(batch) == most or size > _BATCH_BYTES):
+            yield batch
+            batch, size = [], marks[path]["size"]
+        batch.append((path, file, marks[path]["tool"]))
+    if batch:
+        yield batch
+
+
+def parse_batch(batch: Sequence[Task]) -> ParsedBatch:
+    """Parse files, here or in a worker."""
+    import pyarrow as pa
+
+    refused: dict[str, str] = {}
+    try:
+        return _parse_files(batch, refused)
+    except (pa.lib.ArrowException, OverflowError):
+        # A damaged document may contain any number or text in any place.
+        for task in batch:
+            try:
+                _parse_files([task], refused)
+            except (pa.lib.ArrowException, OverflowError) as error:
+                value = _find_misfit(task) or "a value"
+                refused[task[0]] = f"{value} does not fit its column ({error}); correct the log, or leave it out"
+    return _parse_files(batch, refused)
+
+
+def with_ids(batch: ParsedBatch, ids: Mapping[str, str]) -> ParsedBatch:
+    """Return a batch in which some sources have other ids."""
+    import pyarrow.compute as pc
+
+    tables = dict(batch.tables)
+    for name, table in batch.tables.items():
+        for column in {"source_id", "run_id"} & set(table.column_names):
+            values = tables[name][column]
+            for source_id, other in ids.items():
+                values = pc.replace_substring_regex(values, f"^{source_id}", other)
+            tables[name] = tables[name].set_column(table.column_names.index(column), table.field(column), values)
+    return batch._replace(tables=tables)
+
+
+def _find_misfit(task: Task) -> str | None:
+    """Return line, name and value of the first number or text of a file that its column cannot store."""
+    import pyarrow as pa
+
+    tables = [table for part in _parse_file(*task)[1] if not isinstance(part, str) for table in part.rows.items()]
+    for name, rows in tables:
+        for row, column in product(rows, schema.arrow_schema(name)):
+            try:
+                pa.scalar(row.get(column.name), column.type)
+            except (pa.lib.ArrowException, OverflowError):
+                return f"line {row.get('line') or row.get('first_line')}: {column.name} {row[column.name]!r:.40}"
+    return None
+
+
+def _parse_files(batch: Sequence[Task], refused: Mapping[str, str]) -> ParsedBatch:
+    """Parse files but those that are refused."""
+    logs, files, seen = Logs(), [], set()
+    large = {}
+    for path, file, tool in batch:
+        if path in refused:
+            files.append(ParsedFile("", [], [], refused[path]))
+            continue
+        try:
+            sha256, parts = _parse_file(path, file, tool)
+        except ChangedError:
+            files.append(ParsedFile("", [], [], CHANGED))
+            continue
+        except OSError as error:
+            if error.errno in DISK_ERRORS:
+                raise
+            files.append(ParsedFile("", [], [], f"{error.strerror or error}; check the file"))
+            continue
+        except LogError as error:
+            files.append(ParsedFile("", [], [], str(error)))
+            continue
+        sources = []
+        for part in parts:
+            if isinstance(part, str):
+                continue
+            row = part.rows["sources"][0]
+            sources.append([row["source_id"], row["path"]])
+            if row["source_id"] not in seen:
+                seen.add(row["source_id"])
+                if sum(len(block.seq) for block in part.sample_blocks) > _MOST_SAMPLES:
+                    large[row["source_id"]] = LargeSamples(part)
+                logs.extend(part)
+        files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
+    # One chunk, and not one per run.
+    tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
+    tables["sources"] = tables["sources"].drop_columns(["imported_at"])
+    tables[PARSED_RUNS] = _marked(tables.pop("runs"), tables, large.values())
+    return ParsedBatch(parser_version(), files, tables, large)
+
+
+def _marked(runs: pa.Table, tables: Mapping[str, pa.Table], large: Iterable[LargeSamples]) -> pa.Table:
+    """Return the runs with the columns `VALUE_MARKS`."""
+    import pyarrow as pa
+
+    marks, counts = value_marks(runs["run_id"], tables.__getitem__)
+    ids = pa.array(runs["run_id"], pa.string())
+    for samples in large:
+        for file in samples.files.values():
+            for part in row_groups(file, ["run_id", *COLUMNS["samples"]]):
+                mark_values("samples", part, ids, marks, counts)
+    for name, values in zip(VALUE_MARKS, (marks, counts), strict=True):
+        runs = runs.append_column(name, pa.array(values))
+    return runs
+
+
+def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
+    """Return the hash of a file and all its sources; a source that cannot be read is returned as its message."""
+    if isinstance(file, RemoteFile):
+        with file.fetched() as local:
+            return _parse_file(path, local, tool)
+    parts = [
+        str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
+        for source in expand(file, name=path)
+    ]
+    sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
+    sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
+    return sha256 or digest([file]), parts  # that of an archive is not the hash of its members

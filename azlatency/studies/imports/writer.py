@@ -1,0 +1,139 @@
+"""Write the tables of a study to ``data/processed/<study>``.
+
+A study is replaced as a whole: the tables are written to a temporary folder, which is then renamed. A reader finds
+either the old tables or the new ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
+from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_reported
+from azlatency.studies.store.data_package import FILE, data_package
+from azlatency.studies.store.study import Stamp, digest, write_stamp
+from azlatency.studies.store.tables import PARSED_RUNS, sample_folder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Tables with at most this many rows are also written as CSV.
+CSV_ROWS = 10_000
+
+
+def write_study(
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    large: Mapping[str, LargeSamples],
+    linked: Iterable[Path],
+    stamp: Stamp,
+    manifest: Manifest,
+) -> None:
+    """Write all files of a study, then replace its folder.
+
+    ``large`` are the samples of large logs by source, ``linked`` those in the old folder.
+    """
+    staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(staging, ignore_errors=True)
+    (staging / "samples").mkdir(parents=True)
+    try:
+        description = {
+            "name": stamp["study"],
+            **manifest.study,
+            "scenarios": manifest.scenarios(),
+            "conclusions": manifest.conclusions,
+            "unquantified": read_baseline(manifest, "unquantified"),
+        }
+        for file in linked:
+            _link(file, staging / file.relative_to(folder))
+        for source_id, samples in large.items():
+            samples.save(staging, source_id)
+        for name, table in tables.items():
+            if name == "samples":
+                _write_samples(staging, table)
+            else:
+                _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
+        _write_json(staging / "study.json", description)
+        _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
+        _write_json(staging / "reported.json", read_reported(manifest))
+        files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
+        _write_json(staging / FILE, data_package(stamp["study"], manifest.study.get("title"), files))
+        written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
+        stamp["tables"] = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
+        write_stamp(staging, stamp)
+        _replace(folder, staging)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):  # it exists and is not empty, unless this import created it and failed
+            folder.parent.rmdir()
+
+
+def _replace(folder: Path, staging: Path) -> None:
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    if folder.exists():
+        os.rename(folder, old)
+    os.rename(staging, folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _link(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(file, target)
+    except OSError:  # a file system without hard links
+        shutil.copy2(file, target)
+
+
+def _write_samples(folder: Path, samples: pa.Table) -> None:
+    """Write the samples of each tool to a file of its own."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    for tool in pc.unique(samples["tool"]).to_pylist():
+        place = folder / sample_folder(tool)
+        place.mkdir(exist_ok=True)
+        of_tool = samples.filter(pc.equal(samples["tool"], tool)).drop_columns(["tool"])
+        pq.write_table(of_tool.combine_chunks(), place / "part-0.parquet", **SAMPLE_OPTIONS)
+
+
+def _write_table(path: Path, table: pa.Table, *, with_csv: bool) -> None:
+    """Write a table as Parquet, and as CSV, too, if a spreadsheet can open it."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(table.combine_chunks(), path, compression="zstd")
+    if with_csv and table.num_rows <= CSV_ROWS:
+        from pyarrow import csv
+
+        csv.write_csv(_escape_formulas(table), path.with_suffix(".csv"))
+
+
+def _escape_formulas(table: pa.Table) -> pa.Table:
+    """Put an apostrophe before text that a spreadsheet would execute as a formula, as OWASP advises.
+
+    Numbers stay as printed. Only the CSV file is escaped; Parquet contains the text of the log.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, column in enumerate(table.columns):
+        if not pa.types.is_string(column.type):
+            continue
+        formula = pc.match_substring_regex(column, r"^[=+@\t\r-]")
+        if not pc.any(formula).as_py():
+            continue
+        number = pc.match_substring_regex(column, r"^[+-]?[0-9.,]+$")
+        escaped = pc.binary_join_element_wise("'", column, "")
+        text = pc.if_else(pc.and_(formula, pc.invert(number)), escaped, column)
+        table = table.set_column(index, table.schema.field(index), text)
+    return table
+
+
+def _write_json(path: Path, content: Any) -> None:
+    # Dates of TOML become text.
+    path.write_text(json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n", "utf-8")

@@ -1,0 +1,1 @@
+"""One row per run: who measured, which path, what repeats what, and what was measured."""

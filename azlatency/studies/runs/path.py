@@ -1,0 +1,270 @@
+"""A path: who talked to whom, as one value that groups, sorts and prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, total_ordering
+from typing import Any
+
+_ARROW = " → "
+_TYPED_ARROW = re.compile(r"\s*(?:→|->)\s*")
+_UNKNOWN = "?"
+_GOOGLE_REGION, _AMAZON_REGION = re.compile(r"[a-z]+-[a-z]+\d+"), re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d+")
+
+
+def route(*names: str) -> str:
+    """Return names with arrows between them, such as ``a → b → c``."""
+    return _ARROW.join(names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One end of a path, as far as the log and the manifest describe it.
+
+    Attributes
+    ----------
+    machine : str or None
+        Host name or address.
+    region, zone : str or None
+        Where the machine is. A zone number is logical: it is comparable only within one subscription.
+    physical_zone : str or None
+        Zone that is comparable between subscriptions.
+    label : str or None
+        Name among the ends of other runs, if machine or zone alone are ambiguous; see `name_paths`.
+    """
+
+    machine: str | None = None
+    region: str | None = None
+    zone: str | None = None
+    physical_zone: str | None = None
+    label: str | None = None
+
+    @property
+    def place(self) -> tuple[str | None, str | None]:
+        """Region and zone."""
+        return self.region, self.zone
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing names the machine or its zone."""
+        return self.label is None and self.machine is None and self.zone is None
+
+    def place_name(self) -> str:
+        """Return the name of the zone with its region: ``us-east-1b``, ``europe-west1-c``, ``eastus zone 1``."""
+        region, zone = self.place
+        if region is None or zone is None:
+            return region or _zone_name(zone)
+        if zone.startswith(region):
+            return zone
+        if len(zone) == 1 and zone.isalpha():
+            if _GOOGLE_REGION.fullmatch(region):
+                return f"{region}-{zone}"
+            if _AMAZON_REGION.fullmatch(region):
+                return f"{region}{zone}"
+        return f"{region} {_zone_name(zone)}"
+
+    def __str__(self) -> str:
+        return self.label or self.machine or _zone_name(self.zone)
+
+
+def _zone_name(zone: str | None) -> str:
+    """Return ``zone 1`` for a number or a letter, and a name such as ``use1-az1`` as it is."""
+    if zone is None:
+        return _UNKNOWN
+    return f"zone {zone}" if len(zone) <= 2 else zone
+
+
+@total_ordering
+@dataclass(frozen=True, eq=False)
+class NetworkPath:
+    """The way from the client of a test to its server.
+
+    Paths are equal, sort and hash by their text. A path therefore also equals that text, so that
+    ``runs[runs["path"] == "az1 → az3"]`` selects rows. `name_paths` makes the texts of one study distinct.
+
+    Attributes
+    ----------
+    client, server : Endpoint
+        The end that sends the first probe, and the end that answers.
+    scenario : str or None
+        Name that the manifest gives to the path.
+    shared : bool
+        Whether several paths have this scenario. The text then names the ends, too.
+
+    Examples
+    --------
+    >>> path = NetworkPath.between("az1", "az3")
+    >>> str(path), str(path.reversed())
+    ('az1 → az3', 'az3 → az1')
+    >>> path.ends
+    ('az1', 'az3')
+    >>> path == "az1 → az3", path == NetworkPath.parse("az1->az3")
+    (True, True)
+    >>> NetworkPath.parse("AZ1 - AZ3").ends is None        # the name of a scenario shows no direction
+    True
+    """
+
+    client: Endpoint = field(default_factory=Endpoint)
+    server: Endpoint = field(default_factory=Endpoint)
+    scenario: str | None = None
+    shared: bool = False
+
+    @classmethod
+    def between(cls, client: str, server: str) -> NetworkPath:
+        """Return the path between two machines or zones that are known by name."""
+        return cls(Endpoint(machine=client), Endpoint(machine=server))
+
+    @classmethod
+    def parse(cls, text: str | NetworkPath) -> NetworkPath:
+        """Return the path that a text names: ``a → b``, ``a -> b``, a scenario, or ``scenario: a → b``.
+
+        A path is returned as it is.
+        """
+        if isinstance(text, NetworkPath):
+            return text
+        client, *server = _TYPED_ARROW.split(text, maxsplit=1)
+        if not server:
+            return cls(scenario=text)
+        scenario, shared, client = client.rpartition(": ")
+        client_end, server_end = (Endpoint(machine=None if name == _UNKNOWN else name) for name in (client, server[0]))
+        return cls(client_end, server_end, scenario or None, bool(shared))
+
+    @cached_property
+    def text(self) -> str:
+        """The scenario, or else the names of both ends with an arrow between them; ``?`` for an unknown end."""
+        names = route(str(self.client), str(self.server))
+        if self.scenario is None:
+            return names
+        return f"{self.scenario}: {names}" if self.shared else self.scenario
+
+    @cached_property
+    def ends(self) -> tuple[str, str] | None:
+        """Names of client and server; ``None`` if an end is unknown or the scenario does not name both."""
+        if self.scenario is not None and not self.shared:
+            return NetworkPath.parse(self.scenario).ends if _ARROW in self.scenario else None
+        return None if self.is_unknown else (str(self.client), str(self.server))
+
+    @property
+    def end_names(self) -> tuple[str | None, str | None]:
+        """Names of client and server, also if a scenario names the path; ``None`` for an unknown end."""
+        if (ends := self.ends) is not None:
+            return ends
+        client, server = (None if end.is_unknown else str(end) for end in (self.client, self.server))
+        return client, server
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether an end is unknown and no scenario names the path: two such runs may be of different paths."""
+        return (self.scenario is None or self.shared) and (self.client.is_unknown or self.server.is_unknown)
+
+    def reversed(self) -> NetworkPath:
+        """Return the path from the server to the client; a scenario that names no direction keeps its name."""
+        scenario = self.scenario
+        if scenario is not None and not self.shared and self.ends is not None:
+            scenario = route(*self.ends[::-1])
+        return NetworkPath(self.server, self.client, scenario, self.shared)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"NetworkPath({self.text!r})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == str(other) if isinstance(other, NetworkPath | str) else NotImplemented
+
+    def __lt__(self, other: NetworkPath | str) -> bool:
+        return self.text < str(other) if isinstance(other, NetworkPath | str) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[NetworkPath]:
+    """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines."""
+    places: dict[str, set[tuple[str | None, str | None]]] = {}
+    for end in (end for path in paths for end in (path.client, path.server)):
+        if end.machine is not None or end.zone is not None:
+            places.setdefault(str(end), set()).add(end.place)
+    paths = _name_by_zones(paths)
+    by_scenario: dict[str, list[int]] = {}
+    for index, path in enumerate(paths):
+        if path.scenario is not None:
+            by_scenario.setdefault(path.scenario, []).append(index)
+    named = [_with_labels(path, places) for path in paths]
+    for runs in by_scenario.values():
+        shared = [paths[index] for index in runs]
+        by_place = _differ({(path.client.place, path.server.place) for path in shared})
+        by_machine = any(
+            _differ({(path.client.machine, path.server.machine) for path, method in of_place if method == name})
+            for of_place in _grouped(shared, [methods[index] for index in runs])
+            for name in {method for _, method in of_place}
+        )
+        if by_place or by_machine:
+            regions = {end.region for path in shared for end in (path.client, path.server)}
+            for index in runs:
+                named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
+    return named
+
+
+def _name_by_zones(paths: Sequence[NetworkPath]) -> list[NetworkPath]:
+    """Name paths by their zones where some logs name the machine of one end only (``zone 1 → 10.0.2.4``)."""
+    nameless = {
+        (path.client.place, path.server.place)
+        for path in paths
+        if (path.client.machine is None) != (path.server.machine is None) and path.client.zone and path.server.zone
+    }
+    return [
+        replace(path, scenario=route(_zone_name(path.client.zone), _zone_name(path.server.zone)))
+        if path.scenario is None and (path.client.place, path.server.place) in nameless
+        else path
+        for path in paths
+    ]
+
+
+def _grouped(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[list[tuple[NetworkPath, str]]]:
+    """Return paths and methods by the places of both ends."""
+    groups: dict[object, list[tuple[NetworkPath, str]]] = {}
+    for path, method in zip(paths, methods, strict=True):
+        groups.setdefault((path.client.place, path.server.place), []).append((path, method))
+    return list(groups.values())
+
+
+def _differ(keys: set[tuple[Any, ...]]) -> bool:
+    """Return whether two keys have different known parts."""
+    flat = [[part for end in key for part in (end if isinstance(end, tuple) else (end,))] for key in keys]
+    return any(len({part for part in column if part is not None}) > 1 for column in zip(*flat, strict=True))
+
+
+def _with_labels(path: NetworkPath, places: Mapping[str, set[tuple[str | None, str | None]]]) -> NetworkPath:
+    """Name the places of ends whose names stand for machines or zones in several places."""
+
+    def labelled(end: Endpoint, other: Endpoint) -> Endpoint:
+        if end.machine is None and end.zone is None:
+            # Two regions tell the ends of a path apart even if no zone is known.
+            return replace(end, label=end.region) if end.region and end.region != other.region else end
+        if len(places[str(end)]) < 2 or end.place == (None, None):
+            return end
+        name = end.place_name()
+        return replace(end, label=name if end.machine is None else f"{end.machine} in {name}")
+
+    return replace(path, client=labelled(path.client, path.server), server=labelled(path.server, path.client))
+
+
+def _in_shared_scenario(path: NetworkPath, *, by_machine: bool, by_region: bool) -> NetworkPath:
+    """Name the ends of a path whose scenario has several: by their places if these suffice."""
+
+    def labelled(end: Endpoint, other: Endpoint) -> Endpoint:
+        if end.zone is None and end.region in (None, other.region):
+            return end
+        name = end.place_name() if by_region else _zone_name(end.zone)
+        return replace(end, label=f"{end.machine} in {name}" if by_machine and end.machine else name)
+
+    return replace(
+        path, client=labelled(path.client, path.server), server=labelled(path.server, path.client), shared=True
+    )

@@ -1,0 +1,211 @@
+"""One row per run that measured round-trip times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from azlatency.logs.schema import ROUND_TRIP, document
+from azlatency.studies.runs.key import refuse_mixed_names
+from azlatency.studies.runs.run_table import (
+    STEP,
+    client_side_runs,
+    frequency_tables,
+    once_per_study,
+    run_table,
+    whole_run_rows,
+)
+from azlatency.studies.runs.samples import bounds, by_run, median, order_statistic
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.store.study import Study
+
+#: The first part of the names of a quantity's metrics.
+_METRICS = {ROUND_TRIP: "rtt", "connect": "connect"}
+#: Mean transactions in flight up to which a test counts as one at a time; the least burst has 2.
+_MOST_OUTSTANDING = 1.05
+_MILLISECOND = 10**6
+
+
+def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+    """Return one row per run that measured round-trip times, or the times to open a connection.
+
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+    quantity : {"round_trip", "connect"}
+        What was measured. The time to open a connection (PsPing) is longer than a round trip, and is never pooled or
+        compared with one.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `azlatency.studies.run_table`, and for each run:
+
+        - ``n``: number of replies;
+        - ``mean_ns``, ``median_ns``, ``p99_ns``, ``max_ns``: times of the quantity in ns, ``float64``;
+        - ``mean_from``: ``"printed"``, or ``"rate"`` (of transactions, one at a time);
+        - ``median_from``: ``"printed"``, ``"samples"`` or ``"classes"`` (of a frequency table);
+        - ``received``: printed number of replies;
+        - ``mean_ns_resolution``, ``median_ns_resolution``, ``p99_ns_resolution``: step of the printed value or, of
+          a value from samples, the step in which the tool prints them, in ns (1,000,000 for ping of Windows).
+
+        The column types are those of `azlatency.Study`: numbers are ``float64`` if they can be missing.
+
+    Notes
+    -----
+    The median and the 99th percentile are those that the tool prints, or else those of the samples, or else the middle
+    of the class of a frequency table. The mean is the printed one, or else one second divided by the rate of
+    transactions if only one was outstanding (netperf's classic tables); that one includes what the client does between
+    two transactions and stalls. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
+    probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
+    ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> runs = az.latency(az.load("westeurope-azure-cni"))
+    >>> print(runs[["path", "method", "mean_ns"]].head(2).to_string(index=False))
+           path            method  mean_ns
+    Single node     qperf tcp_lat  33800.0
+    Single node sockperf TCP 14 B  33582.0
+    """
+    if quantity not in _COMPUTE:
+        raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_COMPUTE)}")
+    return document(once_per_study(study, _COMPUTE[quantity]), "runs", "run_table", "latency")
+
+
+def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:
+    import pandas as pd
+
+    prefix = _METRICS[quantity]
+    runs = client_side_runs(run_table(study))
+    metrics = study.metrics
+    for column, metric in (
+        ("mean_ns", f"{prefix}_mean"),
+        ("n", "observations"),
+        ("received", "received"),
+        ("max_ns", f"{prefix}_max"),
+    ):
+        runs[column] = whole_run_rows(metrics, metric)["value"].reindex(runs.index)
+    runs["mean_ns_resolution"] = STEP * whole_run_rows(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
+    runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
+    if quantity == ROUND_TRIP:
+        _fill_from_rates(metrics, runs)
+    quantiles = study.quantiles[study.quantiles["metric"] == prefix]
+    # The 99th percentile of fewer than 100 probes has no probe beyond it.
+    resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
+    for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
+        printed = table[table["q"] == q].drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
+        runs[column], runs[f"{column}_resolution"] = printed["value_ns"], STEP * printed["resolution_ns"]
+    has_median = runs["median_ns"].notna()
+    runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
+    without_median = _fill_from_samples(study, runs, quantity)
+    _fill_from_classes(frequency_tables(study, prefix), runs)
+    runs["n"] = runs["n"].fillna(runs["received"])
+    # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
+    return refuse_mixed_names(
+        runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+    )
+
+
+#: The function that computes the runs of each quantity.
+_COMPUTE: dict[str, Callable[[Study | Logs], pd.DataFrame]] = {
+    quantity: partial(_latency, quantity=quantity) for quantity in _METRICS
+}
+
+
+def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
+    """Whether round-trip time and rate of transactions are each other's inverse: no burst was in flight."""
+    return rtt_ns is not None and rate is not None and abs(rtt_ns * rate / 1e9 - 1) < _MOST_OUTSTANDING - 1
+
+
+def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
+    """Complete the mean by the time that the rate of transactions implies, where only one was outstanding."""
+    rates, times = whole_run_rows(metrics, "transaction_rate"), whole_run_rows(metrics, "rtt_from_rate")
+    for run_id in times.index.intersection(runs.index[runs["mean_ns"].isna()]).intersection(rates.index):
+        value = float(times.at[run_id, "value"])
+        if one_outstanding(value, float(rates.at[run_id, "value"])):
+            resolution = STEP * times.at[run_id, "resolution"]
+            runs.loc[run_id, ["mean_ns", "mean_ns_resolution", "mean_from"]] = [value, resolution, "rate"]
+
+
+def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame, quantity: str) -> set[str]:
+    """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
+    import numpy as np
+
+    without = {column: set(runs.index[runs[column].isna()]) for column in ("median_ns", "p99_ns")}
+    answered, steps = set(), _Steps()
+    # Set together: each assignment to a column of text copies it.
+    found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
+    without_quantile = runs["median_ns"].isna() | runs["p99_ns"].isna()
+    for run_id, samples in by_run(study, runs[without_quantile], quantity).items():
+        low, high = bounds(samples)
+        replies = int(np.isfinite(low).sum())
+        if run_id in without["median_ns"]:
+            found["n"][run_id] = float(replies)
+        # A run without any reply did not measure an infinite latency.
+        if not replies:
+            continue
+        steps.add(str(runs.at[run_id, "tool"]), low)
+        if run_id in without["p99_ns"] and len(samples) >= 100:
+            least, most = (order_statistic(np.sort(end), 0.99) for end in (low, high))
+            found["p99_ns"][run_id] = least if least == most else math.nan
+        if run_id in without["median_ns"]:
+            answered.add(run_id)
+            if not math.isnan(middle := median(samples)):
+                found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
+    for column in ("median_ns", "p99_ns"):
+        found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}
+    for column, values in found.items():
+        if values:
+            runs.loc[list(values), column] = list(values.values())
+    return answered
+
+
+class _Steps:
+    """The step in which each tool prints round-trip times, from the samples of all its runs."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, int] = {}
+        self._several: set[str] = set()
+
+    def add(self, tool: str, times: NDArray[np.float64]) -> None:
+        """Add the times of a run in ns; infinite ones do not count."""
+        import numpy as np
+
+        finite = times[np.isfinite(times)].astype(np.int64)
+        self._steps[tool] = int(np.gcd.reduce(finite, initial=self._steps.get(tool, 0)))
+        if len(finite) and finite.min() != finite.max():
+            self._several.add(tool)
+
+    def of(self, tool: str) -> float:
+        """Return the largest step in ns of which all times are multiples; at most 1 ms if all of them are equal."""
+        step = self._steps[tool]
+        return float(step if tool in self._several or step % _MILLISECOND else _MILLISECOND)
+
+
+def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame) -> None:
+    """Complete the median and the 99th percentile by the middle of their classes in a frequency table."""
+    incomplete = runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]
+    for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
+        ordered = table.sort_values("low_ns")
+        totals = ordered["count"].cumsum()
+        n = int(totals.iloc[-1])
+        for column, q in (("median_ns", 0.5), ("p99_ns", 0.99)):
+            row = ordered.iloc[int(totals.searchsorted(math.ceil(n * q - 1e-9)))] if n else None
+            if row is None or (q > 0.5 and n < 100) or math.isfinite(float(runs.at[run_id, column])):
+                continue
+            if row[["low_ns", "high_ns"]].isna().any():
+                continue  # an open class has no middle
+            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)
+            if column == "median_ns":
+                runs.loc[run_id, "median_from"] = "classes"

@@ -1,0 +1,279 @@
+"""The runs of a study: one row per run, with its path and its method.
+
+Two runs repeat each other if they have the same path (region, zone and, where known, machine of client and server) and
+the same method (`azlatency.studies.runs.key`). The log of a receiver or server
+describes a test that the log of its other end contains, too; `client_side_runs` counts each test once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from azlatency.logs.parsers import find_parser
+from azlatency.logs.schema import document
+from azlatency.logs.tables import Logs, TableSet
+from azlatency.studies.format import natural_key
+from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_maps
+from azlatency.studies.runs import key
+from azlatency.studies.runs.both_ends import is_far_end, pair_ends
+from azlatency.studies.runs.copies import COPIED_RUN, find_copies
+from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
+from azlatency.studies.store.study import Study, StudyInfo
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+#: Ends of a stream; the first that was counted is the throughput.
+SIDES = ("receiver", "sender")
+#: A step of printed values is twice the largest rounding error, which the tables have as resolution.
+STEP = 2
+#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
+REVERSE = "-reverse"
+#: Tests of each direction of a bidirectional test, and the roles of its streams in the logs of client and server.
+ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
+
+
+def run_table(study: Study | Logs) -> pd.DataFrame:
+    """Return one row per run, with its path and method.
+
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the table ``runs``, and ``file``, ``path`` (text: the scenario of the manifest, or the names of
+        client and server, or both if the scenario has several paths), ``client_end`` and ``server_end`` (the names of
+        the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
+        `azlatency.studies.runs.key`), ``unknown`` (codes of the refusals to pool a run, because
+        its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
+        test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
+        run). The index is ``run_id``. Rows are ordered by the scenarios of the
+        manifest, then by file (2 before 10).
+    """
+    return document(once_per_study(study, _run_table), "runs", "run_table")
+
+
+def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
+    """Return a copy of the frame that ``compute`` returned for the study when it was first asked for."""
+    if not isinstance(study, TableSet):
+        raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
+    frames = study.computed
+    if compute not in frames:
+        frames[compute] = compute(study)
+    return frames[compute].copy(deep=False)  # pandas copies a column when either frame changes it
+
+
+def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
+    """Return runs of a study with `NetworkPath` objects in the column ``path``, to name the paths of two studies."""
+    described = once_per_study(study, _described_runs)
+    by_source = dict(zip(described["run_id"], described["path"], strict=True))
+    # Both rows of a bidirectional test have the path of its run.
+    paths = [by_source[run_id.removesuffix(REVERSE)] for run_id in runs.index]
+    return runs.assign(path=_objects(paths, runs.index))
+
+
+def _described_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return the table ``runs`` with the columns of the key, and with `NetworkPath` objects."""
+    import pandas as pd
+
+    runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
+    runs = key.describe(runs, lambda metric: whole_run_rows(study.metrics, metric)["value"])
+    runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
+    named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
+    return runs.assign(path=_objects(_paths(named, parse_maps(_info(study).get("machines", []))), runs.index))
+
+
+def _info(study: Study | Logs) -> StudyInfo:
+    """Return what the manifest states; parsed logs have none."""
+    return study.info if isinstance(study, Study) else {}
+
+
+def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(paths, index, dtype=object)
+
+
+def _run_table(study: Study | Logs) -> pd.DataFrame:
+    import pandas as pd
+
+    runs = once_per_study(study, _described_runs)
+    paths = list(runs["path"])
+    ends = [path.end_names for path in paths]
+    runs["path"] = pd.Series([path.text for path in paths], runs.index, dtype="str")
+    for place, column in enumerate(("client_end", "server_end")):
+        runs[column] = pd.Series([names[place] for names in ends], runs.index, dtype="str")
+    runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
+    pairs, left_out = pair_ends(runs, _transferred(study, runs))
+    runs["other_end"] = runs["run_id"].map(pairs).astype("str")
+    tables = tables_of_logs(runs)
+    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
+    position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
+    runs["order"] = runs["scenario"].map(position).fillna(len(position))
+    runs["natural"] = runs["file"].map(natural_key)
+    runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
+    return runs.drop(columns=["order", "natural"]).set_index("run_id")
+
+
+def _copies(study: Study | Logs) -> set[str]:
+    """Return the runs that are copies of others; an import stored them."""
+    if isinstance(study, Logs):
+        return find_copies(study.runs, study.to_arrow)
+    events = study.events
+    return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
+
+
+def tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
+    """Return for each frequency table in a file of its own the run whose log lies beside it.
+
+    Such a file belongs to the log of its tool in its folder that has its name or names it in its command.
+    """
+    owners = {}
+    for tool in runs["tool"].unique():
+        if (dialect := find_parser(tool).table_dialect) is None:
+            continue
+        of_tool = runs[runs["tool"] == tool]
+        in_files = of_tool["dialect"] == dialect
+        logs = [(PurePosixPath(log.file), str(log.command), str(log.run_id)) for log in of_tool[~in_files].itertuples()]
+        for table in of_tool[in_files].itertuples():
+            file = PurePosixPath(str(table.file).removesuffix(".gz"))
+            beside = [(log, command, run_id) for log, command, run_id in logs if log.parent == file.parent]
+            named = [run_id for log, command, run_id in beside if log.stem == file.stem or file.name in command]
+            if len(named) == 1:
+                owners[str(table.run_id)] = named[0]
+    return owners
+
+
+def frequency_tables(study: Study | Logs, metric: str = "rtt") -> pd.DataFrame:
+    """Return the classes of times that the logs contain, under the runs that they describe.
+
+    Parameters
+    ----------
+    study : Study or Logs
+        An imported study or parsed logs.
+    metric : str
+        ``"rtt"``, or ``"connect"`` for the times to open a connection.
+
+    Returns
+    -------
+    DataFrame
+        The table ``histograms`` without single streams and other metrics. A table in a file of its own has the
+        ``run_id`` of the log beside it.
+    """
+    classes = study.histograms
+    classes = classes[(classes["metric"] == metric) & classes["stream"].isna()]
+    return classes.replace({"run_id": tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
+
+
+def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
+    """Return the bytes of each run, of the receiver if it counted them; nothing if no log is of a far end."""
+    if not is_far_end(runs).any():
+        return {}
+    metrics = study.metrics
+    sizes = {side: whole_run_rows(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
+    return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
+
+
+def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs so that each test counts once, although both of its ends may have written a log.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As returned by `run_table`.
+
+    Returns
+    -------
+    DataFrame
+        The rows of clients and senders, and those of receivers and servers without such a row, with a column ``name``:
+        path and method and, where several runs share them, the round, the repeat or the file.
+    """
+    counted = runs[runs["counted"]]
+    return document(counted.assign(name=names_of(counted)), "runs", "run_table")
+
+
+def names_of(runs: pd.DataFrame) -> list[str]:
+    """Name each run by its path and method, and by what tells it from the others of the same path and method."""
+    which = dict.fromkeys(runs.index, "")
+    for _, group in runs.groupby(["path", "method"], sort=False):
+        if len(group) > 1:
+            which.update(_which(group))
+    ends = zip(runs.index, runs["path"], runs["method"], strict=True)
+    return [f"{path}, {method}{which[run_id]}" for run_id, path, method in ends]
+
+
+def _which(group: pd.DataFrame) -> dict[str, str]:
+    """Return the round, the repeat, the file or the line of each run, whichever differs between all of them."""
+    for column in ("round", "repeat", "file"):
+        if group[column].notna().all() and group[column].is_unique:
+            return {
+                str(run_id): f", {value}" if column == "file" else f", {column} {value:.0f}"
+                for run_id, value in group[column].items()
+            }
+    places = zip(group.index, group["file"], group["first_line"], strict=True)
+    return {str(run_id): f", {file}:{line}" for run_id, file, line in places}
+
+
+def name_of(run: pd.Series) -> str:
+    """Return the name of a run as `client_side_runs` gives it, else its path and method."""
+    return str(run.get("name", f"{run['path']}, {run['method']}"))
+
+
+def whole_run_rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
+    return by_run_id(stream_rows(metrics, ""), metric)
+
+
+def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the first row of a metric for each run, indexed by ``run_id``."""
+    return metrics[metrics["metric"] == metric].drop_duplicates("run_id").set_index("run_id")
+
+
+def stream_rows(metrics: pd.DataFrame, test: str) -> pd.DataFrame:
+    """Return the rows that describe a run as a whole or, for a bidirectional test, one of its directions."""
+    roles = ROLES_OF_TEST.get(test)
+    return metrics[metrics["stream"].isin(roles) if roles else metrics["stream"].isna()]
+
+
+END_COLUMNS = (
+    ("client", "region", "zone", "physical_zone"),
+    ("server", "peer_region", "peer_zone", "peer_physical_zone"),
+)
+
+
+def _paths(runs: pd.DataFrame, maps: Maps) -> list[NetworkPath]:
+    """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
+    columns = [name for end in END_COLUMNS for name in end]
+    cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
+    keys = list(zip(*cells, strict=True))
+    distinct = list(dict.fromkeys(keys))
+    named = name_paths([_path(each, maps) for each in distinct], [each[-1] for each in distinct])
+    by_key = dict(zip(distinct, named, strict=True))
+    return [by_key[each] for each in keys]
+
+
+def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
+    """Return the texts of the paths of each scenario of the table ``runs`` that has several paths."""
+    names = [*(name for end in END_COLUMNS for name in end), "scenario", "tool"]
+    keys = list(dict.fromkeys(zip(*(runs[name].to_pylist() for name in names), strict=True)))
+    paths = name_paths([_path(each, maps) for each in keys], [each[-1] for each in keys])
+    texts: dict[str, list[str]] = {}
+    for path in dict.fromkeys(path for path in paths if path.shared):
+        texts.setdefault(path.scenario or "", []).append(path.text)
+    return texts
+
+
+def _path(cells: tuple[str | None, ...], maps: Maps) -> NetworkPath:
+    """Return the path of the values of `END_COLUMNS` and the scenario."""
+    client, server = (
+        Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
+        for machine, region, zone, physical_zone in (cells[:4], cells[4:8])
+    )
+    return NetworkPath(client, server, cells[8])

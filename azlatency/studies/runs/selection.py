@@ -1,0 +1,175 @@
+"""Parts of a study: some of its paths, one of its scenarios, and what it is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from azlatency.logs.parse import LogError
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.run_table import run_table
+from azlatency.studies.store.study import Study, load
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class SelectedStudy(Study):
+    """A study restricted to some paths.
+
+    Attributes
+    ----------
+    kept_run_ids : frozenset of str
+        Runs whose rows remain in the tables. The table ``sources`` remains whole.
+    kept_scenarios : frozenset of str
+        Scenarios whose reported numbers remain.
+    one_scenario : bool
+        Whether the study is one of the scenarios of a study; its paths are named by their ends alone.
+    """
+
+    kept_run_ids: frozenset[str]
+    kept_scenarios: frozenset[str]
+    one_scenario: bool = False
+
+    def to_arrow(self, table: str) -> pa.Table:
+        """Return one table with the rows of the selected runs; see `Study.to_arrow`."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        content = super().to_arrow(table)
+        if "run_id" not in content.column_names:
+            return content
+        return content.filter(pc.is_in(content["run_id"], pa.array(sorted(self.kept_run_ids), pa.string())))
+
+    @cached_property
+    def reported(self) -> pd.DataFrame:
+        """Numbers of the selected scenarios that someone published without a log."""
+        reported = super().reported
+        return reported[reported["scenario"].isin(self.kept_scenarios)] if len(reported) else reported
+
+
+def select(study: Study, pairs: str) -> Study:
+    """Restrict a study to some paths.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+    pairs : str
+        Names separated by commas; an empty text selects everything. A name is a path (``"az1a -> az3a"``), a scenario
+        of reported numbers, or two zones in any order (``"1-3"``).
+
+    Returns
+    -------
+    Study
+        The study with the tables of the selected runs.
+
+    Raises
+    ------
+    LogError
+        If a name matches nothing. The message lists the known names.
+    """
+    names = [str(NetworkPath.parse(name.strip())) for name in pairs.split(",") if name.strip()]
+    if not names:
+        return study
+    runs = run_table(study)
+    zones = [_zones(*ends) for ends in zip(runs["zone"], runs["peer_zone"], strict=True)]
+    scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
+    kept: set[str] = set()
+    for name in names:
+        pair = _zone_pair(*name.split("-"))
+        matching = [
+            run_id
+            for run_id, path, scenario, ends in zip(runs.index, runs["path"], runs["scenario"], zones, strict=True)
+            if name in (path, scenario) or (ends and ends == pair)
+        ]
+        if not matching and name not in scenarios:
+            zone_pairs = ["-".join(ends) for ends in zones if ends]
+            known = dict.fromkeys([*runs["path"], *sorted(scenarios), *zone_pairs])
+            raise LogError(f"{study.name}: no path or pair of zones named {name}. Known: {', '.join(known)}")
+        kept.update(matching)
+    selected = frozenset([*names, *runs.loc[sorted(kept), "path"]])
+    return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
+
+
+def select_scenario(study: Study, scenario: str) -> Study:
+    """Restrict a study to the runs of one scenario; raise `LogError` if it has no run of it."""
+    runs = study.runs[study.runs["scenario"] == scenario]
+    if not len(runs):
+        known = ", ".join(sorted(study.runs["scenario"].dropna().unique())) or "none"
+        raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
+    kept = frozenset(map(str, runs["run_id"]))
+    name = f"{study.name}@{scenario}"
+    return SelectedStudy(name, study.folder, study.info, study.version, kept, frozenset([scenario]), True)
+
+
+def other_study(study: Study, name: str) -> Study:
+    """Return the study to compare with.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study.
+    name : str
+        Name of the other study, or ``"@SCENARIO"`` for a scenario of this study. If it is empty, the manifest names
+        it with the key ``before``.
+
+    Returns
+    -------
+    Study
+        The other study. It has no runs if no study is named, or if the one that the manifest names is not imported.
+
+    Raises
+    ------
+    LogError
+        If there is no study called `name`.
+    """
+    try:
+        named = name or study.info["before"]
+        if named.startswith("@"):
+            return select_scenario(load(study.folder.name, processed=study.folder.parent), named[1:])
+        return load(named, processed=study.folder.parent)
+    except (KeyError, LogError):
+        if name:
+            raise
+        return SelectedStudy("no other study", study.folder, {}, study.version, frozenset(), frozenset())
+
+
+def without(study: Study, before: Study) -> Study:
+    """Return what to compare with `other_study`: the study, or its other scenario if both are of one study.
+
+    Parameters
+    ----------
+    study : Study
+        An imported study, or a selection of its paths.
+    before : Study
+        As returned by `other_study`.
+
+    Returns
+    -------
+    Study
+        The study itself if `before` is another one, else the runs of the only other scenario.
+
+    Raises
+    ------
+    LogError
+        If the study has no other scenario, or several.
+    """
+    if not (isinstance(before, SelectedStudy) and before.one_scenario):
+        return study
+    others = set(study.runs["scenario"].dropna()) - before.kept_scenarios
+    if len(others) != 1:
+        names = ", ".join(sorted(others)) or "none"
+        raise LogError(f"{before.name} is compared with one other scenario; name it in the parameter pairs: {names}")
+    return select_scenario(study, others.pop())
+
+
+def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
+    return _zone_pair(client, server) if isinstance(client, str) and isinstance(server, str) else ()
+
+
+def _zone_pair(*names: str) -> tuple[str, ...]:
+    return tuple(sorted(name.strip() for name in names)) if len(names) == 2 else ()

@@ -1,0 +1,1 @@
+"""The tables of an imported study, and the folder or store that contains them."""

@@ -1,0 +1,401 @@
+"""Load an imported study from ``data/processed/<study>``.
+
+`azlatency.studies.imports.importer` writes that folder, `azlatency.studies.imports.changes` compares it with the logs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property, partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+import msgspec
+
+from azlatency.logs import schema
+from azlatency.logs.parse import LogError
+from azlatency.logs.tables import TableSet
+from azlatency.studies.format import count_of
+from azlatency.studies.store.remote import checked_out, is_url
+from azlatency.studies.store.tables import read_samples, read_stored
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+#: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
+Stamp: TypeAlias = dict[str, Any]
+STAMP_FILE = "import.json"
+#: Which files a study has, and which columns; the tables of another layout are written anew.
+LAYOUT = 6
+#: Studies that were loaded from a store; deleted when Python ends.
+_DOWNLOADED = ExitStack()
+atexit.register(_DOWNLOADED.close)
+EMPTY_STAMP: Stamp = {
+    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "summary": None,
+    "refused": [], "imported_at": None, "layout": None, "tables": {},
+}  # fmt: skip
+
+
+#: Name of the study of `azlatency compare` for logs that are not a study. No study in data/raw can have it.
+TEMPORARY_STUDY = ".side"
+_STUDY_NAME = re.compile(r'\w[^/\\*?\[\]:|"]*(?<![ .])')
+_LONGEST_NAME = 100
+
+
+def check_study_name(name: str) -> str:
+    """Return the name of a study; raise `LogError` if it cannot be the name of a folder on every system."""
+    usable = _STUDY_NAME.fullmatch(name) and name.isprintable() and len(name.encode()) <= _LONGEST_NAME
+    if usable or name == TEMPORARY_STUDY:
+        return name
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    raise LogError(f"study {shown!r}: not a name for a study; use letters, digits, hyphens and underscores")
+
+
+def data_folder(kind: str) -> Path:
+    """Return ``data/raw`` or ``data/processed``.
+
+    Both are in ``AZLATENCY_DATA`` if that variable is set. Otherwise they are in the folder ``data`` of the working
+    directory, or of its nearest parent whose ``data`` contains either of them.
+    """
+    if root := os.environ.get("AZLATENCY_DATA"):
+        return Path(root) / kind
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        # Looking for each alone would mix the logs of a new project with the tables of a project around it.
+        if any((folder / "data" / either).is_dir() for either in ("raw", "processed")):
+            return folder / "data" / kind
+    return here / "data" / kind
+
+
+def list_studies() -> list[str]:
+    """Return the names of the studies that can be imported.
+
+    Returns
+    -------
+    list of str
+        The subfolders that contain a ``study.toml``, sorted.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> "westeurope-azure-cni" in az.list_studies()
+    True
+    """
+    return sorted(path.parent.name for path in data_folder("raw").glob("*/study.toml"))
+
+
+class StudyInfo(TypedDict, total=False):
+    """The keys of ``[study]`` in ``study.toml``; see ``data/raw/README.md``."""
+
+    name: str
+    title: str
+    question: str
+    source: str
+    notes: str
+    before: str
+    likely_cause: str
+    likely_cause_source: str
+    runs: str
+    reported: str
+    baseline: str
+    region: str
+    subscription: str
+    vm_size: str
+    placement: str
+    date: str
+    emulated: bool
+    pseudonymise_subscriptions: bool
+    accelerated_networking: bool
+    zone_maps: list[str]
+    machines: list[str]
+    scenarios: list[str]
+    conclusions: list[dict[str, str | int]]
+    unquantified: list[dict[str, str]]
+
+
+class Expectation(TypedDict, total=False):
+    """One ``[[expectation]]`` of a baseline file: ``low`` and ``high`` in the canonical ``unit``."""
+
+    name: str
+    metric: str
+    relation: Literal["at_least", "at_most", "about", "between"]
+    low: float
+    high: float
+    tolerance: float
+    unit: str
+    tool: str
+    vm_size: str
+    printed: str
+    printed_as: str
+    conditions: str
+    command: str
+    source_line: int
+    notes: str
+
+
+@dataclass(frozen=True, repr=False)
+class Study(TableSet):
+    """An imported study, as returned by `load`: its description and its tables.
+
+    Attributes
+    ----------
+    name : str
+        Name of the study and of its folder.
+    folder : pathlib.Path
+        Folder of the tables.
+    info : StudyInfo
+        The keys of ``[study]`` in ``study.toml``, and the scenarios in the order of the manifest.
+    version : str
+        Digest of the import that was loaded. Tables of two imports are never mixed.
+    """
+
+    name: str
+    folder: Path
+    info: StudyInfo
+    version: str
+
+    def to_arrow(self, table: str) -> pa.Table:
+        """Return one table as a `pyarrow.Table`: that of the import that was loaded, else `LogError`."""
+        schema.names(table)
+        self.verify(table)
+        content = read_table(self.folder, table)
+        self._check_version()
+        return content
+
+    def verify(self, *tables: str) -> None:
+        """Raise `LogError` if a file of these tables, or of any table, is not as the import wrote it."""
+        altered = altered_files(self.folder, self._stamp, *tables)
+        self._check_version()
+        if altered:
+            raise LogError(
+                f"{self.folder / altered[0]}: not as it was imported (its SHA-256 differs). "
+                f"Run: azlatency import --study {self.name}"
+            )
+
+    def _check_version(self) -> None:
+        if digest([self.folder / STAMP_FILE]) != self.version:
+            raise LogError(f"{self.name}: imported again since it was loaded; load it again")
+
+    @cached_property
+    def _stamp(self) -> Stamp:
+        return read_stamp(self.folder)
+
+    @cached_property
+    def data_version(self) -> str:
+        """Hash of the logs, the manifest and the parser version: 16 hex digits, equal on every machine."""
+        return data_version(self._stamp)
+
+    @cached_property
+    def expectations(self) -> list[Expectation]:
+        """The expected values of the study's baseline file."""
+        return list(self._read_json("expectations.json"))
+
+    @cached_property
+    def reported(self) -> pd.DataFrame:
+        """Numbers that someone published without a log. Every column is text."""
+        import pandas as pd
+
+        return pd.DataFrame(self._read_json("reported.json")).convert_dtypes()
+
+    def imported_from(self) -> list[Path]:
+        """Return the folders and files of the logs; an empty list stands for ``data/raw``."""
+        return [Path(root) for root in self._stamp["roots"]]
+
+    def _read_json(self, name: str) -> Any:
+        return json.loads((self.folder / name).read_text("utf-8"))
+
+    def __repr__(self) -> str:
+        facts = self._summary()
+        width = max(len(name) for name, _ in facts)
+        return "\n".join([f"Study: {self.name}", *(f"  {name:{width}}  {text}" for name, text in facts)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._summary())
+        return f"<div><p>Study: {escape(self.name)}</p><table>{rows}</table></div>"
+
+    def _summary(self) -> list[tuple[str, str]]:
+        """Return what identifies the study: description, runs of each tool, scenarios and data version."""
+        tools = Counter(self.runs["tool"])
+        runs = count_of(tools.total(), "run")
+        if tools:
+            runs += ": " + ", ".join(f"{number} {tool}" for tool, number in sorted(tools.items()))
+        facts = [
+            ("title", str(self.info.get("title", ""))),
+            ("question", str(self.info.get("question", ""))),
+            ("runs", runs),
+            ("scenarios", ", ".join(self.info.get("scenarios", []))),
+            ("data version", self.data_version),
+        ]
+        return [(name, text) for name, text in facts if text]
+
+
+def load(name: str, *, processed: Path | str | None = None) -> Study:
+    """Load an imported study.
+
+    Parameters
+    ----------
+    name : str
+        Name of the study.
+    processed : path-like, optional
+        Folder of the imported studies, or its URL (see `import_study`), from which the tables are downloaded to a
+        temporary folder that exists until Python ends. Default: ``data/processed``.
+
+    Returns
+    -------
+    Study
+        The study. Its tables are read on first use.
+
+    Raises
+    ------
+    LogError
+        If the study is not imported, or one of its files was deleted. The message lists the imported studies.
+
+    Examples
+    --------
+    >>> import azlatency as az
+    >>> study = az.load("westeurope-azure-cni")
+    >>> study.info["region"], len(study.runs)
+    ('westeurope', 25)
+    """
+    check_study_name(name)
+    if is_url(processed):
+        processed = _DOWNLOADED.enter_context(checked_out(str(processed), name)).parent
+    root = Path(processed or data_folder("processed"))
+    folder = root / name
+    recover(folder)
+    if not (folder / STAMP_FILE).is_file():
+        known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"
+        raise LogError(f"study {name!r} not found. Known studies: {known}. Import it: azlatency import --study NAME")
+    stamp = read_stamp(folder)
+    if stamp["layout"] != LAYOUT:
+        raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")
+    if missing := missing_files(folder, stamp):
+        raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
+    version = digest([folder / STAMP_FILE])
+    return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
+
+
+def missing_files(folder: Path, stamp: Stamp) -> list[str]:
+    """Return the files that an import wrote to a folder and that are no longer there."""
+    return [name for name in stamp["tables"] if not (folder / name).is_file()]
+
+
+def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
+    """Return the files of an import, or of some of its tables, that are missing or have other bytes."""
+    chosen = {
+        name: hashed for name, hashed in stamp["tables"].items() if not tables or name.startswith((*tables, "sources."))
+    }
+    return [name for name, hashed in chosen.items() if digest([folder / name]) != hashed]
+
+
+def read_table(folder: Path, name: str) -> pa.Table:
+    """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
+    import pyarrow as pa
+
+    table_schema = schema.arrow_schema(name)
+    if name == "samples":
+        return pa.concat_tables([table_schema.empty_table(), *_samples_by_tool(folder)])
+    table = read_stored(folder, name)
+    if name != "sources":
+        return table
+    moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
+    position = table_schema.names.index("imported_at")
+    return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
+
+
+def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
+    """Yield the samples of each tool, then those of its large logs."""
+    for of_tool in sorted((folder / "samples").glob("tool=*")):
+        for file in sorted(of_tool.glob("*.parquet")):
+            yield read_samples(file)
+
+
+def read_stamp(folder: Path) -> Stamp:
+    """Read what was imported into a folder; the empty stamp if nothing was, or if another version wrote it."""
+    try:
+        raw = (folder / STAMP_FILE).read_bytes()
+    except OSError:
+        return EMPTY_STAMP
+    try:
+        stamp = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError):
+        try:
+            stamp = json.loads(raw)  # which reads what `write_stamp` escapes
+        except ValueError:
+            return EMPTY_STAMP
+    return stamp if isinstance(stamp, dict) and stamp.keys() == EMPTY_STAMP.keys() else EMPTY_STAMP
+
+
+def write_stamp(folder: Path, stamp: Stamp) -> None:
+    """Write what was imported, faster than `json`, which escapes bytes in paths that are not UTF-8."""
+    try:
+        raw = msgspec.json.encode(stamp)
+    except UnicodeEncodeError:
+        raw = json.dumps(stamp).encode()
+    (folder / STAMP_FILE).write_bytes(raw + b"\n")
+
+
+def recover(folder: Path) -> None:
+    """Restore the old tables if an import was killed before it moved the new ones into place; remove what it left."""
+    if not folder.parent.is_dir():
+        return
+    for entry in sorted(os.listdir(folder.parent)):
+        leftover = _LEFTOVER.fullmatch(entry)
+        if leftover is None or leftover["study"] != folder.name:
+            continue
+        alive = _is_running(int(leftover["process"]))
+        if leftover["kind"] == "old" and not folder.exists():
+            if alive:  # it moves the new tables into place right now, unless its number was given to another process
+                time.sleep(_SWAP_SECONDS)
+            if not folder.exists():
+                os.rename(folder.parent / entry, folder)
+        elif not alive:
+            shutil.rmtree(folder.parent / entry, ignore_errors=True)
+
+
+#: Folders that an import writes beside the tables, with the number of its process.
+_LEFTOVER = re.compile(r"\.(?P<study>.+)\.(?P<process>\d{1,9})\.(?P<kind>new|old)")
+_SWAP_SECONDS = 0.5
+
+
+def _is_running(process: int) -> bool:
+    """Return whether another process has this number."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def data_version(stamp: Stamp) -> str:
+    """Hash the paths and bytes of the logs, the manifest and the parser version to 16 hex digits."""
+    logs = sorted((path, file["sha256"]) for path, file in stamp["files"].items())
+    content = json.dumps([stamp["parser_version"], stamp["manifest"], logs], ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Return the SHA-256 of the bytes of all files; a missing file counts as empty."""
+    hasher = hashlib.sha256()
+    for file in files:
+        if file.is_file():
+            with file.open("rb") as stream:
+                for piece in iter(partial(stream.read, 2**20), b""):
+                    hasher.update(piece)
+    return hasher.hexdigest()

@@ -1,0 +1,273 @@
+"""Drafts of a manifest that can be read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers.places import FIXTURES
+
+import azlatency as az
+from azlatency.studies.drafts.draft import _describe, draft, draft_runs
+from azlatency.studies.manifest.manifest import read_manifest
+
+
+@pytest.mark.parametrize("study", ["westeurope-azure-cni", "emulated-zones"])
+def test_a_draft_of_a_real_study_describes_every_log(raw: Path, tmp_path: Path, study: str) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(raw / study, folder, ignore=shutil.ignore_patterns("*.toml", "runs.csv", "truth.json"))
+    tables = az.parse(folder)
+    for row in tables.rows["sources"]:
+        row["path"] = Path(row["path"]).relative_to(folder).as_posix()
+    paths = [row["path"] for row in tables.rows["sources"]]
+    (folder / "study.toml").write_text(draft("mine", tables, paths), "utf-8")
+    manifest = read_manifest(folder)
+    for path in paths:
+        run: dict[str, object] = {"heading": None}
+        assert manifest.describe(run, path) == [], path
+        if "az1-az3" in path or "az1a-az3a" in path:
+            assert (run["zone"], run["peer_zone"]) == ("1", "3")
+
+
+def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
+    folder = tmp_path / 'az1-az2"\n[study]\n'
+    folder.mkdir()
+    shutil.copy(next((FIXTURES / "ping").glob("*.log")), tmp_path / 'az1-az2"\n[study]\n' / "x.log")
+    tables = az.parse(tmp_path)
+    for row in tables.rows["sources"]:
+        row["path"] = Path(row["path"]).relative_to(tmp_path).as_posix()
+    (tmp_path / "study.toml").write_text(draft("x", tables, [row["path"] for row in tables.rows["sources"]]), "utf-8")
+    assert len(read_manifest(tmp_path).entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "zones"),
+    [
+        ("client-az1-server-az3_2024-05-01.log", "1 3"),
+        ("server-az3/client-az1/y_r2.log", "1 3"),
+        ("az1a-az3a/pp_tcp_r1.txt", "1 3"),
+        ("az1-3_ping.txt", "1 3"),
+        ("zone1_to_2/x.log", "1 2"),
+        ("az01-az02.log", "1 2"),
+        ("AZ1_AZ2.log", "1 2"),
+        ("zone-1-to-zone-2.log", "1 2"),
+        ("az1-az2/az1-az2_r1.log", "1 2"),
+        ("zone1-zone2_az1a-az2a/round01_ping.log", "1 2"),
+        ("az1-az2/az2-az1.log", None),
+        ("2024-05-01_az1-az2.log", "1 2"),
+        ("zone-1-zone-2_run1_2024.txt", "1 2"),
+        ("us-central1-a_to_us-east1-b.log", "us-central1-a us-east1-b"),
+        ("us-east-1b-us-west-2a/run3/x.log", "us-east-1b us-west-2a"),
+        ("use1-az1-use1-az2.log", "use1-az1 use1-az2"),
+        ("AvailabilityZone1-AvailabilityZone3.log", "1 3"),
+        ("zone_b_to_zone_c.log", "b c"),
+        ("az3<-az1.log", "1 3"),
+        ("westeurope_az1-az3.log", "1 3"),
+        ("westeurope-1.log", None),
+        ("westeurope-1_az3.log", None),
+        ("run-1_run-2.log", None),
+        ("host-us-central1-a_gcp/target-europe-west1-c/tcp_rr_3.res", "us-central1-a europe-west1-c"),
+        ("az1-2024-05-01.log", None),
+        ("az1_2024.log", None),
+        ("server-az1-server-az2.log", None),
+        ("z1/z2/z3.log", None),
+        ("az1/x.log", None),
+        ("az{1}-az3.log", None),
+        ("az1-az2*.log", None),
+    ],
+)
+def test_zones_in_names(path: str, zones: str | None) -> None:
+    """A digit of a date is not a zone, and ambiguous names are left out."""
+    pairs = [" ".join(item.values[key] for key in ("zone", "peer_zone")) for item in _describe([path])]
+    assert pairs == ([zones] if zones else [])
+
+
+@pytest.mark.parametrize(
+    ("paths", "zones"),
+    [
+        (["t3/a_to_a.json", "t3/a_to_b.json", "t3/b_to_a.txt"], ["a a", "a b", "b a"]),
+        (["1-3/r1.log", "1-2/r1.log", "2-3/r1.log"], ["1 3", "1 2", "2 3"]),
+        (["dump.zip!1to3_ping.log", "dump.zip!3to1_ping.log"], ["1 3", "3 1"]),
+        (["5-1/x.log", "5-2/x.log", "5-3/x.log"], []),
+        (["a_to_b.log"], []),
+        (["1-1.log"], []),
+        (["a-1.log", "1-a.log"], []),
+        (["vm1_vm2.log", "vm2_vm1.log"], ["vm1 vm2", "vm2 vm1"]),
+        (["latency_h1-h4-1.txt", "latency_h1-h2-1.txt"], ["h1 h4", "h1 h2"]),
+        (["run1-run2.log", "m64-m1400.log"], []),
+        (["2024-1-2/x.log", "2024-2-1/x.log"], []),
+        (["1-2-2024/x.log", "2-1-2024/x.log"], []),
+    ],
+)
+def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[str], zones: list[str]) -> None:
+    zoned = [item.values for item in _describe(paths) if "zone" in item.values]
+    assert [f"{values['zone']} {values['peer_zone']}" for values in zoned] == zones
+
+
+def test_patterns_that_contradict_each_other_are_left_out() -> None:
+    """The folder's zones are those of the file's name in one path only."""
+    assert _describe(["az1-az2/az3-az1.log"]) == []
+    assert [str(item) for item in _describe(["az1-az2/r1.log", "az2-az1/r12.log"])] == [
+        "az1-az2/r1.log: zone 1 → zone 2, repeat 1", "az2-az1/r12.log: zone 2 → zone 1, repeat 12"]  # fmt: skip
+
+
+def test_a_drafted_table_has_one_row_per_log(raw: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(raw / "westeurope-azure-cni", folder, ignore=shutil.ignore_patterns("*.toml"))
+    (folder / "odd[1].log").write_text("hello")
+    tables = az.parse(folder)
+    for row in tables.rows["sources"]:
+        row["path"] = Path(row["path"]).relative_to(folder).as_posix()
+    (folder / "runs.csv").write_text(draft_runs(tables, list(tables.sources["path"])), "utf-8")
+    (folder / "study.toml").write_text('[study]\nruns = "runs.csv"\n', "utf-8")
+    manifest = read_manifest(folder)
+    assert manifest.ignored("odd[1].log") == "no log of a known tool"
+    run: dict[str, object] = {"heading": None}
+    assert manifest.describe(run, "az1-az3/qperf.log") == [] and (run["zone"], run["peer_zone"]) == ("1", "3")
+
+
+def test_zones_of_azure_keep_the_regions_that_their_names_contain() -> None:
+    # Without its region, zone 2 of eastus would be the same end as zone 2 of westeurope.
+    assert _assigned(["eastus-az1_westeurope-az2.log", "westeurope-1_to_uksouth-3/x.log"]) == {
+        "eastus-az1_westeurope-az2.log": {
+            "region": "eastus", "zone": "1", "peer_region": "westeurope", "peer_zone": "2"
+        },
+        "westeurope-1_to_uksouth-3/x.log": {
+            "region": "westeurope", "zone": "1", "peer_region": "uksouth", "peer_zone": "3"
+        },
+    }  # fmt: skip
+
+
+def _assigned(paths: list[str]) -> dict[str, dict[str, str]]:
+    return {item.path: dict(item.values) for item in _describe(paths)}
+
+
+def test_folders_that_say_nothing_else_are_scenarios() -> None:
+    # Two settings of a network may have the same addresses: their runs must not be pooled.
+    paths = [f"d.zip!{cni}/{run}/{log}.json" for cni in ("plain", "ipsec") for run in (1, 2) for log in ("tcp", "udp")]
+    assert _assigned(paths)["d.zip!ipsec/2/udp.json"] == {"scenario": "ipsec", "repeat": "2"}
+    assert len(_assigned(paths)) == 8 and {item.pattern for item in _describe(paths)} == {"*!{scenario}/{repeat}/*"}
+
+
+def test_numbered_archives_are_repeats() -> None:
+    paths = [f"d.zip!{vpn}/{number}.data!x.log" for vpn in ("none", "wireguard") for number in (1, 2, 3)]
+    assert _assigned(paths)["d.zip!wireguard/3.data!x.log"] == {"scenario": "wireguard", "repeat": "3"}
+    paths = [f"{vpn}/{rate}/x.log" for vpn in ("none", "wireguard") for rate in ("1G", "2G")]
+    assert _assigned(paths)["none/2G/x.log"] == {"scenario": "none/2G"}
+
+
+def test_a_scenario_has_the_names_of_all_folders_that_vary() -> None:
+    paths = [f"{vpn}/{loss}/2024-05-0{day}/x.log" for vpn in "pq" for loss in ("none", "high") for day in (1, 2)]
+    assert _assigned(paths)["q/high/2024-05-02/x.log"] == {"scenario": "q/high"}  # a day is no setting
+    paths = [f"{way}/{way}_{rate}/x.log" for way in ("kernel", "user") for rate in ("1G", "10G")]
+    assert _assigned(paths)["user/user_1G/x.log"] == {"scenario": "user_1G"}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["a.log", "b.log"],  # no folder
+        ["x/a.log", "x/b.log"],  # one folder
+        ["1/a.log", "2/a.log"],  # repeats of one setting
+        ["x/a.log", "y/a.log", "z/x/a.log"],  # the pattern of x and y also matches z/x
+        ["x_r1/a.log", "y_r1/a.log"],  # the names say something else, too
+        ["round1/az1-az2.log", "round2/az1-az2.log"],
+    ],
+)
+def test_folders_that_may_be_anything_are_no_scenarios(paths: list[str]) -> None:
+    assert not any("scenario" in values for values in _assigned(paths).values())
+
+
+def test_zones_of_several_settings_have_scenarios_too() -> None:
+    patterns = {item.pattern for item in _describe(["small/az1-az2.log", "large/az1-az2.log"])}
+    assert patterns == {"az{zone}-az{peer_zone}.*", "{scenario}/*"}
+
+
+def test_a_folder_for_each_tool_is_no_scenario() -> None:
+    paths = ["iperf3/az1-az2.log", "ping/az1-az2.log"]
+    described = _describe(paths, {path: (path.split("/")[0],) for path in paths})
+    assert not any("scenario" in item.values for item in described)
+
+
+def test_a_draft_of_many_folders_is_short(tmp_path: Path) -> None:
+    paths = [f"x_r{number}/a.log" for number in range(40)]
+    tables = az.parse(FIXTURES / "ping" / "busybox-1.35-c4.log")
+    (source,) = tables.rows["sources"]
+    tables.rows["sources"] = [source | {"path": path} for path in paths]
+    assert draft("x", tables, paths).count("[[run]]") <= 24
+
+
+def _draft(paths: list[str], tool: str = "ping") -> str:
+    logs = az.Logs()
+    logs.rows["sources"] = [{"source_id": path, "path": path} for path in paths]
+    logs.rows["runs"] = [{"source_id": path, "tool": tool} for path in paths]
+    return draft("x", logs, paths)
+
+
+@pytest.mark.parametrize(
+    ("paths", "scenarios"),
+    [
+        (["vpn/ipsec_ping_1.txt", "vpn/openvpn_ping_1.txt", "vpn/openvpn_ping_2.txt"], ["openvpn", "ipsec"]),
+        (["18.12.2025/a.txt", "26.02.2026-optimized/a.txt"], ["optimized"]),
+        (["netperf/results/docker.log", "netperf/results/linux.log"], ["docker", "linux"]),
+        (["a-b/proxy_1.log", "a-b/proxy_forwarding_1.log"], ["forwarding"]),
+        (["run1/ping.txt", "run2/ping.txt", "18.12.2025/ping.txt"], []),
+        (["az1-az2_x_ping.txt", "az1-az3_x_ping.txt", "az2-az3_x_ping.txt"], []),
+    ],
+)
+def test_words_that_differ_are_scenarios(paths: list[str], scenarios: list[str], tmp_path: Path) -> None:
+    """Names that differ in a word are drafted as scenarios that match; those that differ in numbers are repeats."""
+    text = _draft(paths)
+    (tmp_path / "study.toml").write_text(text, "utf-8")
+    manifest = read_manifest(tmp_path)
+    found = {}
+    for path in paths:
+        run: dict[str, object] = {"heading": None}
+        assert manifest.describe(run, path) == [], text
+        found[path] = run.get("scenario")
+    assert list(dict.fromkeys(filter(None, found.values()))) == scenarios or set(found.values()) - {None} == set(
+        scenarios
+    )
+
+
+def test_folders_of_both_ends_are_one_pattern() -> None:
+    """A file that names the reverse direction is read as such, and one of a third machine is left out."""
+    hosts, targets = ("lon04_ibm", "us-east4-a_gcp"), ("ap-northeast-1_aws", "us-west1-a_gcp")
+    names = ("bw_host_target_1.res", "bw_target_host_1.res", "bw_proxy_target_1.res")
+    paths = [f"host-{h}/target-{t}/time-{n}/{name}" for h in hosts for t in targets for n in (1, 2) for name in names]
+    assert {item.pattern for item in _describe(paths)} == {
+        "host-{region}/target-{peer_region}/*/*host_target*", "host-{peer_region}/target-{region}/*/*target_host*",
+    }  # fmt: skip
+    reverse = _assigned(paths)["host-lon04_ibm/target-us-west1-a_gcp/time-1/bw_target_host_1.res"]
+    assert reverse == {"region": "us-west1-a_gcp", "peer_region": "lon04_ibm"}
+    assert not any("proxy" in path for path in _assigned(paths))
+
+
+def test_a_name_that_does_not_fit_leaves_the_others_in_the_draft() -> None:
+    paths = [f"az{a}-az{b}_r{n}.log" for a in (1, 2) for b in (1, 2, 3) for n in (1, 2)]
+    odd = [f"odd{n}/az1_then_az{n % 9}-x{n}_y.log" for n in range(60)]
+    assert {item.path for item in _describe([*paths, *odd])} >= set(paths)
+
+
+@pytest.mark.parametrize("ends", ["az0{}-az0{}", "AZ{}_AZ{}", "zone-{}-to-zone-{}", "10.{}.0.4_to_10.{}.0.5"])
+@pytest.mark.parametrize("odd", ["{}-az3", "{}_az3", "{}-to-zone-3", "{}_to_10.9.9.9", "{}_copy"])
+def test_two_names_that_do_not_fit_never_empty_the_draft(ends: str, odd: str, tmp_path: Path) -> None:
+    """The pattern of the others would read the odd names as well, so the others get entries instead."""
+    pairs = [("1", "2"), ("2", "1"), ("2", "3"), ("3", "2")]
+    logs = {f"ping_{ends.format(*zones)}_{repeat}.txt": zones for zones in pairs for repeat in (1, 2)}
+    strange = [f"ping_{odd.format(ends.format(*zones))}_9.txt" for zones in pairs[:2]]
+    (tmp_path / "study.toml").write_text(_draft([*logs, *strange]), "utf-8")
+    manifest = read_manifest(tmp_path)
+    for path, (near, far) in logs.items():
+        run: dict[str, object] = {"heading": None}
+        assert manifest.describe(run, path) == [], path
+        if "10." in ends:
+            assert (run["client"], run["server"]) == (f"10.{near}.0.4", f"10.{far}.0.5")
+        else:
+            assert (run["zone"], run["peer_zone"]) == (near, far)
+
+
+def test_folders_named_by_addresses_are_no_scenarios() -> None:
+    described = _assigned(["10.1.0.4_to_10.2.0.5/ping.log", "10.1.0.4_to_10.3.0.5/ping.log"])
+    assert {key for values in described.values() for key in values} == {"client", "server"}

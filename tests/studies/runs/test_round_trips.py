@@ -1,0 +1,75 @@
+"""The round-trip times of each run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.places import FIXTURES, ROOT
+
+import azlatency as az
+from azlatency.studies.runs import round_trips
+from azlatency.studies.runs.run_table import run_table
+from azlatency.studies.runs.samples import by_run, counted
+
+
+def test_an_open_class_has_no_middle() -> None:
+    table = pd.DataFrame({"run_id": "r", "low_ns": [0.0, 10.0], "high_ns": [10.0, pd.NA], "count": [30, 90]})
+    runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
+    round_trips._fill_from_classes(table.convert_dtypes(), runs)
+    assert runs.loc["r"].isna().all()
+
+
+def test_a_rate_of_single_transactions_is_a_latency() -> None:
+    """netperf's classic table prints only the rate: 1 s / 15,709.30 = 63.657 µs."""
+    (row,) = az.latency(az.parse(FIXTURES / "netperf" / "2.7.1-rr-demo.log")).itertuples()
+    assert (round(row.mean_ns), row.mean_from) == (63657, "rate")
+    assert pd.isna(row.median_ns)
+
+
+def test_a_rate_with_a_burst_is_not_a_latency() -> None:
+    """Five transactions in flight share the path: their rate does not say how long one of them takes."""
+    logs = az.parse(FIXTURES / "netperf" / "2.7.1-rr-burst4-v2.log")
+    assert "rtt_from_rate" in set(logs.metrics["metric"])
+    assert az.latency(logs)["mean_ns"].isna().all()
+
+
+def test_a_median_from_samples_has_the_step_in_which_the_tool_prints_them(tmp_path: Path) -> None:
+    """Windows prints whole milliseconds: medians of 10 and 11 ms may be of paths that differ by 1.6 %."""
+    replies = "Reply from 10.0.0.5: bytes=32 time={}ms TTL=64"
+    end = "\nPing statistics for 10.0.0.5:\n    Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),\n"
+    for side, times in (("base", (10, 10, 10, 11)), ("candidate", (10, 11, 11, 11))):
+        for run in range(6):
+            lines = "\n".join(map(replies.format, times[run % 4 :] + times[: run % 4]))
+            text = f"\nPinging 10.0.0.5 with 32 bytes of data:\n{lines}\n{end}" + "\n" * (run + 1)
+            (tmp_path / side).mkdir(exist_ok=True)
+            (tmp_path / side / f"{run}.log").write_text(text, "utf-8")
+    base, candidate = (az.latency(az.parse(tmp_path / side)) for side in ("base", "candidate"))
+    assert set(base["median_ns"]) == {10e6} and set(candidate["median_ns"]) == {11e6}
+    assert set(base["median_ns_resolution"]) == set(candidate["median_ns_resolution"]) == {1e6}
+    result = az.compare(candidate["median_ns"], base["median_ns"], unit="ns", resolution=1e6)
+    assert result.ratio.low is not None and result.ratio.low < 1.016 and result.verdict == "undetermined"
+
+
+def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
+    """qperf prints 699 us, half a round trip: the round trip is known to ± 1 µs."""
+    logs = az.parse(ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az3")
+    qperf = az.latency(logs).query("tool == 'qperf'").iloc[0]
+    assert (qperf["mean_ns"], qperf["mean_ns_resolution"]) == (1_398_000, 2_000)
+    rates = az.throughput(logs).query("tool == 'iperf3'").iloc[0]
+    assert (rates["throughput_bit_s"], rates["throughput_bit_s_resolution"]) == (7.91e9, 1e7)
+
+
+def test_times_to_open_a_connection_are_a_quantity_of_their_own() -> None:
+    study = az.load("westeurope-psping")
+    assert set(study.samples["quantity"]) == {"connect"} and study.samples["rtt_ns"].isna().all()
+    assert az.latency(study).empty and not az.quantiles(study) and not by_run(study, run_table(study))
+    runs = az.latency(study, quantity="connect")
+    assert list(runs["median_ns"]) == [2_610_000, 2_365_000, 2_285_000] and set(runs["median_from"]) == {"samples"}
+    assert list(runs["n"]) == [100, 100, 50] and set(runs["method"]) == {"psping connect TCP"}
+    assert runs["p99_ns"].notna().tolist() == [True, True, False]
+    with pytest.raises(ValueError, match="quantity 'rtt' is not one of round_trip, connect"):
+        az.latency(study, quantity="rtt")
+    mixed = pd.concat([study.samples, az.load("emulated-cloud").samples])
+    assert "psping" not in set(counted(mixed)["tool"]) and set(counted(mixed)["quantity"]) == {"round_trip"}

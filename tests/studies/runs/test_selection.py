@@ -1,0 +1,110 @@
+"""Some pairs of a study only, and the study that it is compared with."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+from azlatency.report import tables
+from azlatency.report.answerable import unanswered
+from azlatency.report.objects import Note
+from azlatency.report.table import Table
+from azlatency.studies.runs.selection import select_scenario
+
+AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
+
+
+def load(name: str, out: Path) -> Any:
+    az.import_study(name, out=out)
+    return az.load(name, processed=out)
+
+
+# --- some pairs only
+
+
+def test_a_study_of_some_pairs() -> None:
+    study = az.load("emulated-zones")
+    some = az.studies.select(study, "1-3, az2a -> az1a")
+    assert set(az.latency(some)["path"]) == {"az1a → az3a", "az3a → az1a", "az2a → az1a"}
+    assert set(some.samples["run_id"]) <= set(some.runs["run_id"])
+    assert az.studies.select(study, " ") is study
+    with pytest.raises(az.LogError, match=r"no path or pair of zones named 1-9\. Known: az1a → az1b, "):
+        az.studies.select(study, "1-9")
+
+
+def test_scenarios_of_reported_numbers_can_be_selected(tmp_path: Path) -> None:
+    study = load("uksouth-echo-latency", tmp_path)
+    assert set(az.studies.select(study, "Same AZ").reported["scenario"]) == {"Same AZ"}
+
+
+# --- the study before
+
+
+def test_a_manifest_names_the_study_before(tmp_path: Path) -> None:
+    load(BEFORE, tmp_path)
+    study = load(AFTER, tmp_path)
+    assert az.studies.other_study(study, "").name == BEFORE
+    assert isinstance(tables.before_after.settings(study, az.studies.other_study(study, "")), Table)
+    assert az.studies.other_study(az.studies.select(study, "AZ1 - AZ2"), "").name == BEFORE
+
+
+def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
+    """The manifest's is not imported, or there is none: nothing fails, nothing is compared."""
+    for name in (AFTER, "uksouth-echo-latency"):
+        study = load(name, tmp_path)
+        none = az.studies.other_study(study, "")
+        assert not len(none.runs) and not len(az.latency(none)) and not len(az.throughput(none))
+        assert list(az.stats.compare_imports(az.latency(study), az.latency(none))) == []
+        assert isinstance(tables.before_after.settings(study, none), Note)
+
+
+def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
+    study = load(AFTER, tmp_path)
+    with pytest.raises(az.LogError, match=f"study 'nope' not found. Known studies: {AFTER}"):
+        az.studies.other_study(study, "nope")
+
+
+# --- two scenarios of one study
+
+
+def two_scenarios(tmp_path: Path, before: str = "@old") -> az.Study:
+    folder = tmp_path / "raw" / "mine"
+    for scenario, dump in (("old", "base.zip"), ("new", "slower.zip")):
+        with zipfile.ZipFile(ROOT / "tests" / "compare" / dump) as logs:
+            names = [name for name in logs.namelist() if name.endswith("sockperf.log")]
+            logs.extractall(folder / scenario, names)
+    pattern = 'pattern = "{scenario}/zone{zone}-zone{peer_zone}_*/round{round}_*"\n'
+    (folder / "study.toml").write_text(f'[study]\ntitle = "Upgrade"\nbefore = "{before}"\n{pattern}', "utf-8")
+    az.import_study("mine", [folder], out=tmp_path)
+    return az.load("mine", processed=tmp_path)
+
+
+def test_the_page_compares_two_scenarios_of_one_study(tmp_path: Path) -> None:
+    study = two_scenarios(tmp_path)
+    before = az.studies.other_study(study, "")
+    after = az.studies.without(study, before)
+    assert (after.name, before.name) == ("mine@new", "mine@old") and not set(after.runs.run_id) & set(
+        before.runs.run_id
+    )
+    changes = az.stats.compare_imports(az.latency(after), az.latency(before))
+    assert [change.labels["path"] for change in changes] == ["zone 1 → zone 2", "zone 2 → zone 1"]
+    assert all(change.verdict == "different" and 1.2 < change.ratio.estimate < 1.3 for change in changes)
+    settings = tables.before_after.settings(after, before)
+    assert isinstance(settings, Table) and [col.header for col in settings.columns[1:3]] == ["mine@new", "mine@old"]
+    assert "09_before_after" not in {question.page for question in unanswered(study)}
+    assert az.studies.without(study, az.studies.other_study(study, "mine")) is study
+
+
+def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
+    study = two_scenarios(tmp_path, "@older")
+    assert not az.studies.other_study(study, "").info, "the manifest names no scenario of the study"
+    with pytest.raises(az.LogError, match=r"mine has no scenario 'older'; known: new, old"):
+        az.studies.other_study(study, "@older")
+    old = select_scenario(study, "old")
+    with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
+        az.studies.without(old, old)

@@ -1,0 +1,189 @@
+"""The import: what it writes, that it is incremental, that it can be killed at any point, that nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+from azlatency.logs import schema
+from azlatency.studies.imports.importer import import_study
+from azlatency.studies.manifest.manifest import _STUDY_TYPES
+from azlatency.studies.store.study import LAYOUT, StudyInfo, load, recover
+
+
+def test_tables_files_and_frames(study: Path, out: Path) -> None:
+    summary = import_study("cni", [study], out=out)
+    assert summary.runs_by_tool == {"iperf3": 5, "ntttcp": 5, "qperf": 10, "sockperf": 5}
+    assert not summary.not_recognised and not summary.problems
+    assert summary.missing["accelerated_networking"] == 25
+    loaded = load("cni", processed=out)
+    assert len(loaded.runs) == 25
+    assert set(loaded.runs["study"]) == {"cni"}
+    row = loaded.runs[(loaded.runs["scenario"] == "AZ1 - AZ3") & (loaded.runs["tool"] == "sockperf")].iloc[0]
+    assert (row["zone"], row["peer_zone"], row["placement"]) == ("3", "1", "cross_zone")
+    assert loaded.info["question"].startswith("What do availability zones cost")
+    assert loaded.expectations[0]["metric"] == "throughput"
+    for name in schema.TABLES:
+        assert tuple(loaded.table(name).columns) == schema.names(name)
+    assert loaded.metrics["resolution"].isna().any(), "missing stays missing"
+
+
+def test_other_programs_read_the_files(study: Path, out: Path) -> None:
+    """Plain Parquet with the unit of each column in its metadata."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    import_study("cni", [study], out=out)
+    assert len(pd.read_parquet(out / "cni" / "runs.parquet")) == 25
+    schema_of_file = pq.read_schema(out / "cni" / "quantiles.parquet")
+    assert schema_of_file.field("value_ns").metadata[b"unit"] == b"ns"
+
+
+def test_samples_are_partitioned_by_tool(raw: Path, out: Path) -> None:
+    import_study("emulated-zones", out=out)
+    loaded = load("emulated-zones", processed=out)
+    folders = {path.name for path in (out / "emulated-zones" / "samples").iterdir()}
+    assert folders == {"tool=echo", "tool=ping"}
+    # 8 directed pairs: 12 runs of 200 pings; 12 echo runs of 200 round trips and a long one of 3,000.
+    assert loaded.samples.groupby("tool").size().to_dict() == {"echo": 8 * (12 * 200 + 3000), "ping": 8 * 12 * 200}
+    assert (loaded.samples["rtt_ns"].dropna() > 0).all()
+
+
+def test_the_state_before_a_hard_kill_is_restored(study: Path, out: Path) -> None:
+    import_study("cni", [study], out=out)
+    os.rename(out / "cni", out / ".cni.12345.old")
+    recover(out / "cni")
+    assert len(load("cni", processed=out).runs) == 25
+
+
+def test_only_remains_of_dead_processes_of_this_study_are_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    kept = [".cni.1.new", f".other.{dead.pid}.old", ".cni.x.new", f".cni.b.{dead.pid}.new"]
+    for name in (*kept, f".cni.{dead.pid}.new"):
+        (tmp_path / name).mkdir()
+    recover(tmp_path / "cni")
+    assert sorted(os.listdir(tmp_path)) == sorted(kept)
+
+
+NO_NAMES = ["*", "", ".", "..", ".side.", "a/b", "a\\b", "a\nb", "a\x1b[m", "a\u202eb", "\udcfc", "x" * 101]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_names_that_are_not_valid_folder_names(name: str, tmp_path: Path) -> None:
+    for call in (load, import_study):
+        with pytest.raises(az.LogError, match="not a name for a study"):
+            call(name)  # type: ignore[operator]
+
+
+def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    import_study("cni", [study], out=out)
+    assert "imported_at" not in pq.read_schema(out / "cni" / "sources.parquet").names
+    assert load("cni", processed=out).sources["imported_at"].nunique() == 1
+
+
+def test_a_data_set_of_another_version_is_refused_by_name(study: Path, out: Path) -> None:
+    import_study("cni", [study], out=out)
+    stamp = out / "cni" / "import.json"
+    stamp.write_text(stamp.read_text().replace(f'"layout":{LAYOUT}', '"layout":3'))
+    with pytest.raises(az.LogError, match=r"another version of azlatency\. Run: azlatency import --study cni"):
+        load("cni", processed=out)
+
+
+def test_a_changed_table_is_named_and_written_again(study: Path, out: Path) -> None:
+    """Other numbers and flipped bits alike; neither can enter a result or the next version."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    import_study("cni", [study], out=out)
+    file = out / "cni" / "metrics.parquet"
+    original = file.read_bytes()
+    table = pq.read_table(file)
+    tripled = table.set_column(4, table.schema.field("value"), pc.multiply(table["value"], pa.scalar(3.0)))
+    assert table.schema.names[4] == "value"
+    pq.write_table(tripled, file, compression="zstd")
+    for changed in (file.read_bytes(), bytes([original[0] ^ 1]) + original[1:], original[:900] + b"X" + original[901:]):
+        file.write_bytes(changed)
+        with pytest.raises(
+            az.LogError, match=r"/cni/metrics\.parquet: not as it was imported .* Run: azlatency import"
+        ):
+            _ = load("cni", processed=out).metrics
+        with pytest.warns(UserWarning, match=r"/cni/metrics\.parquet: not as it was imported"):
+            assert not import_study("cni", [study], out=out).unchanged
+        assert file.read_bytes() == original
+
+
+def test_rebuild_notices_a_log_that_was_edited_with_equal_size_and_time(study: Path, out: Path) -> None:
+    first = import_study("cni", [study], out=out)
+    log = study / "az1-az3" / "sockperf.log"
+    text, status = log.read_text("utf-8"), log.stat()
+    log.write_text(text.replace("1", "2"), "utf-8")
+    os.utime(log, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert import_study("cni", [study], out=out).unchanged
+    assert import_study("cni", [study], out=out, rebuild=True).data_version != first.data_version
+
+
+@pytest.mark.parametrize("lost", ["metrics.parquet", "runs.parquet", "samples/tool=ping/*", "study.json"])
+def test_a_deleted_file_is_named_and_written_again(lost: str, study: Path, out: Path, raw: Path) -> None:
+    for log in (raw / "emulated-zones" / "ping" / "az1a-az1b").iterdir():
+        shutil.copy(log, study / log.name)
+    import_study("cni", [study], out=out)
+    before = {file: file.read_bytes() for file in (out / "cni").rglob("*") if file.suffix in (".parquet", ".csv")}
+    loaded = load("cni", processed=out)
+    for file in (out / "cni").glob(lost):
+        file.unlink()
+    name = lost.replace("*", ".*")
+    with pytest.raises(az.LogError, match=rf"/cni/{name}: this file was deleted\. Run: azlatency import --study cni$"):
+        load("cni", processed=out)
+    summary = import_study("cni", [study], out=out)
+    assert (summary.unchanged, summary.data_version) == (False, loaded.data_version)
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
+    import_study("cni", [study], out=out)
+    with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni\."):
+        load("nothing", processed=out)
+
+
+def test_the_version_of_a_data_set_names_its_content(study: Path, out: Path, tmp_path: Path) -> None:
+    """The same bytes elsewhere, touched or imported anew: the same version. Other bytes, another."""
+    first = import_study(study.name, [study], out=out).data_version
+    assert len(first) == 16 and load(study.name, processed=out).data_version == first
+    copy = shutil.copytree(study, tmp_path / "copy" / study.name)
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version == first
+    log = next(path for path in copy.rglob("*.log"))
+    os.utime(log, (1, 1))
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version == first
+    log.write_bytes(log.read_bytes() + b"\n")
+    assert import_study(study.name, [copy], out=tmp_path / "other").data_version != first
+
+
+def test_duckdb_reads_the_tables_as_the_documentation_says(study: Path, out: Path) -> None:
+    """The recipe of docs/data-sets.md, statement by statement."""
+    duckdb = pytest.importorskip("duckdb")
+    import_study(study.name, [study], out=out)
+    recipe = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "data-sets.md").read_text("utf-8"), re.DOTALL)
+    assert len(recipe) >= 3
+    connection = duckdb.connect()
+    for block in recipe:
+        for statement in block.strip().rstrip(";").split(";\n"):
+            rows = connection.execute(statement.replace("data/processed/*", f"{out}/*")).fetchall()
+            assert rows, statement
+
+
+def test_every_key_of_the_manifest_has_a_type() -> None:
+    """``pattern`` is used by the import only; the last three are tables and an order, not keys."""
+    assert StudyInfo.__annotations__.keys() == _STUDY_TYPES.keys() - {"pattern"} | {
+        "scenarios", "conclusions", "unquantified",
+    }  # fmt: skip
