@@ -19,6 +19,7 @@ from azlatency.studies.format import (
     format_number,
     format_value,
 )
+from azlatency.studies.frames import refuse_foreign
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -480,6 +481,7 @@ class Comparison(Result):
 def refuse_frames(**arguments: object) -> None:
     """Raise `TypeError` if an argument that must be a list of results is a data frame."""
     for name, value in arguments.items():
+        refuse_foreign(value)
         if hasattr(value, "columns"):
             raise TypeError(
                 f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
@@ -495,6 +497,8 @@ def results_only(function: Callable[_P, _T]) -> Callable[_P, _T]:
     @wraps(function)
     def run(*args: _P.args, **keywords: _P.kwargs) -> _T:
         given = parameters.bind(*args, **keywords).arguments
+        for value in given.values():
+            refuse_foreign(value)
         refuse_frames(**{name: value for name, value in given.items() if name in others})
         return function(*args, **keywords)
 

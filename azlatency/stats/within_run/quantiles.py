@@ -15,6 +15,7 @@ from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
+from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def quantiles(
             return _of_large_study(study, levels, options, labels)
         labels = latency(study)[["path", "method"]] if labels is None else labels
         data = study.samples
+    refuse_foreign(data)
     if not hasattr(data, "columns"):
         x, missing = to_array(data)
         return Results(_of_run(x, levels, options, lost=lost, missing=missing))

@@ -15,6 +15,7 @@ from azlatency.logs.parsers import find_parser
 from azlatency.logs.schema import document
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.format import natural_key
+from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
@@ -63,7 +64,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
 def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
     """Return a copy of the frame that ``compute`` returned for the study when it was first asked for."""
     if not isinstance(study, TableSet):
-        raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
+        refuse_foreign(study)
+        name = repr(study) if isinstance(study, str) else type(study).__name__
+        raise TypeError(f"{name:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
     frames = study.computed
     if compute not in frames:
         frames[compute] = compute(study)
@@ -195,6 +198,7 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
         The rows of clients and senders, and those of receivers and servers without such a row, with a column ``name``:
         path and method and, where several runs share them, the round, the repeat or the file.
     """
+    refuse_foreign(runs)
     counted = runs[runs["counted"]]
     return document(counted.assign(name=names_of(counted)), "runs", "run_table")
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import run_table
 from azlatency.studies.store.study import Study, load
@@ -89,7 +90,8 @@ def select(study: Study, pairs: str) -> Study:
         if not matching and name not in scenarios:
             zone_pairs = ["-".join(ends) for ends in zones if ends]
             known = dict.fromkeys([*runs["path"], *sorted(scenarios), *zone_pairs])
-            raise LogError(f"{study.name}: no path or pair of zones named {name}. Known: {', '.join(known)}")
+            hint = did_you_mean(name, known) or "."
+            raise LogError(f"{study.name}: no path or pair of zones named {name}{hint} Known: {', '.join(known)}")
         kept.update(matching)
     selected = frozenset([*names, *runs.loc[sorted(kept), "path"]])
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
