@@ -10,7 +10,7 @@ from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
-from azlatency.logs.schema import TABLES, document
+from azlatency.logs.schema import TABLES, document, refuse_foreign
 from azlatency.studies.format import (
     count_of,
     decimals_for,
@@ -19,7 +19,6 @@ from azlatency.studies.format import (
     format_number,
     format_value,
 )
-from azlatency.studies.frames import refuse_foreign
 
 if TYPE_CHECKING:
     import pandas as pd

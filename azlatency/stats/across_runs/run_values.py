@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import did_you_mean, natural_key
-from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.runs.key import differing
 from azlatency.studies.runs.path import NetworkPath
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.studies.frames import refuse_foreign
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
-from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser
+from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import format_value
-from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.manifest.names import differing_pair
 
 if TYPE_CHECKING:

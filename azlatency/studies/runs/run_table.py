@@ -12,10 +12,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parsers import find_parser
-from azlatency.logs.schema import document
+from azlatency.logs.schema import document, refuse_foreign
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.format import natural_key
-from azlatency.studies.frames import refuse_foreign
 from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
