@@ -8,7 +8,8 @@ differ by at least 30 (CIE 1976 ΔE*ab) from each other, also for readers with d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,8 @@ DARK = {
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.
 ON_LIGHT = "#010101"
+#: Colours that the caller of a chart chose: in the order of the pairs, or by path.
+PALETTE: ContextVar[Sequence[str] | Mapping[str, str] | None] = ContextVar("palette", default=None)
 
 
 @dataclass(frozen=True)
@@ -59,5 +62,11 @@ def looks(paths: Iterable[str]) -> dict[str, Look]:
     """Return the look of each path: both directions of a pair share a colour, the second one is dashed."""
     ordered = sorted(set(paths), key=str)
     first = {pair_of(path): path for path in reversed(ordered)}
-    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(HUES), strict=False))
-    return {path: Look(hues[pair_of(path)], "-" if first[pair_of(path)] == path else (0, (4, 2))) for path in ordered}
+    chosen = PALETTE.get()
+    cycle = HUES if not chosen or isinstance(chosen, Mapping) else chosen
+    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(cycle), strict=False))
+    by_path = chosen if isinstance(chosen, Mapping) else {}
+    return {
+        path: Look(by_path.get(path, hues[pair_of(path)]), "-" if first[pair_of(path)] == path else (0, (4, 2)))
+        for path in ordered
+    }

@@ -269,7 +269,7 @@ def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
         Column("detour shorter?", _is_shorter),
     ]
     inside = dict.fromkeys(str(row.diagnostics["own_zone"]) for row in rows)
-    notes = [f"NetworkPath inside the intermediate zone: {'; '.join(inside)}."]
+    notes = [f"Path inside the intermediate zone: {'; '.join(inside)}."]
     rows.sort(key=lambda row: (row.what, str(row.labels["method"])))
     return Table("Triangles (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
