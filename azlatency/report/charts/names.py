@@ -18,6 +18,8 @@ _LONGEST, _SHORTEST = 26, 4
 #: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
 _TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=\w+\))")
 _WORD = re.compile(r"\S+")
+#: A word of a language, such as "accelerated", or a VM size, which nobody recognises without its middle.
+_PLAIN_WORD = re.compile(r"[^\W\d_]{1,16}[,.:;)]?|\([^\W\d_]{1,16}\)?|Standard_\w{1,16}[,)]?")
 #: A host with its domain, and what may follow it in a title.
 _HOST = re.compile(r"([A-Za-z][\w-]*)\.[\w.-]+?([,;:)]*)")
 #: The names that one figure shortens: short name -> name.
@@ -57,12 +59,12 @@ def _of_width(text: str, letters: int) -> int:
 
 
 def _squeezed(text: str, letters: int) -> str:
-    """Shorten the longest words until the text has at most ``letters`` characters."""
+    """Shorten the longest names until the text has at most ``letters`` characters; words stay, and are wrapped."""
     for room in range(_LONGEST, _SHORTEST - 1, -1):
-        text = " ".join(_middle(word, room) for word in text.split(" "))
+        text = " ".join(word if _PLAIN_WORD.fullmatch(word) else _middle(word, room) for word in text.split(" "))
         if len(text) <= letters:
-            return text
-    return _middle(text, letters)
+            break
+    return text
 
 
 def _word(word: str, letters: int) -> str:
