@@ -48,7 +48,7 @@ $(STAMP): pyproject.toml requirements.lock Makefile | $(PY)
 	 if [ -n "$$index" ]; then UV_DEFAULT_INDEX=$$index; export UV_DEFAULT_INDEX; fi; \
 	 export UV_COMPILE_BYTECODE_TIMEOUT=600; \
 	 if [ -n "$$PIP_CERT" ]; then SSL_CERT_FILE=$${SSL_CERT_FILE:-$$PIP_CERT}; export SSL_CERT_FILE; fi; \
-	 $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) -c requirements.lock -e '.[$(EXTRAS)]'
+	 $(PY) -m uv pip install --quiet --compile-bytecode --python $(PY) -c requirements.lock -b requirements.lock -e '.[$(EXTRAS)]'
 	@$(PY) -m compileall -q azlatency
 	@touch $@
 

@@ -14,10 +14,23 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import ask, check, compare, import_logs, init, manifest, parse, plan, report
+from azlatency.cli import ask, check, compare, import_logs, init, manifest, parse, plan, report, verify
 from azlatency.cli.common import app, print_error
 
-__all__ = ["app", "ask", "check", "compare", "import_logs", "init", "main", "manifest", "parse", "plan", "report"]
+__all__ = [
+    "app",
+    "ask",
+    "check",
+    "compare",
+    "import_logs",
+    "init",
+    "main",
+    "manifest",
+    "parse",
+    "plan",
+    "report",
+    "verify",
+]
 
 
 def main() -> None:

@@ -160,10 +160,12 @@ def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFi
     from azlatency.studies.imports.pseudonyms import write_pseudonymised
 
     with TemporaryDirectory() as temporary:
-        refused = write_pseudonymised([Path(source) for source in sources], Path(temporary), key)
+        written = write_pseudonymised([Path(source) for source in sources], Path(temporary), key)
         copied = copy_sources([Path(temporary) / "copy"], folder)
-    copied.refused += refused
+    copied.refused += written.refused
     print_error(f"  {key} has the names; keep it, and do not publish it")
+    if written.left:
+        print_error(f"  may still be names: {'; '.join(written.left)}; add those that are to {key} and import again")
     return copied
 
 

@@ -13,7 +13,7 @@ import typer
 from azlatency.cli.common import command, console, print_error, read
 from azlatency.cli.completion import complete_path
 from azlatency.logs import schema
-from azlatency.studies.format import escape_json, printable
+from azlatency.studies.format import escape_formula, escape_json, printable
 
 if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
@@ -105,7 +105,8 @@ def _print_csv(logs: Logs, table: str) -> None:
     writer = csv.DictWriter(sys.stdout, schema.names(table), lineterminator="\n")
     writer.writeheader()
     for record in logs.iter_records(table):
-        writer.writerow({name: printable(value) if isinstance(value, str) else value for name, value in record.items()})
+        cells = ((name, printable(value) if isinstance(value, str) else value) for name, value in record.items())
+        writer.writerow({name: escape_formula(value) for name, value in cells})
 
 
 def _print_tables(logs: Logs, table: str | None) -> None:

@@ -332,7 +332,7 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command
         if row["command"]:
-            describe_settings(row, parser.options, parser.switches)
+            describe_settings(row, parser.commands, parser.options, parser.switches)
     return fits
 
 

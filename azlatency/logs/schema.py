@@ -135,7 +135,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
         started_at            | timestamp |       | log      | When the test started, in UTC; missing if the log has no date.
         printed_as            | string    |       | log      | What the tool prints: round_trip, half_round_trip, one_way or unknown.
         closed_loop           | bool      |       | log      | Whether the next probe waits for the last reply.
-        status                | string    |       | log      | complete, interrupted, truncated, failed or no_data.
+        status                | string    |       | log      | complete, interrupted, truncated, failed, no_data or summary_only.
         """),
         *MANIFEST_COLUMNS,
     ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from azlatency.studies.format import escape_formula
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
@@ -306,12 +307,6 @@ def _csv_value(value: Any, scale: float) -> str:
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
 
 
-def _guarded(value: Any) -> Any:
-    """Return a cell of a CSV file; the text of a log may begin like a formula."""
-    is_formula = isinstance(value, str) and re.match(r"[=+@\t\r-]", value) and not re.fullmatch(r"[+-]?[\d.,]+", value)
-    return f"'{value}" if is_formula else value
-
-
 @dataclass(frozen=True)
 class Table(Generic[Row]):
     """A table: rows of any type, and the columns that show them.
@@ -414,7 +409,7 @@ class Table(Generic[Row]):
         str or None
             The text, if no file is given.
         """
-        content: str | None = self.to_frame().map(_guarded).to_csv(path, index=False, lineterminator="\n")
+        content: str | None = self.to_frame().map(escape_formula).to_csv(path, index=False, lineterminator="\n")
         return content
 
     def to_latex(

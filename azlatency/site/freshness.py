@@ -113,7 +113,9 @@ class Record:
             content = {"files": content if isinstance(content, list) else []}
         files, pages = content.get("files"), content.get("pages")
         self.files: list[str] = [name for name in files or () if _inside(name)] if isinstance(files, list) else []
-        self.pages: dict[str, dict[str, Any]] = pages if isinstance(pages, dict) else {}
+        self.pages: dict[str, dict[str, Any]] = {}
+        if isinstance(pages, dict):
+            self.pages = {name: page for name, page in pages.items() if _inside(name)}
 
     def is_intact(self, page: Mapping[str, Any], names: Iterable[str] | None = None) -> bool:
         """Return whether the files of a page (or those in ``names``) are as they were written."""

@@ -12,6 +12,8 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+#: Begins a text that a spreadsheet executes, unless it is a number.
+FORMULA = r"^[=+@\t\r-]"
 #: Prefixes of each canonical unit, from the smallest: (canonical units in one, name).
 _PREFIXES = {
     "ns": ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")),
@@ -203,6 +205,15 @@ def visible(content: Any) -> Any:
     if isinstance(content, (list, tuple)):
         return [visible(value) for value in content]
     return content
+
+
+def escape_formula(value: Any) -> Any:
+    """Return a cell of a CSV file: with an apostrophe before text that a spreadsheet would execute, as OWASP advises.
+
+    Numbers stay as printed.
+    """
+    is_formula = isinstance(value, str) and re.match(FORMULA, value) and not re.fullmatch(r"[+-]?[\d.,]+", value)
+    return f"'{value}" if is_formula else value
 
 
 def escape_json(text: str) -> str:

@@ -147,3 +147,11 @@ def test_a_name_that_is_not_utf8(log: Path, tmp_path: Path) -> None:
         result = azlatency("parse", tmp_path, *options)
         assert result.returncode == 0, result.stderr
     assert len(az.parse(tmp_path).sources) == 1
+
+
+def test_csv_contains_no_formula(tmp_path: Path) -> None:
+    """A name of a file or a text of a log may begin like a formula."""
+    (tmp_path / "=cmd.log").write_text("$ ping -c 1 10.0.0.1\nnothing\n", "utf-8")
+    result = azlatency("parse", "=cmd.log", "--format", "csv", "--table", "sources", cwd=tmp_path)
+    (row,) = csv.DictReader(io.StringIO(result.stdout))
+    assert row["path"] == "'=cmd.log"

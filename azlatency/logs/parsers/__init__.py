@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from azlatency import __version__
-from azlatency.logs.grammar.command_line import option, words_of
+from azlatency.logs.grammar.command_line import arguments_of, option, words_of
 from azlatency.logs.grammar.units import UnitDefinition, nanoseconds, register_units
 from azlatency.logs.source import decode
 
@@ -129,14 +129,10 @@ class Log:
             return text
         return "\n".join(text.split("\n")[self.first_line - 1 : self.last_line]) + "\n"
 
-    @property
-    def arguments(self) -> list[str]:
-        """The words of the command line, split as a shell does; empty without a command line."""
-        return [] if self.command is None else self._words
-
     @cached_property
-    def _words(self) -> list[str]:
-        return words_of(self.command or "")
+    def arguments(self) -> Sequence[str]:
+        """The words of the command line from the program on, split as a shell does; empty without a command line."""
+        return arguments_of(words_of(self.command or ""), find_parser(self.tool).commands)
 
     def option(self, *names: str) -> str | None:
         """Return the value of a command-line option; see `azlatency.logs.grammar.command_line.option`."""

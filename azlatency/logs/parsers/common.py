@@ -67,6 +67,13 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
         run.add_event("truncated", severity, f"the log ends before {what}", last_line)
 
 
+def mark_summary_only(run: Run) -> None:
+    """Mark a run of which only lines of the summary are left: its numbers are kept, but not what was measured."""
+    run.set(status="summary_only")
+    text = "only lines of the summary are left: who measured whom, how often and when is unknown"
+    run.add_event("summary_only", "info", text, run.row["first_line"])
+
+
 def record_no_data(
     recorder: Recorder, log: Log, text: str, *, severity: str = "error", tool_version: str | None = None
 ) -> None:

@@ -17,6 +17,7 @@ from itertools import compress, groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+from azlatency.logs.grammar.command_line import host_of, program_name, runs_program
 from azlatency.logs.grammar.rules import (
     BLANK,
     DATA,
@@ -48,10 +49,19 @@ _PROMPT = re.compile(
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>)"
     r"\s*(?P<command>.{0,2000})"
 )
-# "# " and "$ " also start comments and headings; the line is a prompt only if the command runs a known tool.
-_BARE_PROMPT = re.compile(r"(?:[#$%>]\s+|\$(?=[A-Z_]{1,40}=))(?P<command>\S.{0,2000})")
-_PROMPT_STARTS = ("#", "$", "%", ">")
-_MAY_BE_BOUNDARY = r"[#$%>].*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*"
+# Prompts of other shells, and the lines of `set -x`. "# " and "$ " also start comments and headings, so a line is such
+# a prompt only if its command runs a known tool.
+_BARE_PROMPT = re.compile(
+    r"(?:\([\w.-]{1,40}\)\s?)?"
+    r"(?:(?:(?!\d)[\w.~/:-]{1,60} ?)?[#$%>❯➤»λ]\s+|\$(?=[A-Z_]{1,40}=)|\+{1,4}\s"
+    r"|➜\s+\S{1,60}\s+(?:git:\(\S{1,60}\)\s+(?:✗\s+)?)?"
+    r"|\[(?:[\w.-]{1,64}@)?(?P<host>[\w.-]{1,64})\][~/][^#$%>:\s]{0,200}:\s+)"
+    r"(?P<command>\S.{0,2000})"
+)
+_MAY_BE_BOUNDARY = (
+    r"[#$%>+❯➤»λ➜(].*|[^ ]{1,60} ?[#$%>❯➤»λ] .*|\[.*\][~/].*: .*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*"
+    r"|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*"
+)
 #: Which shapes lines may have that are fences, headings, prompts or boundaries of sessions.
 _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
@@ -319,10 +329,7 @@ def _include_opening_brace(index: int, block: _Block, lines: Sequence[Line]) -> 
 
 def _runs_tool(parser: Parser, command: str | None) -> bool:
     """Return whether a command line runs the parser's tool, also after wrappers such as sudo and taskset."""
-    if command is None:
-        return False
-    words = {word.rsplit("/", 1)[-1].rsplit("\\", 1)[-1].removesuffix(".exe") for word in command.split()}
-    return not words.isdisjoint(parser.commands)
+    return command is not None and not set(map(program_name, command.split())).isdisjoint(parser.commands)
 
 
 def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> Iterator[_Block]:
@@ -391,22 +398,13 @@ def _commands() -> frozenset[str]:
     return frozenset(name for parser in load_parsers().values() for name in parser.commands)
 
 
-def _may_be_prompt(text: str) -> bool:
-    """Return whether a text can contain a prompt; `_parse_prompt` decides."""
-    return text.startswith(_PROMPT_STARTS) or "@" in text or ":/" in text or ":~" in text or ":\\" in text
-
-
 def _parse_prompt(line: str, commands: frozenset[str]) -> tuple[str | None, str | None] | None:
     """Return the command (None if there is none) and the host of a prompt line; None for any other line."""
-    if not _may_be_prompt(line):
-        return None
-    if match := _PROMPT.fullmatch(line):
-        return match["command"].strip() or None, match["host"]
-    if match := _BARE_PROMPT.fullmatch(line):
-        words = (word for word in match["command"].split() if word not in ("sudo", "time") and "=" not in word)
-        program = next(words, "")
-        if program.rsplit("/", 1)[-1] in commands:
-            return match["command"].strip(), None
+    if (match := _PROMPT.fullmatch(line)) or (
+        (match := _BARE_PROMPT.fullmatch(line)) and runs_program(match["command"], commands)
+    ):
+        command = match["command"].strip()
+        return command or None, host_of(command, match["host"])
     return None
 
 

@@ -25,12 +25,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from azlatency.logs.parse import LogError, parse_source
 from azlatency.logs.source.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
+from azlatency.studies.imports.assembly import shortened
 from azlatency.studies.imports.changes import iter_entries
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.manifest.machine_names import Maps, first_match, parse_maps
@@ -40,28 +41,65 @@ from azlatency.studies.store.study import data_folder
 _WORD = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
 _ADDRESSES = {
     "GUID": _WORD.format(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
-    "MAC": _WORD.format(r"[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}"),
+    "MAC": _WORD.format(
+        r"(?:[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})"
+    ),
     "IPv6": r"(?<![\w:.])(?=[0-9a-fA-F]{0,4}:[0-9a-fA-F:]{0,40}:)[0-9a-fA-F:]{3,39}(?![\w:])",
     "IPv4": r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)",
 }
+#: Addresses as names of files and hosts contain them; of these, only private ones are certain not to be dates.
+_HYPHENATED = re.compile(r"(?<![\d-])\d{1,3}([-_])\d{1,3}\1\d{1,3}\1\d{1,3}(?![\d-])")
 _HOST = r"[A-Za-z](?:[\w.-]{0,250}[A-Za-z0-9])?"
+#: Endings of domain names: those of organisations, of networks without names in public, and of countries.
+_DOMAINS = (
+    "(?i:com|net|org|edu|gov|mil|int|info|biz|name|pro|app|dev|cloud|tech|online|site|systems|network|digital|company|global"
+    "|internal|local|lan|corp|home|intra|private|localdomain|svc|test|invalid|example)|[a-z]{2}"
+)
+#: Endings of two letters that are those of files.
+_FILES = "gz|xz|tb|py|sh|md|so|js|rb|go|rs|pl|ps|cc|ts|db|rc|ko|in|ms|ns|us"
+_DOTTED = r"(?<![\w.-])((?:[A-Za-z][\w-]{{1,62}}\.){{1,8}}(?:{}))(?![\w-]|\.\w)"
 #: Where names stand in texts; the groups are the names.
 _NAMES = {
-    "user": [r"(?:/home/|/Users/|\\Users\\)([^/\\\s\"':;,]{1,64})", r"(?<![\w.-])([\w.-]{1,64})@[\w-][\w.-]{0,200}"],
+    "user": [
+        r"(?:/home/|/Users/)([^/\\\s\"':;,#$%<>]{1,64})",
+        r"\\Users\\{1,2}([^/\\\n\"':;,<>]{1,64}?)(?=[\\<>\"'\n]|$)",
+        r"(?<![\w.-])([\w.-]{1,64})@[\w-][\w.-]{0,200}",
+        r"(?<![\w\\/.:-])[A-Z][A-Z0-9-]{1,14}\\{1,2}([a-z][\w.-]{1,63})(?![\\\w])",
+        r"\b(?:sudo -u|su -l?|USERNAME=|USER=|LOGNAME=)\s?([A-Za-z][\w.-]{1,63})",
+    ],
+    "domain": [
+        r"(?<![\w\\/.:-])([A-Z][A-Z0-9-]{1,14})\\{1,2}[a-z][\w.-]{1,63}(?![\\\w])",
+        r"\bUSERDOMAIN=([\w-]{2,63})",
+    ],
     "host": [
         r"(?<![\w.-])[\w.-]{1,64}@([\w-][\w.-]{0,200}\w)",
         r"(?m)^([\w.-]{1,64}):[~/][^#$%>\n]{0,200}[#$%]\s",
+        r"(?m)^([A-Za-z][\w.-]{1,63})[#>] ?(?=[a-z])",
         r"\bLinux (\S{1,64}) \d{1,3}\.\d{1,3}\.\d",
         r"(?<![A-Za-z0-9])(ip(?:-\d{1,3}){4})(?![A-Za-z0-9])",
         rf"(?<![\w.-])({_HOST}) [(\[](?:\d{{1,3}}\.){{3}}\d{{1,3}}[)\]]",
         rf"(?<![\w.-])({_HOST}): (?:Temporary failure|Name or service|No address|[Uu]nknown host)",
-        r"(?<![\w.-])((?:[\w-]{1,63}\.){1,8}"
-        r"(?:com|net|org|edu|gov|int|io|internal|local|lan|corp|home|intra|test|invalid|example))(?![\w-])",
+        rf"\"(?:host|hostname|local_host|remote_host)\"\s{{0,9}}:\s{{0,9}}\"({_HOST})\"",
+        rf"\b(?:HOSTNAME|COMPUTERNAME|HOST)=({_HOST})",
+        rf"\b(?:scp|rsync|sftp)\b[^\n]{{0,200}}?\s(?:[\w.-]{{1,64}}@)?({_HOST}):",
+        _DOTTED.format(rf"(?!(?:{_FILES})\b)(?:{_DOMAINS})"),
     ],
     "resource": [r"(?i)/(?:resourceGroups|providers/[\w.]{1,80}/\w{1,80})/([^/\s\"',]{1,90})"],
 }
-#: Names that identify nobody, and the makers of tools that name themselves in their output.
-_COMMON = re.compile(r"(?i)localhost|root|master|\d*|www|(?:.*\.)?(?:sysinternals|microsoft)\.com|.")
+#: Commands of Azure, and their options whose value names a resource.
+_AZ = re.compile(r"\baz [a-z][^\n]{0,400}")
+_RESOURCE = re.compile(r"(?<!\S)(?:-g|-n|--[a-z-]{0,30}(?:group|names?))[ =]([\w.-]{2,90})")
+#: Names that identify nobody, tools, and the makers of tools that name themselves in their output.
+_COMMON = re.compile(
+    r"(?i)localhost|root|master|\d*|www|(?:.*\.)?(?:sysinternals|microsoft|iperf|github)\.(?:com|fr)|.|PS|(?:ba|da|z)?sh.*"
+    r"|administrator|admin|server|client|peer|host|public|default|sysstat|system|service|network|local|nt|authority|ubuntu|azureuser|ec2-user"
+    r"|i?ping6?|qperf|sockperf|netperf|iperf[23]?|ntttcp|latte|lagscope|fping|hping3|psping|mtr|fio|iostat|uperf|wrk|az"
+)
+#: What may be left in a text with pseudonyms.
+_DOTTED_NAME = re.compile(_DOTTED.format("[a-z]{2,24}"))
+_TOKEN = re.compile(_WORD.format(r"(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}"))
+_PATH_WORD = re.compile(r"[^\W\d_]{4,}")
+_TEXT_FILES = tuple(f".{name}" for name in f"log|txt|csv|json|xml|html|toml|conf|exe|{_FILES}".split("|"))
 #: Options of tools whose value is the other host, programs that take it without an option, and their other words.
 _HOST_OPTIONS = {"-c", "-i", "-H", "-h", "-s", "-a", "--client", "--host", "--server"}
 _HOST_PROGRAMS = {"ping", "ping6", "mtr", "fping", "hping3", "qperf", "psping", "traceroute"}
@@ -122,6 +160,21 @@ class Pseudonyms:
             for pattern in patterns:
                 for name in re.findall(pattern, text):
                     self.add_host(name) if kind == "host" else self.add(kind, name)
+        for command in _AZ.findall(text):
+            for name in _RESOURCE.findall(command):
+                self.add("resource", name)
+        for match in _HYPHENATED.finditer(text):
+            self.add_hyphenated(match[0], match[1])
+
+    def add_hyphenated(self, name: str, mark: str) -> None:
+        """Give an address such as ``10-0-0-4`` the pseudonym of ``10.0.0.4``, if that is known or private."""
+        dotted = name.replace(mark, ".")
+        if not _is_replaced("IPv4", dotted):
+            return
+        if dotted not in self.names and ipaddress.ip_address(dotted).is_private:
+            self.add("IPv4", dotted)
+        if dotted in self.names and name not in self.names:
+            self.names[name] = self._spelled[name] = self.names[dotted].replace(".", mark)
 
     def add_host(self, name: str | None) -> None:
         """Give a pseudonym to a host, unless it is an address, and to the first label of a full domain name."""
@@ -147,6 +200,17 @@ class Pseudonyms:
             return text
         pattern = "|".join(re.escape(name) if len(name) >= _LONG else _WORD.format(re.escape(name)) for name in names)
         return re.sub(f"(?i){pattern}", lambda match: self.names[match[0].casefold()], text)
+
+    def find_left(self, text: str, path: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield what may still be a name in a text with pseudonyms and in its path, by kind."""
+        ours = self._used | {*_NAMES, "subscription", "study"}
+        for kind, names in (
+            ("dotted names", [name for name in _DOTTED_NAME.findall(text) if not name.endswith(_TEXT_FILES)]),
+            ("long hexadecimal tokens", _TOKEN.findall(text)),
+            ("words in names of files", [word for word in _PATH_WORD.findall(path) if not _COMMON.fullmatch(word)]),
+        ):
+            if others := [name for name in names if not ours & {name, name.partition(".")[0]}]:
+                yield kind, others
 
     def save(self) -> None:
         """Write the key file, readable by its owner only."""
@@ -178,16 +242,23 @@ def _is_replaced(kind: str, name: str) -> bool:
         address = ipaddress.ip_address(name)
     except ValueError:
         return False
-    # Counts such as 2:0:0:0:0:0:0:84 of iperf 2 look like addresses.
-    is_count = kind == "IPv6" and "::" not in name and not re.search("[a-fA-F]", name)
+    # Counts such as 2:0:0:0:0:0:0:84 of iperf 2 look like addresses; global ones begin with 2 or 3 and four digits.
+    is_count = kind == "IPv6" and not re.search("::|[a-fA-F]|^[23][0-9]{3}:", name)
     return not (is_count or address.is_loopback or address.is_unspecified or name.startswith("255."))
 
 
-def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> list[str]:
+class Written(NamedTuple):
+    """What a copy with pseudonyms lacks, a message per file, and what in it may still be a name, a text per kind."""
+
+    refused: list[str]
+    left: list[str]
+
+
+def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> Written:
     """Write a copy of logs with pseudonyms to an empty folder, and the key file; see `Pseudonyms`.
 
-    Sources are files, folders and archives; ``-`` is standard input. Archives and compressed files are unpacked.
-    Returns one message per file that was not copied: it is not text, or its numbers would change.
+    Sources are files, folders and archives; ``-`` is standard input. Archives and compressed files are unpacked. A file
+    is not copied if it is not text, or if its numbers would change.
     """
     pseudonyms = Pseudonyms(key)
     original = folder / "original"
@@ -208,6 +279,7 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
             pseudonyms.add_hosts_of(run.get("command"))
     copy = folder / "copy"
     copy.mkdir()
+    left: dict[str, dict[str, None]] = {}
     for source, logs in _parsed(original, []):
         text = source.text[:]
         if source.path == FILE_NAME:
@@ -223,8 +295,10 @@ def write_pseudonymised(sources: Sequence[Path], folder: Path, key: Path) -> lis
         target = copy / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8", errors="replace", newline="\n")
+        for kind, names in pseudonyms.find_left(text, name):
+            left.setdefault(kind, {}).update(dict.fromkeys(names))
     pseudonyms.save()
-    return refused
+    return Written(refused, [f"{len(names):,} {kind} ({shortened(list(names))})" for kind, names in left.items()])
 
 
 def _without_patterns(text: str, maps: Maps, machines: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from azlatency.studies.format import FORMULA, escape_formula
 from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
 from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.store.data_package import FILE, data_package
@@ -114,23 +115,16 @@ def _write_table(path: Path, table: pa.Table, *, with_csv: bool) -> None:
 
 
 def _escape_formulas(table: pa.Table) -> pa.Table:
-    """Put an apostrophe before text that a spreadsheet would execute as a formula, as OWASP advises.
-
-    Numbers stay as printed. Only the CSV file is escaped; Parquet contains the text of the log.
-    """
+    """Return a table for a CSV file, see `escape_formula`; Parquet contains the text of the log."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for index, column in enumerate(table.columns):
         if not pa.types.is_string(column.type):
             continue
-        formula = pc.match_substring_regex(column, r"^[=+@\t\r-]")
-        if not pc.any(formula).as_py():
-            continue
-        number = pc.match_substring_regex(column, r"^[+-]?[0-9.,]+$")
-        escaped = pc.binary_join_element_wise("'", column, "")
-        text = pc.if_else(pc.and_(formula, pc.invert(number)), escaped, column)
-        table = table.set_column(index, table.schema.field(index), text)
+        if pc.any(pc.match_substring_regex(column, FORMULA)).as_py():
+            escaped = pa.array(map(escape_formula, column.to_pylist()), column.type)
+            table = table.set_column(index, table.schema.field(index), escaped)
     return table
 
 

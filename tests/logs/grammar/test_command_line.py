@@ -34,7 +34,7 @@ def test_iperf2_has_decimal_prefixes_in_lower_case() -> None:
 
 def test_a_setting_that_the_log_states_wins_over_the_command() -> None:
     row = {"command": "tool -w 64K -n 5 -N", "settings": "window 65536"}
-    describe_settings(row, {"requested_count": ("-n",), "window": ("-w",)}, {"no-delay": ("-N",)})
+    describe_settings(row, ("iperf3",), {"requested_count": ("-n",), "window": ("-w",)}, {"no-delay": ("-N",)})
     assert (row["settings"], row["requested_count"]) == ("no-delay; window 65536", 5)
     assert settings_of(row["settings"]) == {"no-delay": "", "window": "65536"}
 

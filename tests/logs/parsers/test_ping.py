@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
 
+import azlatency as az
 from azlatency.logs.parse import parse_source
 from azlatency.logs.source.decode import source_from_bytes
 
@@ -594,3 +595,18 @@ def test_a_reply_in_brazilian_portuguese_without_a_colon(read) -> None:
 def test_a_pipe_on_a_line_of_its_own(read) -> None:
     log = read("5 packets transmitted, 0 received, +5 errors, 100% packet loss, time 4000ms\npipe 3\n")
     assert (log.unknown(), log.value("lost"), log.runs[0]["status"]) == (0, 5, "complete")
+
+
+def test_lone_lines_of_summaries_are_runs_of_their_own(tmp_path: Path) -> None:
+    """Scripts keep the last line of each ping; who measured whom is unknown, so nothing is pooled."""
+    lines = ["rtt min/avg/max/mdev = 0.338/0.488/0.638/0.150 ms", "rtt min/avg/max/mdev = 0.348/0.498/0.648/0.150 ms"]
+    (tmp_path / "a.log").write_text("\n".join(lines) + "\n")
+    logs = az.parse(tmp_path / "a.log")
+    assert list(logs.runs["status"]) == ["summary_only", "summary_only"]
+    assert list(az.latency(logs)["mean_ns"]) == [488_000, 498_000]
+    assert {estimate.codes for estimate in az.summarize(az.latency(logs))} == {("path_unknown",)}
+
+
+def test_a_line_that_hping3_prints_as_well_is_no_log_of_ping(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("round-trip min/avg/max = 0.4/0.5/0.6 ms\n")
+    assert not len(az.parse(tmp_path / "a.log").runs)

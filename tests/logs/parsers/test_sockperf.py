@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.logs import event_codes, first_run, metric_values, read_text
+
+import azlatency as az
 
 BANNER = "sockperf: == version #3.7-no.git ==\n"
 THROUGHPUT = """\
@@ -237,3 +241,10 @@ def test_a_rate_that_is_not_reached_is_reported(read) -> None:
     log = read(text)
     assert "rate_not_reached" in log.codes("warning")
     assert log.unknown() == 0
+
+
+def test_lone_summaries_are_runs_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("".join(f"sockperf: Summary: Latency is {value} usec\n" for value in (33.12, 34.1)))
+    logs = az.parse(tmp_path / "a.log")
+    assert list(logs.runs["status"]) == ["summary_only", "summary_only"]
+    assert list(az.latency(logs)["mean_ns"]) == [66_240, 68_200]

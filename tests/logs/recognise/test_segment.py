@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.places import TESTS
+from helpers.places import FIXTURES, TESTS
 
 import azlatency as az
 from azlatency.logs.parse import parse_source
@@ -172,3 +172,35 @@ def test_lines_below_the_titles_of_tables_are_not_quoted_printable() -> None:
     shortened = b"<pre>\n Throughput(MB/s)\n================\n           4.749\n</pre>\n"
     tables = parse(b"# Notes\n<pre>\n" + NTTTCP + b"</pre>\nThe important part:\n" + shortened * 3, "notes.md")
     assert value(tables, 0, "transferred") == 285 * 1024**2
+
+
+#: What stands before a command, and the machine that it names.
+PROMPTS = [
+    ("/ # ", None), ("bash-5.1# ", None), ("sh-4.4$ ", None), ("+ ", None), ("❯ ", None), ("~ ❯ ", None),
+    ("➜  ~ ", None), ("➜  lab git:(main) ✗ ", None), ("(venv) $ ", None), ("[root@vm9]/root: ", "vm9"),
+    ("[root@vm9 ~]# ", "vm9"), ("$ sudo ", None), ("$ time ", None), ("$ numactl -m 0 -N 0 ", None),
+    ("$ taskset -c 3 ", None), ("$ timeout -k 5 60 ", None), ("$ X=1 nohup ", None),
+    ("$ kubectl exec -it -n lab -c main pod-1 -- ", "pod-1"), ("$ k exec pod/pod-1 -- ", "pod-1"),
+    ("$ docker run --rm --net host me/", None), ("$ docker exec -it box1 ", "box1"),
+    ("$ ssh -p 2222 me@vm7 ", "vm7"), ("$ sudo ip netns exec blue ", "blue"),
+    ("root@vm1:~# ssh vm8 ", "vm8"), ("root@vm1:~# ip netns exec blue ", "vm1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("prompt", "client"), PROMPTS)
+def test_a_command_behind_any_prompt_or_wrapper_belongs_to_the_log_below(
+    prompt: str, client: str | None, tmp_path: Path
+) -> None:
+    """Options of wrappers are not those of the tool, and two results are not merged."""
+    text = (FIXTURES / "sockperf" / "3.1-under-load.log").read_text("utf-8")
+    command = prompt + "sockperf under-load -i 10.0.0.9 -m {}\n"
+    (tmp_path / "a.log").write_text("".join(command.format(size) + text for size in (64, 128)), "utf-8")
+    runs = az.parse(tmp_path / "a.log").runs
+    assert list(runs["message_bytes"]) == [64, 128]
+    assert set(runs["client"].dropna()) == ({client} if client else set())
+
+
+@pytest.mark.parametrize("line", ["+ 3 ms", "100 % ping", "> iperf, the older tool", "/ # ls"])
+def test_other_lines_are_no_prompts(line: str, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(f"{line}\n" + (FIXTURES / "ping" / "iputils-20221126-D.log").read_text("utf-8"))
+    assert az.parse(tmp_path / "a.log").runs["command"].isna().all()

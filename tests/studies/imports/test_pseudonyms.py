@@ -100,7 +100,7 @@ def test_patterns_of_machines_become_their_pseudonyms(tmp_path: Path) -> None:
     for number, address in enumerate(["10.77.0.1", "10.77.0.2", "10.78.0.1"]):
         (dump / f"{number}.log").write_text(f"PING {address} ({address}) 56(84) bytes of data.\n")
     (dump / "study.toml").write_text("[study]\nmachines = [\"10.77.*=pod\", '10.99.*=gone']\n")
-    assert write_pseudonymised([dump], new, tmp_path / "key.json") == []
+    assert write_pseudonymised([dump], new, tmp_path / "key.json").refused == []
     import_study("mine", [new / "copy"], out=tmp_path / "out")
     study = load("mine", processed=tmp_path / "out")
     assert sorted(run_table(study)["path"].map(str)) == ["? → 198.18.0.3", "? → pod", "? → pod"]
@@ -113,7 +113,7 @@ def test_a_pattern_that_an_earlier_one_covers_changes_no_machine(tmp_path: Path)
     new.mkdir()
     (dump / "a.log").write_text("PING 10.77.0.1 (10.77.0.1) 56(84) bytes of data.\n")
     (dump / "study.toml").write_text('[study]\nmachines = ["10.77.*=pod", "10.77.0.1=pod"]\n')
-    assert write_pseudonymised([dump], new, tmp_path / "key.json") == []
+    assert write_pseudonymised([dump], new, tmp_path / "key.json").refused == []
     assert 'machines = ["198.18.0.1=pod", "pod=pod"]' in (new / "copy" / "study.toml").read_text()
 
 
@@ -121,7 +121,7 @@ def test_equal_names_have_equal_pseudonyms_in_every_study(dump: Path, tmp_path: 
     copies = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        assert write_pseudonymised([dump], tmp_path / name, tmp_path / "key.json") == []
+        assert write_pseudonymised([dump], tmp_path / name, tmp_path / "key.json").refused == []
         copies.append(published(tmp_path / name / "copy"))
     assert copies[0] == copies[1]
 
@@ -131,7 +131,7 @@ def test_a_file_whose_numbers_would_change_is_refused(tmp_path: Path) -> None:
     log.write_text(PING, "utf-8")
     key.write_text('{"received": "word1"}', "utf-8")
     (tmp_path / "work").mkdir()
-    (refused,) = write_pseudonymised([log], tmp_path / "work", key)
+    (refused,) = write_pseudonymised([log], tmp_path / "work", key).refused
     assert "its numbers would change" in refused
     assert not list((tmp_path / "work" / "copy").iterdir())
 
@@ -167,9 +167,66 @@ def test_every_example_log_keeps_its_numbers(tmp_path: Path) -> None:
     """A file whose numbers would change is refused: none is."""
     shutil.copytree(FIXTURES, tmp_path / "logs", ignore=shutil.ignore_patterns("*.md", "*.expected.json"))
     (tmp_path / "work").mkdir()
-    assert write_pseudonymised([tmp_path / "logs"], tmp_path / "work", tmp_path / "key.json") == []
+    assert write_pseudonymised([tmp_path / "logs"], tmp_path / "work", tmp_path / "key.json").refused == []
     files = [
         [path for path in folder.rglob("*") if path.is_file()]
         for folder in (tmp_path / "logs", tmp_path / "work" / "copy")
     ]
     assert len(files[0]) == len(files[1])
+
+
+#: Lines that name somebody, and the names.
+LINES = [
+    (r"C:\Users\Jane Quokka\tools>psping 10.20.30.4", ["jane quokka"]),
+    (r'{"command": "C:\\Users\\jquokka\\ping.exe -n 4"}', ["jquokka"]),
+    ("PING vm.zebra.de (10.20.30.4)", ["zebra"]),
+    ("api.zebra.cloud answered", ["zebra.cloud"]),
+    ("az vm create -g rg-zebra -n vmquokka --vnet-name netzebra", ["rg-zebra", "vmquokka", "netzebra"]),
+    ("quokka7# ping -c 2 10.20.30.4", ["quokka7"]),
+    (r"ZEBRADOM\jquokka logged on", ["zebradom", "jquokka"]),
+    ("scp out.log jq@quokka7:/tmp", ["quokka7"]),
+    ("scp out.log quokka7:", ["quokka7"]),
+    ("sudo -u quokka ping 10.20.30.4", ["quokka"]),
+    ("USERNAME=jquokka", ["jquokka"]),
+    ("COMPUTERNAME=ZEBRA01", ["zebra01"]),
+    ('"connecting_to": {"host": "quokka", "port": 5201}', ["quokka"]),
+    ("::ffff:10.20.30.4 answered", ["10.20.30.4"]),
+    ("2001:1234:0:0:0:0:0:77 answered", ["2001:1234:0:0:0:0:0:77"]),
+    ("lladdr 0a1b.2c3d.4e5f REACHABLE", ["0a1b.2c3d.4e5f"]),
+]
+
+
+@pytest.mark.parametrize(("line", "names"), LINES)
+def test_names_of_a_line_are_replaced(line: str, names: list[str], tmp_path: Path) -> None:
+    pseudonyms = Pseudonyms(tmp_path / "key.json")
+    pseudonyms.collect(f"{line}\n")
+    text = pseudonyms.replace(f"{line}\n").casefold()
+    assert [name for name in names if name in text] == []
+
+
+def test_addresses_in_names_of_files_are_those_of_the_texts(tmp_path: Path) -> None:
+    pseudonyms = Pseudonyms(tmp_path / "key.json")
+    pseudonyms.collect("10-1-0-4_to_52-1-0-5.log\nPING 52.1.0.5 (52.1.0.5) 56(84) bytes of data.\n23-11-20-26.log")
+    assert pseudonyms.replace("10-1-0-4_to_52-1-0-5.log 23-11-20-26.log") == (
+        "198-18-0-2_to_198-18-0-1.log 23-11-20-26.log"
+    )
+
+
+def test_what_may_be_left_is_listed(tmp_path: Path) -> None:
+    folder = tmp_path / "Zebra"
+    folder.mkdir()
+    token = "0123456789abcdef0123"
+    (folder / "quokka.log").write_text(PING + f"token {token} for lab.zebralike\n", "utf-8")
+    result = azlatency("import", folder, "--study", "mine", "--pseudonymise", tmp_path / "k.json", cwd=tmp_path)
+    assert result.returncode == 0
+    (line,) = [line for line in result.stderr.splitlines() if "may still be names" in line]
+    assert f"1 dotted names (lab.zebralike); 1 long hexadecimal tokens ({token})" in line
+
+
+def test_what_tools_print_of_themselves_stays(tmp_path: Path) -> None:
+    """Pseudonyms of all fixtures and of a study: no file is refused, so no number depends on a name."""
+    folder = tmp_path / "logs"
+    shutil.copytree(FIXTURES, folder, ignore=shutil.ignore_patterns("*.expected.json", "*.md"))
+    study = ROOT / "data" / "raw" / "westeurope-availability-set-vs-zones"
+    (tmp_path / "work").mkdir()
+    assert write_pseudonymised([folder, study], tmp_path / "work", tmp_path / "key.json").refused == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from azlatency.logs.grammar.units import Quantity
@@ -95,7 +96,7 @@ class NtttcpRun:
             if row.get(column) is None:
                 row[column] = self.log.seconds(option)
 
-    def _address_in(self, words: list[str]) -> str | None:
+    def _address_in(self, words: Sequence[str]) -> str | None:
         """Return the address of the receiver: the third part of ``-m``, or the word after ``-s``."""
         for word, following in zip(words, [*words[1:], ""], strict=True):
             mapping = following if word == "-m" else word[2:] if word.startswith("-m") else ""

@@ -30,6 +30,8 @@ _FIRST_LINES = {
     **_windows_headers(),
 }
 _INNER_LINES = {
+    # hping3 prints a line without a deviation, as BusyBox does.
+    " min/avg/max/": r"(?:rtt|round-trip) min/avg/max/(?:mdev|std-?dev) = (?:[\d.]{1,20}/){3}[\d.]{1,20} ms.{0,60}",
     "packets transmitted": r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}",
     "ing": r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}|" + WINDOWS_STATISTICS,
     "пінгування": r"-{2,3} .{1,300} -{2,3}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, overload
 from azlatency.logs.grammar.rules import Line
 from azlatency.logs.grammar.units import Quantity, nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, utc
 from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
 from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
 from azlatency.logs.record import Recorder
@@ -82,10 +82,13 @@ class PingRun:
             if self.has_times:
                 run.add_metric("observations", Quantity(float(n), "count", None, None), number)
             self._check_replies(n, number)
-        payload = run.row.get("message_bytes") or _TIMED_PAYLOAD
+        payload_size = run.row.get("message_bytes")
+        payload = payload_size or _TIMED_PAYLOAD
         untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
         complete = self.summary is not None and (self.has_times or not received or untimed)
         has_numbers = bool(self.samples.seq) or self.summary is not None
+        if self.has_times and not has_numbers and payload_size is None:
+            mark_summary_only(run)
         end_run(run, has_numbers=has_numbers, ended=complete or self.failed, last_line=self.last_line)
 
     def _restore_carry(self) -> None:

@@ -275,6 +275,8 @@ class PingText(RuleReader):
     )
     def times(self, line: Line, match: re.Match[str]) -> None:
         """Read minimum, mean, maximum and deviation; ``ipg/ewma`` is printed by adaptive and flood pings only."""
+        if self.ping.has_times:  # somebody kept this line of each log
+            self._open_next(line)
         run = self.run
         self.ping.has_times = True
         self.ping.old_mdev = match[0].startswith("rtt")
@@ -417,15 +419,17 @@ class PingText(RuleReader):
     def _begin(self, line: Line) -> None:
         """Open another run where this is not the first line of the log."""
         if self.header_line is not None or self.ping.summary is not None or self.samples.seq:
-            self.ping.finish(line.number - 1)
-            self._open(line.number)
+            self._open_next(line)
         self.header_line = line
 
     def _summary_begins(self, line: Line) -> None:
         """Open another run at a second summary without a header in between."""
         if self.ping.summary is not None:
-            self.ping.finish(line.number - 1)
-            self._open(line.number)
+            self._open_next(line)
+
+    def _open_next(self, line: Line) -> None:
+        self.ping.finish(line.number - 1)
+        self._open(line.number)
 
     def _record_summary(
         self,

@@ -14,6 +14,7 @@ from azlatency.logs.parsers.common import (
     complete_quantile,
     contradict,
     end_run,
+    mark_summary_only,
     printed_rank,
 )
 from azlatency.logs.parsers.sockperf.checks import check_drops, check_duration, check_label, describe_run
@@ -464,6 +465,9 @@ class SockperfText(RuleReader):
         self._store_rows()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
         ended = (self.ended or 0 < self.last_row < last_line) and not self.has_open_header
+        names = {row["metric"] for row in run.metric_rows()}
+        if names in ({"rtt_mean"}, {"one_way_mean"}) and run.row.get("tool_version") is None and not ended:
+            mark_summary_only(run)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
     def _closed_loop_share(self) -> float | None:
