@@ -149,6 +149,8 @@ def check_order(function: str) -> None:
 
 def apply(axes: Sequence[Axes]) -> None:
     """Set scales, limits and colours of the axes that a chart has drawn."""
+    from matplotlib.text import Annotation
+
     from azlatency.report.charts.axes import plain_log_ticks
 
     options = OPTIONS.get()
@@ -166,6 +168,9 @@ def apply(axes: Sequence[Axes]) -> None:
                 which.set_label_text(f"{label} (log)" if which.get_scale() == "log" and label else label)
             if limits is not None:
                 axis.set(**{f"{letter}lim": limits})
+                for text in axis.texts:
+                    if isinstance(text, Annotation):
+                        text.set_annotation_clip(text.xycoords in ("data", ("data", "data")))
         if options.theme == "print":
             axis.grid(visible=False)
     colours = _recoloured(options)
