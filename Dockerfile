@@ -9,7 +9,7 @@ RUN apt-get update \
 FROM python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b
 COPY . /src
 RUN python -m pip install --no-cache-dir uv==0.13.8 \
-    && uv pip install --system --no-cache --compile-bytecode -c /src/requirements.lock -b /src/requirements.lock /src \
+    && uv pip install --system --no-cache --compile-bytecode -c /src/requirements.lock -b /src/requirements.lock "/src[report]" \
     && rm -rf /src \
     && useradd --create-home analyst \
     && install -d -o analyst /work

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.imports.importer import import_study as import_study
     from azlatency.studies.runs.key import key as key
-    from azlatency.studies.runs.path import Path as Path
     from azlatency.studies.runs.round_trips import latency as latency
     from azlatency.studies.runs.throughput import throughput as throughput
     from azlatency.studies.store.study import Study as Study
@@ -46,7 +45,6 @@ _HOMES = {
     "list_studies": "azlatency.studies.store.study",
     "Logs": "azlatency.logs.tables",
     "Study": "azlatency.studies.store.study",
-    "Path": "azlatency.studies.runs.path",
     "LogError": "azlatency.logs.parse",
     "latency": "azlatency.studies.runs.round_trips",
     "throughput": "azlatency.studies.runs.throughput",

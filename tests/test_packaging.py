@@ -31,6 +31,10 @@ CONDA_ONLY = {"python", "pip"}
 FIXED = {"jupyterlab", "pandas", "numpy", "scipy", "matplotlib", "seaborn", "papermill", "nbval"}
 
 
+#: An extra that others contain.
+OWN = "azlatency[report]"
+
+
 def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -39,7 +43,7 @@ def pyproject_requirements(*extras: str) -> dict[str, SpecifierSet]:
     """The bounds of the dependencies and of some extras, by default all."""
     optional = project()["optional-dependencies"]
     tables = [project()["dependencies"], *(optional[extra] for extra in extras or optional)]
-    requirements = [Requirement(text) for table in tables for text in table]
+    requirements = [Requirement(text) for table in tables for text in table if text != OWN]
     specifiers = {canonicalize_name(r.name): r.specifier for r in requirements}
     assert len(specifiers) == len(requirements), "a package stands in pyproject.toml twice"
     return specifiers
@@ -76,7 +80,7 @@ def pinned_version(pin: Requirement) -> Version:
 def test_environment_and_pyproject_name_the_same_packages_and_bounds() -> None:
     conda = conda_requirements()
     assert conda.pop("python") == SpecifierSet(project()["requires-python"])
-    wanted = pyproject_requirements("test", "scale", "lab")
+    wanted = pyproject_requirements("report", "test", "scale", "lab")
     assert set(conda) - CONDA_ONLY == set(wanted)
     assert {name: conda[name] for name in wanted} == wanted
 
@@ -127,7 +131,8 @@ def test_lock_names_no_index_and_no_local_path() -> None:
 
 def test_report_and_test_environment_is_without_jupyterlab() -> None:
     extras = project()["optional-dependencies"]
-    assert [Requirement(r).name for r in extras["lab"]] == ["jupyterlab"]
+    assert extras["lab"][0] == extras["test"][0] == OWN
+    assert [Requirement(r).name for r in extras["lab"][1:]] == ["jupyterlab"]
     assert "jupyterlab" not in {Requirement(r).name for r in project()["dependencies"] + extras["test"]}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(r"^EXTRAS \?= test,scale$", makefile, re.MULTILINE)
@@ -359,7 +364,8 @@ def test_the_conda_recipe_has_the_bounds_of_the_project() -> None:
         return {Requirement(text) for text in texts}
 
     python = f"python{project()['requires-python']}"
-    assert requirements(recipe["run"]) == requirements([python, *project()["dependencies"]])
+    report = project()["optional-dependencies"]["report"]  # conda has no extras
+    assert requirements(recipe["run"]) == requirements([python, *project()["dependencies"], *report])
     assert requirements(recipe["host"]) == requirements([python, "pip", *content["build-system"]["requires"]])
 
 

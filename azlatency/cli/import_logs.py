@@ -75,19 +75,22 @@ def import_(
     the study was imported from another folder; 2: usage error.
     """
     from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.store.remote import is_url, local_path
     from azlatency.studies.store.study import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
-    if pseudonymise is not None and (not sources or any("://" in source for source in sources)):
+    if pseudonymise is not None and (not sources or any(map(is_url, map(local_path, sources)))):
         raise typer.BadParameter("--pseudonymise needs the files to copy; for a study in data/raw, name its folder")
     names = list_studies() if study is None else [folder_name(study)]
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
+    out = None if out is None else str(local_path(out))
+    sources = [str(local_path(source)) for source in sources or []]
     with _executor(dask) as executor:
         importing = partial(import_study, out=out, executor=executor, rebuild=rebuild, replace=replace)
         if study is not None:
-            usable = _import_study(importing, names[0], sources or [], out, pseudonymise)
+            usable = _import_study(importing, names[0], sources, out, pseudonymise)
         else:
             usable = all([_import_or_report(importing, name, out) for name in names])
     if not usable:

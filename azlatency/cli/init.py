@@ -42,7 +42,7 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
 
     texts = {
         "README.md": _README.format(title=folder.resolve().name),
-        "requirements.txt": f"azlatency=={__version__}\n",
+        "requirements.txt": f"azlatency[report]=={__version__}\n",
         ".gitignore": "/build/\n/data/processed/*\n!/data/processed/README.md\n",
         "data/raw/README.md": "One folder per study. Create one with: azlatency import LOGS --study NAME\n",
         "data/processed/README.md": "One folder per study with its tables, which azlatency import writes.\n",

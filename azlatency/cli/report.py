@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,9 @@ import typer
 
 from azlatency.cli.common import command, print_error, progress
 from azlatency.cli.completion import complete_path, complete_study
+
+#: The packages of the extra ``report``, as they are imported.
+_PACKAGES = ("papermill", "nbformat", "nbclient", "nbconvert", "ipykernel", "latex2mathml")
 
 
 @command(
@@ -29,6 +33,13 @@ def report(
 
     Pages whose data and code have not changed since the last report are reused.
     """
+    if missing := [name for name in _PACKAGES if find_spec(name) is None]:
+        print_error(
+            f"azlatency report needs packages that are not installed ({', '.join(missing)}); "
+            "run python -m pip install 'azlatency[report]'"
+        )
+        raise typer.Exit(2)
+
     from azlatency.site.build import build
 
     with progress("report") as bar:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
 from azlatency.studies.runs.key import label
-from azlatency.studies.runs.path import Path, name_paths
+from azlatency.studies.runs.path import NetworkPath, name_paths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,16 +20,16 @@ def align_paths(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Name paths and methods of both sides by the same rule, so that equal texts stand for equal paths and methods.
 
-    ``after`` and ``before`` have one row per run with the column ``path`` of `Path` objects. ``maps``: patterns of
-    machines, zones or scenarios and the names to use instead, for example for addresses that change with every run.
-    ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
+    ``after`` and ``before`` have one row per run, as returned by `azlatency.studies.runs.with_network_paths`. ``maps``:
+    patterns of machines, zones or scenarios and the names to use instead, for example for addresses that change with
+    every run. ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
     """
     import pandas as pd
 
     frames = [after, before]
     paths = [_plain(path, maps, scenarios=scenarios) for frame in frames for path in frame["path"]]
     named = name_paths(paths, [method for frame in frames for method in frame["method"]])
-    columns = {"path": pd.Series(named, dtype=object)}
+    columns = {"path": pd.Series(list(map(str, named)), dtype="str")}
     if all("tool" in frame.columns for frame in frames):
         columns["method"], unknown = label(pd.concat(frames, ignore_index=True).assign(**columns))
         # The two sides may have other names of files; those of one side must not.
@@ -44,13 +44,13 @@ def align_paths(
     return after, before
 
 
-def _plain(path: Path, maps: Maps, *, scenarios: bool) -> Path:
+def _plain(path: NetworkPath, maps: Maps, *, scenarios: bool) -> NetworkPath:
     """Return a path without the labels of its own side, and with mapped names."""
     client, server = (
         replace(end, label=None, machine=machine_of(end.machine, maps), zone=mapped(end.zone, maps))
         for end in (path.client, path.server)
     )
-    return Path(client, server, mapped(path.scenario, maps) if scenarios else None)
+    return NetworkPath(client, server, mapped(path.scenario, maps) if scenarios else None)
 
 
 def unknown_name(what: str, name: str, known: Sequence[str], advice: str) -> str:

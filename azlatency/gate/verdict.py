@@ -40,7 +40,7 @@ from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import run_table
+from azlatency.studies.runs.run_table import run_table, with_network_paths
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 from azlatency.studies.runs.throughput import throughput
 
@@ -280,7 +280,8 @@ def judge(
     scenarios = base.folder != candidate.folder
     for metric in dict.fromkeys(metrics or _MEASURED):
         after, before, value = frames_of_metric(candidate, base, metric)
-        after, before = align_paths(after, before, maps, scenarios=scenarios)
+        sides = (with_network_paths(after, candidate), with_network_paths(before, base))
+        after, before = align_paths(*sides, maps, scenarios=scenarios)
         seen = pd.concat([seen, after[["tool", "path"]], before[["tool", "path"]]])
         after, before = (_select(frame, tool, path) for frame in (after, before))
         if metric == "throughput" and by_time and not metrics:

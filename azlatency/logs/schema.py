@@ -9,12 +9,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
-__all__ = ["MANIFEST_COLUMNS", "TABLES", "UNCOUNTED", "Column", "arrow_schema", "names"]
+__all__ = [
+    "FRAMES",
+    "MANIFEST_COLUMNS",
+    "TABLES",
+    "UNCOUNTED",
+    "Column",
+    "arrow_schema",
+    "describe",
+    "document",
+    "names",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,169 +40,313 @@ class Column:
         ``"string"``, ``"int64"``, ``"float64"``, ``"bool"`` or ``"timestamp"``.
     unit : str
         Unit of the values; empty if they have none.
+    source : str
+        Where the values come from: ``"log"`` (its text), ``"file"`` (its bytes and lines), ``"manifest"``,
+        ``"import"`` or ``"computed"``.
     doc : str
-        Description.
+        Description in a sentence.
     """
 
     name: str
     type: str
-    unit: str = ""
-    doc: str = ""
+    unit: str
+    source: str
+    doc: str
+
+    def __str__(self) -> str:
+        unit = f" Unit: {self.unit}." if self.unit else ""
+        return f"{self.doc}{unit} Source: {self.source}."
+
+
+class ColumnTexts(dict[str, str]):
+    """The texts of the columns of a frame, which pandas would copy at each operation if they could change."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ColumnTexts:
+        return self
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    """Parse lines of the form ``name | type | unit | description``."""
+    """Parse lines of the form ``name | type | unit | source | description``."""
     rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
     return tuple(Column(*row) for row in rows)
 
 
 #: Facts about a run that only a manifest contains; every name is also a key of study.toml and a column of runs.csv.
 MANIFEST_COLUMNS = _columns("""
-study                  | string |  | folder of the study
-scenario               | string |  | the author's name for what was compared
-repeat                 | int64  |  | which repetition of the same test, from 1
-round                  | int64  |  | which round of the whole plan, from 1
-subscription           | string |  | subscription or account whose zone numbers are used
-region                 | string |  | region of the client
-zone                   | string |  | logical zone of the client, per subscription
-physical_zone          | string |  | physical zone of the client, comparable between subscriptions
-peer_region            | string |  | region of the server
-peer_zone              | string |  | logical zone of the server, per subscription
-peer_physical_zone     | string |  | physical zone of the server
-vm_size                | string |  | VM size of the client
-peer_vm_size           | string |  | VM size of the server
-accelerated_networking | bool   |  | accelerated networking enabled
-placement              | string |  | same_host, availability_set, same_zone, cross_zone and so on
-notes                  | string |  | remarks of the manifest about this log
+study                  | string |  | manifest | Folder of the study.
+scenario               | string |  | manifest | The author's name for what was compared.
+repeat                 | int64  |  | manifest | Which repetition of the same test it is, from 1.
+round                  | int64  |  | manifest | Which round of the whole plan it belongs to, from 1.
+subscription           | string |  | manifest | Subscription or account whose zone numbers are used.
+region                 | string |  | manifest | Region of the client.
+zone                   | string |  | manifest | Logical zone of the client, which is comparable within one subscription only.
+physical_zone          | string |  | manifest | Physical zone of the client, which is comparable between subscriptions.
+peer_region            | string |  | manifest | Region of the server.
+peer_zone              | string |  | manifest | Logical zone of the server, which is comparable within one subscription only.
+peer_physical_zone     | string |  | manifest | Physical zone of the server, which is comparable between subscriptions.
+vm_size                | string |  | manifest | VM size of the client.
+peer_vm_size           | string |  | manifest | VM size of the server.
+accelerated_networking | bool   |  | manifest | Whether accelerated networking is enabled.
+placement              | string |  | manifest | Placement of the two ends: same_host, availability_set, same_zone and so on.
+notes                  | string |  | manifest | Remarks of the manifest about this log.
 """)
 
+#: The tables of logs and studies: name -> columns.
 TABLES: dict[str, tuple[Column, ...]] = {
     "sources": _columns("""
-        source_id      | string    |       | first 16 hex digits of the SHA-256 of the raw bytes
-        path           | string    |       | as given, relative where possible; archive members after a '!'
-        sha256         | string    |       | of the raw bytes
-        size_bytes     | int64     | bytes |
-        encoding       | string    |       | as decoded
-        lines          | int64     |       | lines = data + known + blank + prose + unknown
-        lines_data     | int64     |       | lines with a number or fact that is kept
-        lines_known    | int64     |       | lines of the tool without anything to keep
-        lines_blank    | int64     |       |
-        lines_prose    | int64     |       | text around the logs of a transcript or notes file
-        lines_unknown  | int64     |       | lines inside a log that no rule matches
-        imported_at    | timestamp |       |
-        parser_version | string    |       |
+        source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes.
+        path           | string    |       | import | Path as given, relative where possible; archive members follow a '!'.
+        sha256         | string    |       | file   | SHA-256 of the bytes.
+        size_bytes     | int64     | bytes | file   | Size of the file.
+        encoding       | string    |       | file   | Encoding as which the bytes are decoded.
+        lines          | int64     |       | file   | Number of lines: data, known, blank, prose and unknown together.
+        lines_data     | int64     |       | file   | Number of lines with a number or fact that is kept.
+        lines_known    | int64     |       | file   | Number of lines of the tool without anything to keep.
+        lines_blank    | int64     |       | file   | Number of blank lines.
+        lines_prose    | int64     |       | file   | Number of lines around the logs of a transcript or notes file.
+        lines_unknown  | int64     |       | file   | Number of lines inside a log that no rule matches.
+        imported_at    | timestamp |       | import | When the file was imported, in UTC.
+        parser_version | string    |       | import | Version of the parsers that read the file.
     """),
     "runs": (
         *_columns("""
-        run_id                | string    |       | source_id-NN
-        source_id             | string    |       |
-        first_line            | int64     |       | 1-based
-        last_line             | int64     |       | 1-based, inclusive
-        tool                  | string    |       |
-        tool_version          | string    |       |
-        dialect               | string    |       |
-        test                  | string    |       |
-        protocol              | string    |       |
-        command               | string    |       | command line, if the log or its prompt shows it
-        heading               | string    |       | headings above the log in a notes file, outermost first
-        client                | string    |       |
-        server                | string    |       |
-        test_id               | string    |       | equal in the logs of both ends of a test: its ports; null if unknown
-        message_bytes         | int64     | bytes |
-        connections           | int64     |       |
-        requested_duration_ns | int64     | ns    |
-        requested_bytes       | int64     | bytes | amount of data that the test was told to send
-        requested_count       | int64     |       | number of probes or messages that the test was told to send
-        duration_ns           | int64     | ns    | measured
-        warmup_ns             | int64     | ns    |
-        settings              | string    |       | options such as "window 256K; MSS 1400"; empty: defaults
-        started_at            | timestamp |       | UTC
-        printed_as            | string    |       | round_trip, half_round_trip, one_way or unknown; null for throughput
-        closed_loop           | bool      |       | the next probe waits for the last reply
-        status                | string    |       | complete, interrupted, truncated, failed, no_data or summary_only
+        run_id                | string    |       | computed | Key of the run: the source_id and a number, SOURCE-NN.
+        source_id             | string    |       | file     | File that contains the log of the run.
+        first_line            | int64     |       | file     | First line of the log in the file, from 1.
+        last_line             | int64     |       | file     | Last line of the log in the file, from 1.
+        tool                  | string    |       | log      | Tool that wrote the log.
+        tool_version          | string    |       | log      | Version of the tool.
+        dialect               | string    |       | log      | Variant of the tool or of its output.
+        test                  | string    |       | log      | Kind of test, such as ping-pong, under-load or stream.
+        protocol              | string    |       | log      | Protocol, such as tcp, udp, icmp or rdma.
+        command               | string    |       | log      | Command line, if the log or its prompt shows it.
+        heading               | string    |       | file     | Headings above the log in a notes file, outermost first.
+        client                | string    |       | log      | Name or address of the client, as the log spells it.
+        server                | string    |       | log      | Name or address of the server, as the log spells it.
+        test_id               | string    |       | log      | Ports of the test, which are equal in the logs of both ends.
+        message_bytes         | int64     | bytes | log      | Size of one message.
+        connections           | int64     |       | log      | Number of connections at the same time.
+        requested_duration_ns | int64     | ns    | log      | Duration that the test was told.
+        requested_bytes       | int64     | bytes | log      | Amount of data that the test was told to send.
+        requested_count       | int64     |       | log      | Number of probes or messages that the test was told to send.
+        duration_ns           | int64     | ns    | log      | Duration that was measured.
+        warmup_ns             | int64     | ns    | log      | Time at the start that the tool does not count.
+        settings              | string    |       | log      | Other options, such as "window 256K"; empty means defaults.
+        started_at            | timestamp |       | log      | When the test started, in UTC; missing if the log has no date.
+        printed_as            | string    |       | log      | What the tool prints: round_trip, half_round_trip, one_way or unknown.
+        closed_loop           | bool      |       | log      | Whether the next probe waits for the last reply.
+        status                | string    |       | log      | complete, interrupted, truncated, failed, no_data or summary_only.
         """),
         *MANIFEST_COLUMNS,
     ),
     "metrics": _columns("""
-        run_id     | string  | |
-        metric     | string  | |
-        side       | string  | | client, server, sender, receiver, local, remote, device, or null
-        stream     | string  | | null for the run as a whole
-        value      | float64 | | in the canonical unit
-        unit       | string  | |
-        printed    | string  | | token exactly as in the log; null if the value follows from others
-        printed_unit | string | | unit as the log spells it
-        resolution | float64 | | half-width of the rounding interval, canonical unit; null if exact
-        scope      | string  | | run, stream, process or host
-        line       | int64   | | 1-based
+        run_id       | string  | | computed | Run that the number belongs to.
+        metric       | string  | | computed | Name of the number, such as rtt_mean or throughput.
+        side         | string  | | log      | End that counted: client, server, sender, receiver, local, remote or device.
+        stream       | string  | | log      | Stream that the number describes; missing for the run as a whole.
+        value        | float64 | | log      | The number in its canonical unit; latencies are round-trip times.
+        unit         | string  | | computed | Canonical unit of the value, such as ns, bytes or bit/s.
+        printed      | string  | | log      | Token exactly as in the log; missing if the value follows from others.
+        printed_unit | string  | | log      | Unit as the log spells it.
+        resolution   | float64 | | log      | Half of the step in which the token is printed, in the canonical unit.
+        scope        | string  | | log      | What the number covers: run, stream, process or host.
+        line         | int64   | | file     | Line of the number, from 1.
     """),
     "quantiles": _columns("""
-        run_id        | string  |    |
-        metric        | string  |    |
-        stream        | string  |    |
-        q             | float64 |    | 0..1
-        value_ns      | float64 | ns | round trip
-        printed       | string  |    | token exactly as in the log
-        printed_unit  | string  |    | unit as the log spells it
-        resolution_ns | float64 | ns |
-        n             | int64   |    | observations
-        rank          | int64   |    | 1-based order statistic that the value is
-        beyond        | float64 |    | n (1 - q): observations above
-        origin        | string  |    | printed, samples or histogram
-        resolved      | bool    |    | false if the value is the sample maximum reported as a percentile
-        line          | int64   |    | 1-based
+        run_id        | string  |    | computed | Run that the quantile belongs to.
+        metric        | string  |    | computed | What the quantile is of, such as rtt.
+        stream        | string  |    | log      | Stream that the quantile describes; missing for the run as a whole.
+        q             | float64 |    | log      | Share of observations at or below the value, between 0 and 1.
+        value_ns      | float64 | ns | log      | The quantile as a round-trip time.
+        printed       | string  |    | log      | Token exactly as in the log.
+        printed_unit  | string  |    | log      | Unit as the log spells it.
+        resolution_ns | float64 | ns | log      | Half of the step in which the token is printed.
+        n             | int64   |    | log      | Number of observations.
+        rank          | int64   |    | computed | Place of the value among the sorted observations, from 1.
+        beyond        | float64 |    | computed | Number of observations above the quantile, n (1 - q).
+        origin        | string  |    | computed | Where the value comes from: printed, samples or histogram.
+        resolved      | bool    |    | computed | Whether the value is more than the sample maximum reported as a percentile.
+        line          | int64   |    | file     | Line of the quantile, from 1.
     """),
     "intervals": _columns("""
-        run_id             | string  |       |
-        side               | string  |       |
-        stream             | string  |       |
-        start_ns           | int64   | ns    |
-        end_ns             | int64   | ns    |
-        bytes              | float64 | bytes |
-        bytes_resolution   | float64 | bytes |
-        throughput         | float64 | bit/s | recomputed from bytes and time if possible
-        throughput_printed | float64 | bit/s |
-        retransmits        | int64   |       |
-        cwnd_bytes         | float64 | bytes |
-        rtt_ns             | int64   | ns    |
-        jitter_ns          | int64   | ns    |
-        lost               | int64   |       |
-        datagrams          | int64   |       |
-        operation_rate     | float64 | 1/s   | connections or operations per second
-        omitted            | bool    |       |
-        line               | int64   |       | 1-based
+        run_id                   | string  |       | computed | Run that the reporting interval belongs to.
+        side                     | string  |       | log      | End that reported: sender, receiver, client or server.
+        stream                   | string  |       | log      | Stream of the interval; missing for the run as a whole.
+        start_ns                 | int64   | ns    | log      | Start of the interval since the start of the test.
+        end_ns                   | int64   | ns    | log      | End of the interval since the start of the test.
+        bytes                    | float64 | bytes | log      | Amount of data that was transferred in the interval.
+        bytes_resolution         | float64 | bytes | log      | Half of the step in which the amount is printed.
+        throughput_bit_s         | float64 | bit/s | computed | Rate in the interval, recomputed from amount and time if possible.
+        throughput_printed_bit_s | float64 | bit/s | log      | Rate in the interval as the tool prints it.
+        retransmits              | int64   |       | log      | Number of segments that were sent again.
+        cwnd_bytes               | float64 | bytes | log      | Congestion window at the end of the interval.
+        rtt_ns                   | int64   | ns    | log      | Round-trip time that the kernel of the sender estimates.
+        jitter_ns                | int64   | ns    | log      | Jitter of datagrams after RFC 3550.
+        lost                     | int64   |       | log      | Number of datagrams that were lost.
+        datagrams                | int64   |       | log      | Number of datagrams.
+        operations_per_s         | float64 | 1/s   | log      | Connections or operations per second.
+        omitted                  | bool    |       | log      | Whether the tool leaves the interval out of its totals.
+        line                     | int64   |       | file     | Line of the interval, from 1.
     """),
     "samples": _columns("""
-        run_id   | string |    |
-        tool     | string |    |
-        seq      | int64  |    |
-        sent_ns  | int64  | ns | since the run's first probe
-        rtt_ns   | int64  | ns | null if there was no reply, and for other quantities than round_trip
-        status   | string |    | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (time invalid)
-        low_ns   | int64  | ns | only for interval-censored values
-        high_ns  | int64  | ns | only for interval-censored values
-        quantity | string |    | what was measured: round_trip, or connect (time to open a connection)
-        time_ns  | int64  | ns | measured time of other quantities than round_trip; null if there was no reply
+        run_id   | string |    | computed | Run that the probe belongs to.
+        tool     | string |    | log      | Tool that wrote the log.
+        seq      | int64  |    | log      | Number of the probe in its run.
+        sent_ns  | int64  | ns | log      | When the probe was sent, since the first probe of the run.
+        rtt_ns   | int64  | ns | log      | Round-trip time; missing without a reply, and for other quantities.
+        status   | string |    | log      | ok, lost, duplicate, out_of_order, unreachable, warmup, or void (time invalid).
+        low_ns   | int64  | ns | log      | Lower bound of a value that is known as an interval only.
+        high_ns  | int64  | ns | log      | Upper bound of a value that is known as an interval only.
+        quantity | string |    | log      | What was measured: round_trip, or connect (time to open a connection).
+        time_ns  | int64  | ns | log      | Measured time of other quantities than round_trip.
     """),
     "histograms": _columns("""
-        run_id  | string |    |
-        metric  | string |    |
-        stream  | string |    |
-        low_ns  | int64  | ns |
-        high_ns | int64  | ns | null if open-ended
-        count   | int64  |    |
-        line    | int64  |    | 1-based
+        run_id  | string |    | computed | Run of the file that contains the bucket.
+        metric  | string |    | computed | What is counted, such as rtt.
+        stream  | string |    | log      | Stream of the histogram; missing for the run as a whole.
+        low_ns  | int64  | ns | log      | Lower bound of the bucket.
+        high_ns | int64  | ns | log      | Upper bound of the bucket; missing if it is open.
+        count   | int64  |    | log      | Number of observations in the bucket.
+        line    | int64  |    | file     | Line of the bucket, from 1.
     """),
     "events": _columns("""
-        source_id | string | |
-        run_id    | string | | null outside a run
-        line      | int64  | | 1-based
-        code      | string | | stable, snake_case
-        severity  | string | | info, warning or error
-        text      | string | |
+        source_id | string | | file     | File that the remark is about.
+        run_id    | string | | computed | Run that the remark is about; missing outside a run.
+        line      | int64  | | file     | Line that the remark is about, from 1.
+        code      | string | | computed | Stable code of the remark in snake_case.
+        severity  | string | | computed | info, warning or error.
+        text      | string | | computed | The remark in words.
     """),
 }
 
+#: Columns of frames that the tables do not have: one row per run, and one row per result.
+FRAMES: dict[str, tuple[Column, ...]] = {
+    "run_table": _columns("""
+        file              | string  |       | import   | Path of the log in its study.
+        path              | string  |       | computed | Way from client to server: the scenario, or the names of both ends.
+        client_end        | string  |       | computed | Name of the client's end of the path: machine, zone or region.
+        server_end        | string  |       | computed | Name of the server's end of the path: machine, zone or region.
+        method            | string  |       | computed | Tool, test, protocol and sizes in which the runs differ.
+        unknown           | string  |       | computed | Codes of the reasons why the run is not pooled with others.
+        request_bytes     | float64 | bytes | log      | Size of a request.
+        response_bytes    | float64 | bytes | log      | Size of a response.
+        target_rate_bit_s | float64 | bit/s | log      | Rate that the sender was told to keep; 0 is unlimited.
+        amount            | string  |       | log      | Amount or duration of the test.
+        burst             | bool    |       | computed | Whether a stream was too short to show a sustained rate.
+        other_end         | string  |       | computed | The run_id of the log that the other end of the test wrote.
+        counted           | bool    |       | computed | Whether the run is neither such a log nor a copy of another run.
+        name              | string  |       | computed | Path, method, and what tells the run from others of both.
+    """),
+    "latency": _columns("""
+        n                    | float64 |    | log      | Number of replies.
+        received             | float64 |    | log      | Number of replies as printed.
+        mean_ns              | float64 | ns | log      | Mean round-trip time.
+        median_ns            | float64 | ns | log      | Median round-trip time; infinite if most probes were lost.
+        p99_ns               | float64 | ns | log      | 99th percentile of the round-trip time; missing below 100 probes.
+        max_ns               | float64 | ns | log      | Largest round-trip time.
+        mean_ns_resolution   | float64 | ns | log      | Step in which the mean is printed.
+        median_ns_resolution | float64 | ns | log      | Step in which the median or the samples are printed.
+        p99_ns_resolution    | float64 | ns | log      | Step in which the percentile or the samples are printed.
+        mean_from            | string  |    | computed | Where the mean comes from: printed or rate.
+        median_from          | string  |    | computed | Where the median comes from: printed, samples or classes.
+    """),
+    "throughput": _columns("""
+        throughput_bit_s            | float64 | bit/s | log      | Goodput of the run.
+        side                        | string  |       | log      | End that counted it: receiver or sender.
+        printed                     | string  |       | log      | The goodput as printed.
+        printed_unit                | string  |       | log      | Its unit as printed.
+        throughput_bit_s_resolution | float64 | bit/s | log      | Step in which the goodput is printed.
+        retransmits                 | float64 |       | log      | Number of segments that were sent again.
+        retransmits_scope           | string  |       | log      | What that number covers: run, process or host.
+    """),
+    "configured_links": _columns("""
+        sender     | string  |       | file     | End of an emulated link that sends.
+        receiver   | string  |       | file     | End of an emulated link that receives.
+        delay_ns   | float64 | ns    | file     | Configured one-way delay of the link.
+        mean_ns    | float64 | ns    | computed | Mean one-way delay: the configured one and the mean of the jitter.
+        rate_bit_s | float64 | bit/s | file     | Configured rate of the link.
+    """),
+    "results": _columns("""
+        what             | string  | | computed | What was estimated or compared, in words.
+        estimate         | float64 | | computed | The estimate, in the unit of the row.
+        low              | float64 | | computed | Lower end of the interval; missing if it is not bounded.
+        high             | float64 | | computed | Upper end of the interval; missing if it is not bounded.
+        unit             | string  | | computed | Unit of the numbers of the row.
+        value            | string  | | computed | Column of the runs that the row was computed from.
+        n                | int64   | | computed | Number of runs or packets.
+        n_effective      | float64 | | computed | Number of independent runs or packets that carry the same information.
+        scope            | string  | | computed | What the row is about: within_run (this connection) or across_runs (the path).
+        confidence       | float64 | | computed | Confidence level of the interval.
+        statistic        | string  | | computed | Statistical method and its source.
+        codes            | string  | | computed | Codes of the warnings, separated by blanks.
+        q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
+        verdict          | string  | | computed | different, different_within_margin, equivalent or undetermined.
+        verdict_alone    | string  | | computed | The verdict about these machines, without the spread between machines.
+        margin           | float64 | | computed | Ratio minus 1 up to which a difference does not matter in practice.
+        ratio            | float64 | | computed | First over second, measured over limit, or candidate over base.
+        ratio_low        | float64 | | computed | Lower end of the interval of the ratio.
+        ratio_high       | float64 | | computed | Upper end of the interval of the ratio.
+        difference       | float64 | | computed | First minus second, in the unit of the row.
+        difference_low   | float64 | | computed | Lower end of the interval of the difference.
+        difference_high  | float64 | | computed | Upper end of the interval of the difference.
+        p                | float64 | | computed | p-value of the test; of a history, those of its splits.
+        attainable_p     | float64 | | computed | Smallest p-value that data of this size can give.
+        nodes            | string  | | computed | Zones or hosts of the comparison, separated by blanks.
+        pairs            | int64   | | computed | Number of pairs that were compared.
+        different        | int64   | | computed | Number of pairs whose directions differ.
+        symmetric_enough | bool    | | computed | Whether the directions of every pair are practically equivalent.
+        index            | float64 | | computed | Size of the antisymmetric part over that of the symmetric part.
+        share_of_nodes   | float64 | | computed | Share of the asymmetry that the initiators explain.
+        rounds           | int64   | | computed | Number of rounds.
+        from             | string  | | computed | Initiator or sender of the first direction.
+        to               | string  | | computed | Responder or receiver of the first direction.
+        status           | string  | | computed | Whether the runs keep the expectation: meets, fails or inconclusive.
+        relation         | string  | | manifest | Relation of the expectation: at_least, at_most, about or between.
+        limit_low        | float64 | | computed | Lower limit of the expectation, or of agreement.
+        limit_high       | float64 | | computed | Upper limit of the expectation, or of agreement.
+        mean             | float64 | | computed | Typical run, in the unit of the row.
+        p_meets          | float64 | | computed | p-value of the test that would establish that the expectation is met.
+        p_fails          | float64 | | computed | p-value of the test that would establish that it is not met.
+        decides          | float64 | | computed | Number of runs that would decide if mean and spread stay the same.
+        runs             | int64   | | computed | Number of runs.
+        runs_before      | int64   | | computed | Number of runs before.
+        runs_after       | int64   | | computed | Number of runs after.
+        every_low        | float64 | | computed | Value above which 90 % of VMs are, with 95 % confidence.
+        every_high       | float64 | | computed | Value below which 90 % of VMs are, with 95 % confidence.
+        needed           | float64 | | computed | Number of runs that are needed in all.
+        done             | float64 | | computed | Number of runs that exist.
+        more             | float64 | | computed | Number of further runs that are needed.
+        at_pilot_spread  | float64 | | computed | Number needed if the spread of the first runs were the true one.
+        first            | string  | | computed | First method of a pair, or the first round.
+        second           | string  | | computed | Second method of a pair.
+        last             | string  | | computed | Last round.
+        prediction_low   | float64 | | computed | Lower end of the interval for the ratio of one more pair.
+        prediction_high  | float64 | | computed | Upper end of the interval for the ratio of one more pair.
+        tost_p           | float64 | | computed | p-value of the two one-sided tests for equivalence.
+        agree            | bool    | | computed | Whether the two methods agree within the margin.
+        differs_in       | string  | | computed | Properties in which the packets of the two methods differ.
+        changes          | string  | | computed | Positions of the first run after each change, from 0.
+        levels           | string  | | computed | Median of the runs between two changes, in the unit of the row.
+    """),
+}
+
+
+#: What a row of each table and frame is.
+ROWS = {
+    "sources": "One row per input file or archive member.",
+    "runs": "One row per test of one tool between one client and one server.",
+    "metrics": "One row per number that a log prints, or that follows from what it prints.",
+    "quantiles": "One row per printed quantile.",
+    "intervals": "One row per reporting interval.",
+    "samples": "One row per probe. In Parquet, the tool is in the name of the folder.",
+    "histograms": "One row per bucket of a frequency table.",
+    "events": "One row per remark about a line.",
+    "run_table": "What `azlatency.studies.run_table` adds to the table `runs`.",
+    "latency": 'What `azlatency.latency` adds to `run_table`; with `quantity="connect"`, the times to open a connection.',
+    "throughput": "What `azlatency.throughput` adds to `run_table`.",
+    "configured_links": "One row per direction of a link of an emulated network, from `truth.json`.",
+    "results": "What `to_frame()` of results adds to the columns that identify the rows, such as path and method.",
+}
 
 #: Columns of integers that have a value in every row.
 NEVER_MISSING = {
@@ -245,7 +400,7 @@ def arrow_schema(table: str) -> pa.Schema:
     Returns
     -------
     pyarrow.Schema
-        The schema. The metadata of each field contains its ``unit`` and ``description``.
+        The schema. The metadata of each field contains its ``unit``, ``source`` and ``description``.
     """
     import pyarrow as pa
 
@@ -258,8 +413,89 @@ def arrow_schema(table: str) -> pa.Schema:
     }
     return pa.schema(
         [
-            pa.field(column.name, types[column.type], metadata={"unit": column.unit, "description": column.doc})
+            pa.field(
+                column.name,
+                types[column.type],
+                metadata={"unit": column.unit, "source": column.source, "description": column.doc},
+            )
             for column in TABLES[table]
         ],
         metadata={"azlatency_table": table},
     )
+
+
+def describe(table: str = "") -> str:
+    """Return what the columns of a table or frame mean.
+
+    Parameters
+    ----------
+    table : str
+        A key of `TABLES` or `FRAMES`; all of them if it is empty.
+
+    Returns
+    -------
+    str
+        One line per column: its name, a sentence, its unit and its source.
+
+    Raises
+    ------
+    KeyError
+        If there is no table or frame of that name. The message lists them.
+
+    Examples
+    --------
+    >>> print(describe("histograms").splitlines()[3])
+    low_ns   Lower bound of the bucket. Unit: ns. Source: log.
+    """
+    known = TABLES | FRAMES
+    if not table:
+        return "\n\n".join(f"{name}\n{'-' * len(name)}\n{describe(name)}" for name in known)
+    if table not in known:
+        raise KeyError(f"no table {table!r}; tables and frames: {', '.join(known)}")
+    width = max(len(column.name) for column in known[table])
+    return "\n".join(f"{column.name:{width}}  {column}" for column in known[table])
+
+
+def document(frame: pd.DataFrame, *tables: str) -> pd.DataFrame:
+    """Store what the columns of a frame mean in its ``attrs["columns"]``, and return it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The frame.
+    *tables : str
+        Keys of `TABLES` or `FRAMES`; of columns with equal names, the last one counts.
+
+    Returns
+    -------
+    DataFrame
+        The same frame.
+    """
+    frame.attrs["columns"] = _texts(tables, tuple(map(str, (*frame.index.names, *frame.columns))))
+    return frame
+
+
+@cache
+def _texts(tables: tuple[str, ...], names: tuple[str, ...]) -> ColumnTexts:
+    known = {column.name: str(column) for table in tables for column in (TABLES | FRAMES)[table]}
+    return ColumnTexts({name: known[name] for name in names if name in known})
+
+
+#: How a frame of another library becomes one of pandas, where it is not by ``to_pandas()``.
+_CONVERT = {"duckdb": "df()", "dask": "compute()", "pyspark": "toPandas()"}
+
+
+def refuse_foreign(data: object) -> None:
+    """Raise `TypeError` if the data are a frame or table of another library than pandas."""
+    kinds = type(data).__mro__
+    if not hasattr(data, "columns") or any(kind.__module__.partition(".")[0] == "pandas" for kind in kinds):
+        return
+    library = kinds[0].__module__.partition(".")[0].lstrip("_")
+    convert = _CONVERT.get(library, "to_pandas()")
+    raise TypeError(
+        f"{library}.{kinds[0].__name__} is not a frame of pandas; pass its {convert}, and for a frame of runs its "
+        f"{convert}.set_index('run_id')"
+    )
+
+
+__doc__ = f"{__doc__}\n{describe()}\n"  # for help()

@@ -81,7 +81,7 @@ class TableSet(ABC):
         KeyError
             If there is no table of that name. The message lists the tables.
         """
-        return to_frame(self.to_arrow(name))
+        return schema.document(to_frame(self.to_arrow(name)), name)
 
     def records(self, table: str) -> list[Row]:
         """Return one table as a list of dictionaries with every column.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_side_runs, run_table
 from azlatency.studies.runs.samples import select_quantity
@@ -67,7 +68,8 @@ class _Facts:
     @property
     def has_both_directions(self) -> bool:
         table = client_side_runs(run_table(self.study))
-        ends = {(path.ends, method) for path, method in zip(table["path"], table["method"], strict=True) if path.ends}
+        names = zip(map(NetworkPath.parse, table["path"]), table["method"], strict=True)
+        ends = {(path.ends, method) for path, method in names if path.ends}
         return any(((server, client), method) in ends for (client, server), method in ends if client != server)
 
     @property

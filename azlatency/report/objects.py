@@ -45,16 +45,24 @@ def fonts() -> tuple[str, ...]:
     return ("DejaVu Sans", *(name for name in FURTHER_FONTS if name in installed))
 
 
+#: Settings of matplotlib that are no matter of looks, or that a style context inside another one has changed itself.
+_OWN = frozenset({"backend", "interactive", "svg.hashsalt", "svg.fonttype", "text.parse_math", "axes.titley"})
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Let matplotlib draw with the project's style file: the same data produces the same bytes."""
     import matplotlib as mpl
 
+    # What the caller changed since matplotlib was loaded counts more than the style file.
+    changed = {name: value for name, value in mpl.rcParams.items()
+               if name not in _OWN and value != mpl.rcParamsOrig.get(name, value)}  # fmt: skip
     settings: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "none"}
     with mpl.rc_context(settings, fname=STYLE), warnings.catch_warnings():
         # The caption of a chart mentions it once (`azlatency.report.charts.base.styled`).
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         mpl.rcParams["font.family"] = list(fonts())
+        mpl.rcParams.update(changed)
         yield
 
 

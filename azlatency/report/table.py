@@ -412,6 +412,47 @@ class Table(Generic[Row]):
         content: str | None = self.to_frame().map(escape_formula).to_csv(path, index=False, lineterminator="\n")
         return content
 
+    def to_latex(
+        self,
+        path: FilePath | str | None = None,
+        *,
+        uncertainty: Literal["compact", "limits"] = "limits",
+        label: str = "",
+    ) -> str | None:
+        """Write the table as LaTeX with the packages booktabs and siunitx, all text escaped.
+
+        Parameters
+        ----------
+        path : Path or str, optional
+            The file. Default: return the text.
+        uncertainty : {"limits", "compact"}
+            How an estimate is written: with the ends of its interval, ``444 [432, 469]``, or with the distance to the
+            farther end in units of the last digits, ``444(25)``.
+        label : str
+            Label of the table; empty for none.
+
+        Returns
+        -------
+        str or None
+            The text, if no file is given.
+
+        Raises
+        ------
+        ValueError
+            If ``uncertainty`` is neither of the two.
+        """
+        from pathlib import Path
+
+        from azlatency.report.latex import table_latex
+
+        if uncertainty not in ("limits", "compact"):
+            raise ValueError(f"uncertainty = {uncertainty!r} is not one of limits, compact")
+        content = table_latex(self, uncertainty, label)
+        if path is None:
+            return content
+        Path(path).write_text(content, "utf-8")
+        return None
+
     def html(self) -> str:
         """Return the table as one ``<table>`` element, all text escaped."""
         return table_html(self.record())

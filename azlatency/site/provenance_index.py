@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.runs.throughput import REVERSE
+from azlatency.studies.runs.run_table import REVERSE
 from azlatency.studies.store.study import load
 
 if TYPE_CHECKING:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeVar, overload
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
 
+from azlatency.logs.schema import TABLES, document, refuse_foreign
 from azlatency.studies.format import (
     count_of,
     decimals_for,
@@ -241,6 +244,8 @@ class Result(Computed):
 
 
 _R = TypeVar("_R", bound=Result)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Results(list[_R]):
@@ -259,7 +264,10 @@ class Results(list[_R]):
         """Return a frame with one row per result."""
         import pandas as pd
 
-        return pd.DataFrame([result.row() for result in self])
+        frame = pd.DataFrame([result.row() for result in self])
+        # Parquet, Arrow and polars need one type per column, also where every value is missing.
+        types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}
+        return document(frame.astype(types), *TABLES, "run_table", "latency", "results")
 
     def __str__(self) -> str:
         if len(self) < 2:
@@ -284,6 +292,15 @@ class Results(list[_R]):
         flags = explain(dict.fromkeys(code for result in self for code in result.codes))
         notes = "".join(f"<li>{escape(flag)}</li>" for flag in flags)
         return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _type_of(column: pd.Series) -> str:
+    """Return the type of a column that pandas calls object: text, truth values, or numbers if no value is known."""
+    present = column.dropna()
+    if not len(present):
+        types = {each.name: each.type for each in TABLES["runs"]}
+        return {"string": "str", "bool": "boolean"}.get(types.get(str(column.name), ""), "float64")
+    return "boolean" if all(isinstance(value, bool) for value in present) else "str"
 
 
 def _resolve(result: object, path: str) -> Any:
@@ -463,11 +480,28 @@ class Comparison(Result):
 def refuse_frames(**arguments: object) -> None:
     """Raise `TypeError` if an argument that must be a list of results is a data frame."""
     for name, value in arguments.items():
+        refuse_foreign(value)
         if hasattr(value, "columns"):
             raise TypeError(
                 f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
                 "returned, for example az.summarize(runs), without to_frame()"
             )
+
+
+def results_only(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Make a function refuse data frames for the parameters that are not annotated as such."""
+    parameters = signature(function)
+    others = {name for name, text in function.__annotations__.items() if "DataFrame" not in str(text)}
+
+    @wraps(function)
+    def run(*args: _P.args, **keywords: _P.kwargs) -> _T:
+        given = parameters.bind(*args, **keywords).arguments
+        for value in given.values():
+            refuse_foreign(value)
+        refuse_frames(**{name: value for name, value in given.items() if name in others})
+        return function(*args, **keywords)
+
+    return run
 
 
 def explain(codes: Iterable[str]) -> tuple[str, ...]:

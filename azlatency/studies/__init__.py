@@ -2,7 +2,6 @@
 
 from azlatency.studies.emulation import configured_links, recorded_round_trips
 from azlatency.studies.imports.importer import import_study
-from azlatency.studies.runs.path import Endpoint, Path
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_side_runs, frequency_tables, run_table
 from azlatency.studies.runs.selection import other_study, select, without
@@ -10,8 +9,6 @@ from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.study import Study, list_studies, load
 
 __all__ = [
-    "Endpoint",
-    "Path",
     "Study",
     "client_side_runs",
     "configured_links",

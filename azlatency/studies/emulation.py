@@ -11,7 +11,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.runs.path import Path
+from azlatency.logs.schema import document
+from azlatency.studies.runs.path import NetworkPath, route
 from azlatency.studies.store.own_files import ManifestError, check_no_link, check_regular, read_own_text
 from azlatency.studies.store.study import data_folder
 
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 _FILE = "truth.json"
-_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate")
+_COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate_bit_s")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
 
 
 def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Series, pd.Series] | None:
     """Return the rows of `configured_links` for both directions of a pair; None if one of them is not configured."""
-    forward, backward = Path.between(start, end), Path.between(end, start)
+    forward, backward = route(start, end), route(end, start)
     return (links.loc[forward], links.loc[backward]) if {forward, backward} <= set(links.index) else None
 
 
-def sums_of_both_directions(links: pd.DataFrame, column: str) -> dict[Path, float]:
+def sums_of_both_directions(links: pd.DataFrame, column: str) -> dict[str, float]:
     """Return the sum of a column of `configured_links` over both directions; without links of one direction only."""
     return {path: float(links.at[path, column] + links.at[back, column])
-            for path in links.index if (back := path.reversed()) in links.index}  # fmt: skip
+            for path in links.index if (back := str(NetworkPath.parse(path).reversed())) in links.index}  # fmt: skip
 
 
 def _mean_delay_us(link: dict[str, float]) -> float:
@@ -79,9 +80,9 @@ def configured_links(study: Study) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per direction of a link, indexed by `Path`; empty if the network is real. Columns: ``sender``,
-        ``receiver``; ``delay_ns``, the configured one-way delay; ``mean_ns``, the delay plus the mean of the configured
-        jitter; ``rate`` in bit/s.
+        One row per direction of a link, indexed by its path (``a → b``); empty if the network is real. Columns:
+        ``sender``, ``receiver``; ``delay_ns``, the configured one-way delay; ``mean_ns``, the delay plus the mean of
+        the configured jitter; ``rate_bit_s``, the configured rate.
 
     Raises
     ------
@@ -93,15 +94,15 @@ def configured_links(study: Study) -> pd.DataFrame:
     rows = []
     try:
         for name, link in _truth(study)["links"].items():
-            if (ends := Path.parse(name).ends) is None:
+            if (ends := NetworkPath.parse(name).ends) is None:
                 raise KeyError(f"{name!r} is not sender->receiver")
             delays = (link["base_us"] * _MICROSECOND, _mean_delay_us(link) * _MICROSECOND)
             rows.append((*ends, *delays, link["rate_mbit_s"] * _MEGABIT))
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise _malformed(study, error) from None
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
-    frame.index = pd.Index([Path.between(row.sender, row.receiver) for row in frame.itertuples()], dtype=object)
-    return frame
+    frame.index = pd.Index([route(row.sender, row.receiver) for row in frame.itertuples()], dtype="str", name="path")
+    return document(frame, "run_table", "configured_links")
 
 
 def recorded_round_trips(study: Study) -> pd.DataFrame:
@@ -140,4 +141,5 @@ def recorded_round_trips(study: Study) -> pd.DataFrame:
         for run_id, file in zip(study.runs["run_id"], files, strict=True)
         if file in records
     ]
-    return pd.DataFrame(rows, columns=["run_id", "file", "median_ns", "mean_ns"]).set_index("run_id")
+    frame = pd.DataFrame(rows, columns=["run_id", "file", "median_ns", "mean_ns"]).set_index("run_id")
+    return document(frame, "runs", "run_table", "latency")

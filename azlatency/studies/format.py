@@ -174,6 +174,14 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error about an unknown name: the known one that is most like it; empty if none is."""
+    from difflib import get_close_matches
+
+    alike = get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
 def natural_key(name: str) -> str:
     """Return a key that sorts names by their numbers: "round 2" before "round 10"."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(20), name)

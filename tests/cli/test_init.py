@@ -14,7 +14,7 @@ from azlatency import __version__
 def test_a_project_has_notebooks_without_outputs_and_a_workflow(tmp_path: Path) -> None:
     assert azlatency("init", "zones", cwd=tmp_path).returncode == 0
     project = tmp_path / "zones"
-    assert (project / "requirements.txt").read_text() == f"azlatency=={__version__}\n"
+    assert (project / "requirements.txt").read_text() == f"azlatency[report]=={__version__}\n"
     example = ROOT / "docs" / "ci" / "github-actions.yml"
     assert (project / ".github" / "workflows" / "latency.yml").read_bytes() == example.read_bytes()
     notebooks = sorted((project / "notebooks").iterdir())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as File
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,22 +10,22 @@ from helpers.sides import compare, write_side
 
 from azlatency.gate.matching import align_paths, nearest_names
 from azlatency.studies.manifest.machine_names import parse_maps
-from azlatency.studies.runs.path import Endpoint, Path
+from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 
-def frame(*paths: Path) -> pd.DataFrame:
+def frame(*paths: NetworkPath) -> pd.DataFrame:
     return pd.DataFrame({"path": pd.Series(list(paths), dtype=object), "method": ["ping"] * len(paths)})
 
 
 def test_names_that_are_ambiguous_on_one_side_are_those_of_both() -> None:
     ends = [Endpoint(machine="10.0.0.4", region=region) for region in ("eastus", "westus")]
-    near, far = (Path(end, Endpoint(machine="x")) for end in ends)
+    near, far = (NetworkPath(end, Endpoint(machine="x")) for end in ends)
     after, before = align_paths(frame(near, far), frame(near))
     assert list(map(str, before["path"])) == [str(after["path"][0])] == ["10.0.0.4 in eastus → x"]
 
 
 def test_addresses_that_change_are_mapped() -> None:
-    after, before = (frame(Path.between(f"10.0.{run}.4", "server")) for run in (1, 2))
+    after, before = (frame(NetworkPath.between(f"10.0.{run}.4", "server")) for run in (1, 2))
     assert not set(after["path"]) & set(before["path"])
     after, before = align_paths(after, before, parse_maps(["10.0.*=client"]))
     assert list(after["path"]) == list(before["path"]) == ["client → server"]
@@ -34,7 +34,7 @@ def test_addresses_that_change_are_mapped() -> None:
 
 
 def test_scenarios_that_are_compared_do_not_name_paths() -> None:
-    sides = (frame(Path(Endpoint(zone="1"), Endpoint(zone="2"), scenario)) for scenario in ("before", "after"))
+    sides = (frame(NetworkPath(Endpoint(zone="1"), Endpoint(zone="2"), scenario)) for scenario in ("before", "after"))
     after, before = align_paths(*sides, scenarios=False)
     assert list(after["path"]) == list(before["path"]) == ["zone 1 → zone 2"]
 
@@ -45,7 +45,7 @@ def test_nearest_names() -> None:
     assert nearest_names(["a"], []) == [] and "No path is on both sides" in nearest_names(["a"], ["zzz"])[0]
 
 
-def test_two_scenarios_of_one_study(tmp_path: File, raw: File) -> None:
+def test_two_scenarios_of_one_study(tmp_path: Path, raw: Path) -> None:
     folder = tmp_path / "data" / "raw" / "mine"
     for name, scale in (("old", 1.0), ("new", 2.5)):
         write_side(raw, folder / name, "123", scale=scale)

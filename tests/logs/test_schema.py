@@ -22,3 +22,20 @@ def test_names_and_arrow_fields_of_a_table_agree(table: str) -> None:
 def test_times_are_whole_nanoseconds_and_runs_are_named_by_text() -> None:
     samples = schema.arrow_schema("samples")
     assert str(samples.field("rtt_ns").type) == "int64" and str(samples.field("run_id").type) == "string"
+
+
+def test_every_column_has_a_sentence_and_a_source() -> None:
+    for table, columns in (schema.TABLES | schema.FRAMES).items():
+        for column in columns:
+            assert column.doc.endswith(".") and column.doc[0] not in " ,;", (table, column.name)
+            assert column.source in ("log", "file", "manifest", "import", "computed"), (table, column.name)
+            if column.unit:
+                unit = {"ns": "_ns", "bytes": "bytes", "bit/s": "_bit_s", "1/s": "_per_s"}[column.unit]
+                assert unit in column.name, f"{column.name} of {table} does not name its unit"
+
+
+def test_help_shows_every_column() -> None:
+    text = schema.__doc__ or ""
+    assert all(str(column) in text for columns in schema.TABLES.values() for column in columns)
+    with pytest.raises(KeyError, match="no table 'interval'; tables and frames: sources, runs"):
+        schema.describe("interval")

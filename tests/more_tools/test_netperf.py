@@ -224,7 +224,7 @@ def test_interim_results_in_each_form(read) -> None:
         row = read(RR + text + "MEAN_LATENCY=61.03\n").tables.rows["intervals"][0]
         assert (row["end_ns"], row["rtt_ns"]) == (500_000_000, 250_000)
     stream = read(STREAM + lines.replace("Trans/s", "10^6bits/s")).tables.rows["intervals"]
-    assert [row["throughput"] for row in stream] == [4e9, 5e9]
+    assert [row["throughput_bit_s"] for row in stream] == [4e9, 5e9]
 
 
 def test_a_histogram_without_all_its_rows(read) -> None:

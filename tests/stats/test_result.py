@@ -130,7 +130,7 @@ def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
     estimates = az.summarize(runs, "mean_ns")
     frame = estimates.to_frame()
     assert len(estimates) > 3 and set(frame["method"]) == set(runs["method"])
-    joined = runs.astype({"path": str}).merge(frame.astype({"path": str}), on=["path", "method"])
+    joined = runs.merge(frame, on=["path", "method"])
     assert len(joined) == len(runs)
     assert set(frame["statistic"]) == {estimate.method for estimate in estimates}
 
@@ -143,6 +143,8 @@ def test_a_frame_in_the_place_of_results_is_refused() -> None:
         lambda: az.charts.runs_needed_forest(plans.to_frame()),
         lambda: az.stats.shift_function(estimates, estimates.to_frame()),
         lambda: az.stats.precision_curves(frame, plans.to_frame()),
+        lambda: az.tables.latency.paths(frame, estimates.to_frame()),
+        lambda: az.tables.zone_pair_asymmetry.ranks(results=frame),
     ):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
             call()

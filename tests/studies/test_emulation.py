@@ -9,7 +9,7 @@ from helpers.places import ROOT
 from helpers.studies import load
 
 from azlatency.studies.emulation import both_directions, configured_links, recorded_round_trips
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath, route
 
 
 def test_each_direction_has_its_configured_delay() -> None:
@@ -19,8 +19,8 @@ def test_each_direction_has_its_configured_delay() -> None:
     configured = {name: link["base_us"] for name, link in truth["links"].items()}
     assert len(links) == len(configured)
     name, delay = next(iter(configured.items()))
-    assert links.loc[Path.parse(name), "delay_ns"] == delay * 1e3
-    start, end = Path.parse(name).ends or ("", "")
+    assert links.loc[str(NetworkPath.parse(name)), "delay_ns"] == delay * 1e3
+    start, end = NetworkPath.parse(name).ends or ("", "")
     pair = both_directions(links, start, end)
     assert pair is not None and pair[0]["sender"] == pair[1]["receiver"] == start
     assert both_directions(links, "nowhere", end) is None
@@ -45,7 +45,7 @@ def test_a_run_without_a_round_trip_has_no_recorded_delay(monkeypatch: pytest.Mo
 def test_the_mean_delay_has_jitter_and_spikes() -> None:
     links = configured_links(load("emulated-zones"))
     # By hand: 85 + 4·exp(0.18) + 0.001·(1.5·120 − 4000·(120/4000)^1.5)/0.5 = 85 + 4.789 + 0.318.
-    assert abs(links.loc[Path.between("az1a", "az2a"), "mean_ns"] - 90_107) < 2
+    assert abs(links.loc[route("az1a", "az2a"), "mean_ns"] - 90_107) < 2
 
 
 def test_a_real_network_has_no_configured_links() -> None:

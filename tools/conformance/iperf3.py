@@ -298,7 +298,9 @@ def _moler_row(case: Case, key: str, row: Row) -> None:
     number, unit = str(rate).split()
     bits = float(number) * _BITS[unit.removesuffix("/sec")]
     printed_rates = [
-        interval["throughput_printed"] for interval in case.intervals() if interval["throughput_printed"] is not None
+        interval["throughput_printed_bit_s"]
+        for interval in case.intervals()
+        if interval["throughput_printed_bit_s"] is not None
     ]
     if bits:
         case.check(f"{key}.rate", bits, case.metric("throughput") + printed_rates, tolerance=1e-6)

@@ -85,8 +85,8 @@ class _Rates(RuleReader):
                 side="sender",
                 start_ns=second * _SECOND,
                 end_ns=(second + 1) * _SECOND,
-                throughput=rate,
-                throughput_printed=rate,
+                throughput_bit_s=rate,
+                throughput_printed_bit_s=rate,
                 omitted=False,
                 line=line,
             )

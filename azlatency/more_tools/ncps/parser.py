@@ -57,9 +57,9 @@ class _Ncps(RuleReader):
             self.run.add_interval(
                 side=side,
                 **common,
-                throughput=quantity(rate, "ncps kbyte/s").value,
-                throughput_printed=quantity(rate, "ncps kbyte/s").value,
-                operation_rate=quantity(match[6], "/s").value,
+                throughput_bit_s=quantity(rate, "ncps kbyte/s").value,
+                throughput_printed_bit_s=quantity(rate, "ncps kbyte/s").value,
+                operations_per_s=quantity(match[6], "/s").value,
                 retransmits=int(match[10]),
             )
         self.last_row_ns, self.failures = end, (match[4], match[5], line.number)

@@ -277,7 +277,7 @@ class _Uperf(RuleReader):
                     end_ns=row.time_ns,
                     bytes=moved,
                     bytes_resolution=(above.size.resolution or 0.0) + (row.size.resolution or 0.0) or None,
-                    throughput=moved * 8e9 / (row.time_ns - above.time_ns),
+                    throughput_bit_s=moved * 8e9 / (row.time_ns - above.time_ns),
                     line=row.line,
                 )
 

@@ -10,6 +10,7 @@ from azlatency.report.charts.before_after import changes_forest, shift_functions
 from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.forests import latency_forest, throughput_forest
+from azlatency.report.charts.options import Options
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
 from azlatency.report.charts.plan_the_next_run import precision_chart, runs_needed_forest
@@ -25,7 +26,7 @@ from azlatency.report.charts.vm_baseline import baseline_bullets
 from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_matrices
 
 __all__ = [
-    "agreement_plot", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
+    "Options", "agreement_plot", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
     "estimation_plot", "export", "few", "ground_truth", "last_segments", "latency_forest", "percentile_curves",
     "placement_values", "precision_chart", "run_series", "run_shapes", "runs_in_order", "runs_needed_forest",
     "shift_functions", "show", "single_changes", "tail_curves", "throughput_forest", "throughput_series",

@@ -6,17 +6,28 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.report.charts.names import SHORTENED, during, short, wrap
+from azlatency.report.charts.options import (
+    NAMES,
+    OPTIONS,
+    OPTIONS_DOC,
+    WIDTHS,
+    Options,
+    apply,
+    check_order,
+    recolour_ground,
+)
 from azlatency.report.objects import Chart, Note, fonts, style
-from azlatency.stats.result import refuse_frames
-from azlatency.studies.runs.path import Path
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
-_P = ParamSpec("_P")
 Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Inches: one column and the whole page of a two-column journal.
@@ -65,7 +75,7 @@ def side_by_side(most: int, panels: int) -> int:
     return min(most if _column.get() == "double" else 1, panels)
 
 
-def label(text: str | Path, letters: int = 46, most: int = _LABEL_LINES) -> str:
+def label(text: str, letters: int = 46, most: int = _LABEL_LINES) -> str:
     """Wrap a tick label at ``letters`` characters (fewer in a column) and ``most`` lines, with long names shortened."""
     return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), most)
 
@@ -120,10 +130,20 @@ def narrow() -> bool:
 
 
 def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """Return a new figure outside pyplot's global state and its axes row by row; ``height`` in inches."""
+    """Return a new figure outside pyplot's global state and its axes row by row; ``height`` in inches.
+
+    If the caller of the chart gave axes or a figure, these are used and keep their size.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(_WIDTHS[_column.get()], height), layout="constrained")
+    given = OPTIONS.get()
+    if given.places is not None:
+        if len(given.places) != rows * columns:
+            panels = rows * columns
+            raise ValueError(f"the chart has {panels} panels; pass axes= with {panels} axes, or figure=")
+        return given.places[0].get_figure(), given.places  # type: ignore[return-value]
+    width = _WIDTHS[_column.get()] if given.width is None else WIDTHS[given.width]
+    figure: Any = given.figure or Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 
@@ -166,7 +186,7 @@ def stack(
 class _Export:
     """Folder and formats of exported charts, and the number of calls of each chart function."""
 
-    folder: FilePath
+    folder: Path
     formats: tuple[str, ...]
     calls: Counter[str]
 
@@ -174,7 +194,7 @@ class _Export:
 _export: ContextVar[_Export | None] = ContextVar("export", default=None)
 
 
-def export(formats: str, folder: FilePath | str) -> None:
+def export(formats: str, folder: Path | str) -> None:
     """Save each chart that is drawn from now on as ``folder``/name of its function.
 
     Parameters
@@ -192,7 +212,7 @@ def export(formats: str, folder: FilePath | str) -> None:
     wanted = tuple(formats.replace(",", " ").split())
     if unknown := [name for name in wanted if name not in ("svg", "pdf", "png")]:
         raise ValueError(f"export = {formats!r}: {unknown[0]} is not one of svg, pdf, png")
-    _export.set(_Export(FilePath(folder), wanted, Counter()) if wanted else None)
+    _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 
 
 def show(*charts: Chart | Note, most: int = 4) -> None:
@@ -237,29 +257,44 @@ def _save(chart: Chart, name: str) -> None:
     chart.save(target.folder / (name if count == 1 else f"{name}-{count}"), target.formats)
 
 
-def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
-    """Run a chart function with the style sheet; save its chart if an export is active."""
-    from functools import wraps
-    from inspect import signature
-
-    annotations = draw.__annotations__
+def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
+    """Run a chart function with the style sheet and its options; save its chart if an export is active."""
+    draw = results_only(draw)
 
     @wraps(draw)
-    def run(*args: _P.args, **keywords: _P.kwargs) -> Chart | Note:
+    def run(*args: Any, **keywords: Any) -> Chart | Note:
+        options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
+        width = nullcontext() if options.width is None else column(options.width)
+        with width, options.applied():
+            return drawn(*args, **keywords)
+
+    def drawn(*args: Any, **keywords: Any) -> Chart | Note:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-        given = signature(draw).bind(*args, **keywords).arguments
-        refuse_frames(**{name: value for name, value in given.items() if "DataFrame" not in str(annotations[name])})
+        options = OPTIONS.get()
         shortened: dict[str, str] = {}
         hints: dict[str, list[str]] = {}
         with style(), during(SHORTENED, shortened), during(_tips, hints):
             chart = draw(*args, **keywords)
             if isinstance(chart, Note):
                 return chart
-            chart = replace(chart, name=draw.__name__, tips=hints)
+            check_order(draw.__name__)
+            shown = chart.title if options.title is None and options.theme != "print" else options.title or ""
+            chart = replace(
+                chart, name=draw.__name__, tips=hints, title=chart.title if options.title is None else shown
+            )
+            apply(options.places or chart.figure.axes)
+            if options.is_inside:
+                if options.title and options.ax is not None:
+                    options.ax.set_title(options.title)
+                elif options.title:
+                    chart.figure.suptitle(options.title)
+                return chart
             FigureCanvasAgg(chart.figure)  # the renderer of this canvas remembers how wide each text is
-            _set_headline(chart)
+            if options.theme != "print" or options.title:  # a paper has it in the caption
+                _set_headline(chart)
             _shorten_names(chart.figure)
+            recolour_ground(chart.figure)
             freeze(chart.figure)
             if shortened:
                 caption = f"{chart.caption} Long names are shortened; the text alternative has them in full."
@@ -268,6 +303,10 @@ def styled(draw: Callable[_P, Chart | Note]) -> Callable[_P, Chart | Note]:
             _save(chart, draw.__name__)
             return chart
 
+    shown = signature(draw)
+    further = [Parameter(field.name, Parameter.KEYWORD_ONLY, default=None) for field in fields(Options)]
+    run.__signature__ = shown.replace(parameters=[*shown.parameters.values(), *further])  # type: ignore[attr-defined]
+    run.__doc__ = f"{draw.__doc__}\n    {OPTIONS_DOC}"
     return run
 
 

@@ -116,7 +116,11 @@ def caption(*parts: str | tuple[str, object]) -> str:
 
 def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
     """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
-    _annotate(axis, row, min(place, axis.get_xlim()[1]), "data", " – ".join(dict.fromkeys(map(number, values))), colour)
+    text = " – ".join(dict.fromkeys(map(number, values)))
+    if place >= axis.get_xlim()[1]:  # it stays there if the caller changes the limits
+        at_edge(axis, row, text, colour)
+    else:
+        _annotate(axis, row, place, "data", text, colour)
 
 
 def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:

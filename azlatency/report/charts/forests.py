@@ -21,6 +21,7 @@ from azlatency.report.charts.base import (
     stack,
     styled,
 )
+from azlatency.report.charts.options import ordered
 from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.titles import RATES, TIMES, by_method, extremes
 from azlatency.report.charts.truth import configured
@@ -127,7 +128,7 @@ def _forest(
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     for axis, method in zip(axes, methods, strict=True):
         groups = dict(list(runs[runs["method"] == method].groupby("path", sort=False)[value]))
-        names = sorted(groups, key=lambda path: (_size(groups[path], by_key.get((path, method))), str(path)))
+        names = ordered({path: (_size(group, by_key.get((path, method))), str(path)) for path, group in groups.items()})
         draw.name_rows(axis, [label(path) for path in names], 0.5)
         axis.set_title(method)
         numbered = [(row, path, float(v) / scale) for row, path in enumerate(names) for v in groups[path]]

@@ -13,13 +13,13 @@ from contextvars import ContextVar
 from typing import Any
 from unicodedata import east_asian_width
 
-from azlatency.studies.runs.path import Path
-
 #: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
 _LONGEST, _SHORTEST = 26, 4
 #: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
 _TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=\w+\))")
 _WORD = re.compile(r"\S+")
+#: A word of a language, such as "accelerated", or a VM size, which nobody recognises without its middle.
+_PLAIN_WORD = re.compile(r"[^\W\d_]{1,16}[,.:;)]?|\([^\W\d_]{1,16}\)?|Standard_\w{1,16}[,)]?")
 #: A host with its domain, and what may follow it in a title.
 _HOST = re.compile(r"([A-Za-z][\w-]*)\.[\w.-]+?([,;:)]*)")
 #: The names that one figure shortens: short name -> name.
@@ -36,7 +36,7 @@ def during(variable: ContextVar[Any], value: object) -> Iterator[None]:
         variable.reset(token)
 
 
-def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) -> str:
+def short(text: str, letters: int | None = None, word: int = _LONGEST) -> str:
     """Shorten long words: a host loses its domain, then its middle. The result is as wide as ``letters`` Latin ones."""
     text = _WORD.sub(lambda match: _word(match[0], word), str(text))
     if letters is None or len(text) <= (letters := _of_width(text, letters)):
@@ -44,7 +44,7 @@ def short(text: str | Path, letters: int | None = None, word: int = _LONGEST) ->
     return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
 
 
-def wrap(text: str | Path, letters: int, lines: int | None = None) -> str:
+def wrap(text: str, letters: int, lines: int | None = None) -> str:
     """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
     text = short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
     tied = _TIED.sub("\N{NO-BREAK SPACE}", text)
@@ -59,12 +59,12 @@ def _of_width(text: str, letters: int) -> int:
 
 
 def _squeezed(text: str, letters: int) -> str:
-    """Shorten the longest words until the text has at most ``letters`` characters."""
+    """Shorten the longest names until the text has at most ``letters`` characters; words stay, and are wrapped."""
     for room in range(_LONGEST, _SHORTEST - 1, -1):
-        text = " ".join(_middle(word, room) for word in text.split(" "))
+        text = " ".join(word if _PLAIN_WORD.fullmatch(word) else _middle(word, room) for word in text.split(" "))
         if len(text) <= letters:
-            return text
-    return _middle(text, letters)
+            break
+    return text
 
 
 def _word(word: str, letters: int) -> str:

@@ -8,11 +8,12 @@ differ by at least 30 (CIE 1976 ΔE*ab) from each other, also for readers with d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 #: Roles: intervals and estimates; single runs and whatever needs attention; what is inconclusive or reported.
 ESTIMATE, RUN, GREY, INK = "#0072b2", "#d55e00", "#767676", "#000000"
@@ -29,6 +30,8 @@ DARK = {
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.
 ON_LIGHT = "#010101"
+#: Colours that the caller of a chart chose: in the order of the pairs, or by path.
+PALETTE: ContextVar[Sequence[str] | Mapping[str, str] | None] = ContextVar("palette", default=None)
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,12 @@ class Look:
     dash: Any
 
 
-def pair_of(path: Path | str) -> frozenset[str]:
+def pair_of(path: str) -> frozenset[str]:
     """Return what both directions of a pair have in common; a path without named ends is a pair of its own."""
-    ends = path.ends if isinstance(path, Path) else None
-    return frozenset(ends or (str(path),))
+    return frozenset(NetworkPath.parse(path).ends or (path,))
 
 
-def told_apart(values: Mapping[Path | str, float]) -> list[Path | str]:
+def told_apart(values: Mapping[str, float]) -> list[str]:
     """Select the paths of as many pairs as there are hues, spread evenly from the smallest value to the largest."""
     ordered = sorted(values, key=lambda path: (values[path], str(path)))
     # The path with the largest value is one of those that are shown.
@@ -56,9 +58,15 @@ def told_apart(values: Mapping[Path | str, float]) -> list[Path | str]:
     return [path for path in ordered if pair_of(path) in pairs]
 
 
-def looks(paths: Iterable[Path | str]) -> dict[Path | str, Look]:
+def looks(paths: Iterable[str]) -> dict[str, Look]:
     """Return the look of each path: both directions of a pair share a colour, the second one is dashed."""
     ordered = sorted(set(paths), key=str)
     first = {pair_of(path): path for path in reversed(ordered)}
-    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(HUES), strict=False))
-    return {path: Look(hues[pair_of(path)], "-" if first[pair_of(path)] == path else (0, (4, 2))) for path in ordered}
+    chosen = PALETTE.get()
+    cycle = HUES if not chosen or isinstance(chosen, Mapping) else chosen
+    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(cycle), strict=False))
+    by_path = chosen if isinstance(chosen, Mapping) else {}
+    return {
+        path: Look(by_path.get(path, hues[pair_of(path)]), "-" if first[pair_of(path)] == path else (0, (4, 2)))
+        for path in ordered
+    }

@@ -30,7 +30,6 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
-from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +107,7 @@ def _run(estimate: Estimate) -> tuple[str, str]:
     return str(estimate.labels["method"]), str(estimate.labels["run_id"])
 
 
-def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[Path | str, float]]:
+def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
     """Compare the paths at p99, or at the highest level below it that is not rare; also return a number per path."""
     levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] <= 0.99)
     sizes_by_path = {e.labels["path"]: float(e.estimate or 0.0) for e in sorted(drawn, key=lambda e: -e.labels["q"])}
@@ -152,15 +151,15 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
 
 
 def _curve_panel(
-    axis: Axes, estimates: Sequence[Estimate], paths: list[Path | str], source: Source, few_ticks: bool
-) -> dict[Path | str, list[tuple[float, float]]]:
+    axis: Axes, estimates: Sequence[Estimate], paths: list[str], source: Source, few_ticks: bool
+) -> dict[str, list[tuple[float, float]]]:
     """Draw the runs of one method; return the ends of the curves of each path."""
     runs: dict[str, list[Estimate]] = {}
     for estimate in estimates:
         runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
     # Offset the paths so that their brackets do not overlap.
     step = min(0.05, 0.3 / len(paths))
-    ends: dict[Path | str, list[tuple[float, float]]] = {}
+    ends: dict[str, list[tuple[float, float]]] = {}
     look = looks(paths)
     for curve in runs.values():
         path = curve[0].labels["path"]
@@ -244,8 +243,8 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
 
 
 def _label_ends(
-    axis: Axes, ends: Mapping[Path | str, list[tuple[float, float]]], look: Mapping[Path | str, Look],
-    names: Mapping[Path | str, str], least: float,
+    axis: Axes, ends: Mapping[str, list[tuple[float, float]]], look: Mapping[str, Look],
+    names: Mapping[str, str], least: float,
 ) -> None:  # fmt: skip
     """Label each path right of the axes; a line leads from the name to the end of one of its curves.
 

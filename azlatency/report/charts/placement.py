@@ -28,7 +28,6 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
-from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +84,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     method, by_path = by_method((c.method, c.path, _size(c)) for c in every)
     # Of two values neither is the typical one.
-    ranges: dict[Path | str, Sequence[float]] = {
+    ranges: dict[str, Sequence[float]] = {
         c.path: c.values for c in every if c.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
     }
     title = extremes("round trip", by_path, "ns", method, ranges=ranges)

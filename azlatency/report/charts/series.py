@@ -50,7 +50,7 @@ def throughput_series(
         The chart, or a note with the reason where there is nothing to draw.
     """
     reported = intervals[
-        intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput"].notna()
+        intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput_bit_s"].notna()
     ]
     counts_of = reported["run_id"].value_counts()
     long = set(counts_of[counts_of >= _FEWEST].index)
@@ -63,7 +63,7 @@ def throughput_series(
     rows = math.ceil(len(chosen) / columns)
     truths = [configured().rate.get(str(path), 0.0) / GIGABIT for path in chosen["path"]]
     of_chosen = reported[reported["run_id"].isin(set(chosen.index))]
-    top = max(0.0, *truths, float(of_chosen["throughput"].max()) / GIGABIT)
+    top = max(0.0, *truths, float(of_chosen["throughput_bit_s"].max()) / GIGABIT)
     counted = of_chosen["retransmits"].dropna()
     any_lost = bool((counted > 0).any())
     heights = [3, 1] if any_lost else [3]
@@ -113,7 +113,7 @@ def throughput_series(
         f"Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}.",
         (binned, max(counts) > _INTERVALS),
     )
-    middle = of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)].groupby("run_id")["throughput"].median()
+    middle = of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)].groupby("run_id")["throughput_bit_s"].median()
     values = [(str(chosen.loc[key, "method"]), str(chosen.loc[key, "path"]), float(v)) for key, v in middle.items()]
     method, by_path = by_method(values)
     title = extremes("typical interval", by_path, "bit/s", method, RATES)
@@ -151,12 +151,16 @@ def _rates_panel(axis: Axes, table: pd.DataFrame, top: float) -> None:
     """Draw the rate of each interval, or range and median of time bins where they are many."""
     if len(table) > _INTERVALS:
         edges, places, kept = _bins(table)
-        middle, low, median, high = stretches(edges, places, kept["throughput"].to_numpy(dtype="float64") / GIGABIT)
+        middle, low, median, high = stretches(
+            edges, places, kept["throughput_bit_s"].to_numpy(dtype="float64") / GIGABIT
+        )
         axis.fill_between(middle, low, high, color=RANGE, linewidth=0, step="mid")
         axis.plot(middle, median, color=ESTIMATE, linewidth=1.1)
         axis.set_xlim(edges[0], edges[-1])
     else:
-        for start, end, omitted, rate in zip(*_clock(table), table["throughput"].astype(float) / GIGABIT, strict=True):
+        for start, end, omitted, rate in zip(
+            *_clock(table), table["throughput_bit_s"].astype(float) / GIGABIT, strict=True
+        ):
             colour = GREY if omitted else ESTIMATE
             axis.plot([start, end], [rate, rate], color=colour, linewidth=2, solid_capstyle="butt")
     axis.set_ylim(0, 1.1 * top)
@@ -196,7 +200,7 @@ def _bins(table: pd.DataFrame) -> tuple[Any, Any, pd.DataFrame]:
 
 def _alt_of_series(run: Any, table: pd.DataFrame) -> str:
     kept = table[~table["omitted"].fillna(False).astype(bool)]
-    shown = kept["throughput"] if len(kept) <= _INTERVALS else kept["throughput"].quantile([0, 0.5, 1])
+    shown = kept["throughput_bit_s"] if len(kept) <= _INTERVALS else kept["throughput_bit_s"].quantile([0, 0.5, 1])
     rates = ", ".join(plain(rate / GIGABIT) for rate in shown)
     if len(kept) > _INTERVALS:
         rates = f"{len(kept):,} intervals, smallest, median and largest {rates}"

@@ -16,7 +16,6 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import plain
-from azlatency.studies.runs.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +83,7 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     )  # fmt: skip
 
 
-def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[Path | str, Look]) -> None:
+def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[str, Look]) -> None:
     for shape in group:
         style = look[shape.path]
         # Not seaborn.ecdfplot: it needs every sample, and a lost probe has none.
@@ -98,12 +97,12 @@ def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[Path | str,
         axis.plot([truth / MICROSECOND] * 2, [0, 0.05], color=look[path].colour, linewidth=3, zorder=5)
 
 
-def _truths(shapes: Sequence[RunHistogram]) -> dict[Path | str, float]:
+def _truths(shapes: Sequence[RunHistogram]) -> dict[str, float]:
     """Return the configured round-trip delay of each path that has one."""
     return {shape.path: delay for shape in shapes if (delay := configured().rtt.get(str(shape.path)))}
 
 
-def _name_paths(figure: Figure, look: Mapping[Path | str, Look]) -> None:
+def _name_paths(figure: Figure, look: Mapping[str, Look]) -> None:
     """Name the paths below the panels: steep curves leave no room for names at their ends."""
     from matplotlib.lines import Line2D
 

@@ -9,22 +9,21 @@ from typing import TypeVar
 from azlatency.logs.parsers import find_parser
 from azlatency.report.card import span
 from azlatency.studies.format import format_value, one_prefix
-from azlatency.studies.runs.path import Path
 
-Name = TypeVar("Name", bound=Path | str)
+Name = TypeVar("Name", bound=str)
 
 #: Words for the largest and the smallest value of a quantity.
 TIMES, RATES = ("longest", "shortest"), ("highest", "lowest")
 
 
 def by_method(
-    values: Iterable[tuple[str, Path | str, float]], packets: Mapping[str, float] | None = None
-) -> tuple[str, dict[Path | str, float]]:
+    values: Iterable[tuple[str, str, float]], packets: Mapping[str, float] | None = None
+) -> tuple[str, dict[str, float]]:
     """Return the method that measured the most paths, most often, with the most packets; and its value on each path.
 
     ``values``: method, path and value. Of several values of one path the median is taken.
     """
-    groups: dict[str, dict[Path | str, list[float]]] = {}
+    groups: dict[str, dict[str, list[float]]] = {}
     for method, path, value in values:
         groups.setdefault(method, {}).setdefault(path, []).append(value)
     if not groups:
@@ -62,7 +61,7 @@ def is_sparse(method: str) -> bool:
     return find_parser(method.split(maxsplit=1)[0]).sends_rarely
 
 
-def names(paths: Sequence[str | Path], most: int = 3) -> str:
+def names(paths: Sequence[str], most: int = 3) -> str:
     """Join the names of paths; of more than ``most`` only their number."""
     different = list(dict.fromkeys(map(str, paths)))
     return ", ".join(different) if len(different) <= most else f"{len(different)} paths"

@@ -83,6 +83,6 @@ def ground_truth(study: Study | None) -> None:
         column: {str(path): delay for path, delay in sums_of_both_directions(links, column).items()}
         for column in ("delay_ns", "mean_ns")
     }
-    rates = {str(path): float(links.loc[path, "rate"]) for path in links.index}
+    rates = {str(path): float(links.loc[path, "rate_bit_s"]) for path in links.index}
     recorded = {} if study is None else recorded_round_trips(study)["median_ns"].to_dict()
     _configured.set(Configured(sums["delay_ns"], sums["mean_ns"], rates, recorded))

@@ -32,7 +32,7 @@ from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +125,7 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             value = values[row, column]
             if not math.isfinite(value):
                 continue
-            cell, truth = intervals[start, end], configured().rtt.get(str(Path.between(start, end)))
+            cell, truth = intervals[start, end], configured().rtt.get(str(NetworkPath.between(start, end)))
             ends = "–".join(map(number, draw.ends_of(cell, MICROSECOND)))
             small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [ends or "1 run"]
             small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
@@ -140,8 +140,8 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
     axis.set_xlabel("responder")
 
 
-def _paths(asymmetry: Asymmetry) -> list[Path]:
-    return [Path.between(str(cell.labels["from"]), str(cell.labels["to"])) for cell in asymmetry.cells]
+def _paths(asymmetry: Asymmetry) -> list[NetworkPath]:
+    return [NetworkPath.between(str(cell.labels["from"]), str(cell.labels["to"])) for cell in asymmetry.cells]
 
 
 def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
@@ -238,7 +238,7 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
 
 def _draw_truth(axis: Axes, row: int, pair: Comparison, metric: str) -> bool:
     """Draw the ratio of the configured links if it is known: 1 for round trips, which cross both directions."""
-    forward = Path.between(str(pair.labels["from"]), str(pair.labels["to"]))
+    forward = NetworkPath.between(str(pair.labels["from"]), str(pair.labels["to"]))
     rates = [configured().rate.get(str(path)) for path in (forward, forward.reversed())]
     truth = {"latency": 1.0 if configured().rtt.get(str(forward)) else None}.get(metric)
     if metric == "throughput" and rates[0] and rates[1]:
@@ -261,7 +261,7 @@ def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[tu
     one_method = len({pair.labels["method"] for pair, _ in shown}) == 1
     panels: dict[str, list[tuple[str, Comparison]]] = {}
     for pair, suffix in sorted(shown, key=lambda item: (bool(item[1]), item[0].ratio.estimate or 1.0)):
-        path = Path.between(str(pair.labels["from"]), str(pair.labels["to"]))
+        path = NetworkPath.between(str(pair.labels["from"]), str(pair.labels["to"]))
         words = (f"{path} over {path.reversed()}{suffix}", str(pair.labels["method"]))
         title, name = words[::-1] if one_method else words
         panels.setdefault(title, []).append((name, pair))

@@ -18,7 +18,7 @@ from azlatency.report.findings.common import (
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of
-from azlatency.studies.runs.throughput import REVERSE
+from azlatency.studies.runs.run_table import REVERSE
 
 if TYPE_CHECKING:
     import pandas as pd

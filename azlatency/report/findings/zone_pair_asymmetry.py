@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import route
 
 #: Most methods whose ratios are said, and most pairs of a method; the tables list all.
 _MOST_METHODS, _MOST_PAIRS = 2, 4
@@ -155,9 +155,7 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
         start, end, ratio = end, start, 1 / ratio
     verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
     method = asymmetry.labels["method"]
-    return (
-        f"{Path.between(start, end)} {verb} **{ratio:.3g} times** the {quantity} of the reverse direction ({method})."
-    )
+    return f"{route(start, end)} {verb} **{ratio:.3g} times** the {quantity} of the reverse direction ({method})."
 
 
 def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:

@@ -20,6 +20,7 @@ from azlatency.report.tables.common import (
     from_runs,
     ratio_columns,
 )
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
@@ -74,6 +75,7 @@ def _all_runs(study: Study) -> RunsRef:
     return RunsRef(tuple(study.runs["run_id"]), "run")
 
 
+@results_only
 def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
     """Return comparisons with their verdicts; ``results``: `compare_imports` or `compare_rounds_of`."""
     if not results:
@@ -127,6 +129,7 @@ def lattice(margin: str) -> Table[tuple[str, ...]]:
     return Table("The verdicts", columns, rows, [note])
 
 
+@results_only
 def shift_functions(results: Sequence[ShiftFunction]) -> Table[ShiftFunction] | Note:
     """Return the last round over the first at some percentiles; ``results`` as `shift_functions` returns them."""
     if not results:

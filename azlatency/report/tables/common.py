@@ -24,7 +24,7 @@ from azlatency.report.table import (
     text,
     words,
 )  # fmt: skip
-from azlatency.stats.result import CODES, SHORT, Estimate
+from azlatency.stats.result import CODES, SHORT, Estimate, results_only
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, natural_key
 
 if TYPE_CHECKING:
@@ -185,6 +185,7 @@ _ENDS = Format(
 )  # fmt: skip
 
 
+@results_only
 def paths_table(
     runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, quantity: str, unit: Unit, caption: str
 ) -> Table[Estimate]:

@@ -23,6 +23,7 @@ from azlatency.report.tables.common import (
     paths_table,
 )
 from azlatency.stats.across_runs.history import FEWEST
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +124,7 @@ def _token_column(header: str, name: str) -> Column[PrintedRun]:
     return Column(header, value, words(missing="–"), align="right", source=source)
 
 
+@results_only
 def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
     if not estimates:
@@ -130,6 +132,7 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
     return paths_table(runs, estimates, "median_ns", "median RTT per run", MICROSECONDS, "Typical RTT by path")
 
 
+@results_only
 def runs_in_order(histories: Sequence[History]) -> Table[History] | Note:
     """Return whether neighbouring runs of each path depend on each other; ``histories`` as `histories` returns them."""
     if not histories:
@@ -162,6 +165,7 @@ def _changes(row: History) -> str:
     return ", ".join(str(change + 1) for change in row.changes) or "no change"
 
 
+@results_only
 def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:
     """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
     rows = [estimate for estimate in estimates if estimate.labels["q"] in levels]
@@ -184,6 +188,7 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
     return Table("Percentiles within one run (scope: within run)", columns, rows, notes, _printed_percentile)
 
 
+@results_only
 def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     """Return the printed percentiles that the run cannot support."""
     rows = [estimate for estimate in estimates if _UNSUPPORTED & set(estimate.codes)]

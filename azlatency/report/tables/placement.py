@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.objects import Note
 from azlatency.report.table import MICROSECONDS, Column, Ref, Table, interval, number, text
 from azlatency.report.tables.common import METHOD, PATH, codes_of, condition_ref, explain, spaced
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.placement import Change, Condition
@@ -23,6 +24,7 @@ _VERDICTS = {
 _NETWORKING = {True: ", acc. networking", False: ", no acc. networking", None: ""}
 
 
+@results_only
 def conditions(results: Sequence[Condition]) -> Table[Condition] | Note:
     """Return what was measured under which conditions; ``results`` as `placement.conditions` returns them."""
     if not results:
@@ -49,6 +51,7 @@ def _vm(condition: Condition) -> str:
     return size + _NETWORKING[condition.accelerated_networking] or "not said"
 
 
+@results_only
 def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
     """Return pairs of conditions that differ in ``what`` alone; ``results`` as `placement.changes` returns them."""
     if not results:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, RunsRef, Table, interval, number, words
 from azlatency.report.tables.common import COUNT, LABELLED_METHOD, LABELLED_PATH, computed_from, flags, from_runs, level
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.planning import Plan
 
 
+@results_only
 def plans(results: Sequence[Plan]) -> Table[Plan] | Note:
     """Return the runs that each path needs; ``results`` as `plan` returns them."""
     if not results:
@@ -51,6 +53,7 @@ def _flags(codes: Sequence[str]) -> str:
     return "range only: few runs" if "few_clusters" in codes else flags(codes)
 
 
+@results_only
 def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
     """Return the result of exact CONFIRM on paths with many runs; ``results`` as `confirm_by_path` returns them."""
     if not results:
@@ -78,6 +81,7 @@ def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
     )
 
 
+@results_only
 def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
     """Return the fewest observations for each percentile; ``results`` as `percentile_sizes` returns them."""
     runs = results[0].runs
@@ -98,6 +102,7 @@ def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
     return Table("Fewest observations of one run", columns, results, notes, source)
 
 
+@results_only
 def rounds(results: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table[ZoneRounds]:
     """Return the fewest rounds before a test can decide.
 

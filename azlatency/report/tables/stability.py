@@ -23,6 +23,7 @@ from azlatency.report.table import (
     words,
 )
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, level
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.lifetimes import Lifetime
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _SECONDS = Unit(1.0, "s")
 
 
+@results_only
 def runs_in_time(results: Sequence[RunTimeSeries]) -> Table[RunTimeSeries] | Note:
     """Return the duration, loss, jitter and level shifts of each run with samples; ``results``: `run_time_series`."""
     if not results:
@@ -69,6 +71,7 @@ class ShiftRow(NamedTuple):
     shift: Shift
 
 
+@results_only
 def shifts(results: Sequence[RunTimeSeries]) -> Table[ShiftRow] | Note:
     """Return each level shift with size, time and confirmation; ``results`` as `run_time_series` returns them."""
     if not results:
@@ -108,6 +111,7 @@ def _moment(row: ShiftRow) -> tuple[float, float, float, str]:
     return row.shift.at / scale, row.shift.at_low / scale, row.shift.at_high / scale, unit
 
 
+@results_only
 def lifetimes(life: Lifetime) -> Table[tuple[str, str]] | Note:
     """Return how long connections lasted, including censored ones; ``life`` as `connections` returns it."""
     if not life.n:
@@ -140,6 +144,7 @@ class ReportedEnd(NamedTuple):
     lasted: str
 
 
+@results_only
 def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
     """Return when connections broke, as an author reports it; ``reported`` as `reported_connection_ends` returns it."""
     if reported is None:
@@ -163,6 +168,7 @@ def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
     return Table("How the connections ended, as reported", columns, rows, notes, source)
 
 
+@results_only
 def segments(results: Sequence[ReportedSegments]) -> Table[ReportedSegments] | Note:
     """Return the event test on reported segments; ``results`` as `reported_segments` returns them."""
     if not results:
@@ -235,6 +241,7 @@ def _over_mean(name: str) -> Column[Mapping[str, Any]]:
     return Column(f"{name} ÷ mean", value, number(".2f"))
 
 
+@results_only
 def rates(results: Sequence[ThroughputSeries]) -> Table[ThroughputSeries] | Note:
     """Return each stream in time; ``results`` as `throughput_series` returns them."""
     if not results:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency.report.objects import Note
 from azlatency.report.table import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, paths_table
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ _LEVELS = {0.5: "p50", 0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99", 0.999999: 
 _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 
 
+@results_only
 def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequence[Plan]) -> Table[Estimate] | Note:
     """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
 
@@ -45,6 +47,7 @@ def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequen
     return replace(table, columns=columns, notes=notes)
 
 
+@results_only
 def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     """Return the percentiles of runs with samples; ``tails`` as `fit_tails` returns them."""
     if not tails:
@@ -90,6 +93,7 @@ def _bounded(value: Estimate | None, scale: float) -> str:
 _BOUNDED = replace(_QUANTILE, text=_bounded)
 
 
+@results_only
 def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     """Return the fitted tails, or why there is none; ``tails`` as `fit_tails` returns them."""
     if not tails:
@@ -119,6 +123,7 @@ class Exceedance(NamedTuple):
     share: Estimate
 
 
+@results_only
 def above_limit(
     tails: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float
 ) -> Table[Exceedance] | Note:  # fmt: skip
@@ -155,6 +160,7 @@ def above_limit(
     return Table(f"How often slower than {limit_us:,g} µs", columns, rows, notes, source)
 
 
+@results_only
 def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     """Return the median of a single call and of the slowest of many parallel calls."""
     if not tails:
@@ -181,6 +187,7 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     return Table(f"One call, and the slowest of {calls}", columns, tails, [note], from_run("samples"))
 
 
+@results_only
 def at_random_moments(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
     """Return how long a user waits who arrives at a random moment of a closed loop; ``tails``: `fit_tails`."""
     closed = [tail for tail in tails if tail.waits]

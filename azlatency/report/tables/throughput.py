@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from azlatency.report.objects import Note
 from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.report.tables.common import COUNT, paths_table
-from azlatency.studies.runs.run_table import stream_rows
-from azlatency.studies.runs.throughput import REVERSE
+from azlatency.stats.result import results_only
+from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +72,7 @@ def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:
     return lambda run: [] if text(line(run)) == "" else [RunsRef((str(run.name),), "printed", int(line(run)))]
 
 
+@results_only
 def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if not estimates:

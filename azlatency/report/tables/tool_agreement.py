@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, Table, interval, number, words
 from azlatency.report.tables.common import COUNT, VERDICTS, codes_of, explain, flags, from_runs, ratio_columns
+from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import Agreement
 
 
+@results_only
 def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
     """Return each pair of methods with common paths and rounds; ``results`` as `agreement` returns them."""
     if not results:

@@ -18,6 +18,7 @@ from azlatency.report.tables.common import (
     level,
     read_in,
 )
+from azlatency.stats.result import results_only
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _RATES = ("bit/s", "bytes/s", "1/s")
 _DIGITS = Format(lambda value, scale: "" if value is None else plain(value / scale, 5))
 
 
+@results_only
 def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
     """Return each expectation and the runs that measured it; ``results`` as `baseline` returns them."""
     if not results:
@@ -102,6 +104,7 @@ class OpenExpectation(NamedTuple):
         return [name, *(_runs_ref(result) for result in self.results if result.runs)]
 
 
+@results_only
 def still_to_run(
     results: Sequence[Conformance], expectations: Sequence[Mapping[str, Any]]
 ) -> Table[OpenExpectation] | Note:

@@ -39,8 +39,9 @@ from azlatency.report.tables.common import (
     level,
     read_in,
 )
+from azlatency.stats.result import results_only
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,7 @@ _NOT_EMULATED = "The network of this study was not emulated: its true one-way de
 _IMPLIED = frozenset({"initiator_only", "no_replication"})
 
 
+@results_only
 def directions(results: Sequence[Asymmetry]) -> Table[Asymmetry] | Note:
     """Return what each method measured in both directions, and the answer; ``results`` as `asymmetry` returns them."""
     if not results:
@@ -177,6 +179,7 @@ def _link_refs(start: str, end: str) -> list[FileRef]:
     return [FileRef("truth.json", f"{one}->{other}") for one, other in ((start, end), (end, start))]
 
 
+@results_only
 def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[PairRow] | Note:
     """Return each pair by each method: both directions, their ratio, and the verdict."""
     rows = _pair_rows(results, metric, with_controls=True)
@@ -228,6 +231,7 @@ _RATIO_INTERVAL = replace(interval(), text=_ratio_interval)
 _ROUNDS: Column[Estimate] = Column("rounds", attrgetter("n"), COUNT)
 
 
+@results_only
 def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
     """Return what each initiator adds to its round trips, and the cyclic residual of each triangle of zones."""
     measured = [result for result in results if result.node_effects]
@@ -249,6 +253,7 @@ def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
     return Table(caption, columns, rows, explain(codes_of(rows)), from_runs("typical"))
 
 
+@results_only
 def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
     """Return the direct path against each detour, corrected for the path inside the intermediate zone."""
     rows = [estimate for result in results for estimate in result.detours]
@@ -275,6 +280,7 @@ def _is_shorter(row: Estimate) -> str:
     return "no" if row.low is not None else "one round: not tested"
 
 
+@results_only
 def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
     """Return the confidence set of the rank of each pair of zones."""
     rows = [
@@ -311,6 +317,7 @@ _RANKS = Format(
 # --- emulated networks
 
 
+@results_only
 def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table[PairRow] | Note:
     """Return the configured one-way delays and the round trips measured from both ends.
 
@@ -343,6 +350,7 @@ def configured_delays(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Tabl
     return Table("Measured round trips and configured one-way delays", columns, rows, notes, source)
 
 
+@results_only
 def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[EmulatedDifference] | Note:
     """Return how much longer each path is than the shortest pair, as measured and as the emulator recorded.
 
@@ -376,12 +384,13 @@ def emulated_differences(results: Sequence[EmulatedDifference]) -> Table[Emulate
     ]
 
     def source(step: EmulatedDifference) -> list[Ref]:
-        links = [_link_refs(*(Path.parse(path).ends or ("", ""))) for path in (step.path, step.reference)]
+        links = [_link_refs(*(NetworkPath.parse(path).ends or ("", ""))) for path in (step.path, step.reference)]
         return [RunsRef(step.run_ids, step.value), *(ref for pair in links for ref in pair)]
 
     return Table("Measured and recorded differences", columns, rows, notes, source)
 
 
+@results_only
 def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table[PairRow] | Note:
     """Return the configured rates of both directions and the goodputs measured in them."""
     if not len(links):
@@ -392,8 +401,8 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
     columns: list[Column[PairRow]] = [
         Column("pair", attrgetter("name"), names_row=True),
         METHOD,
-        _link_column("configured there", 0, "rate", number(",.3f"), GIGABITS),
-        _link_column("configured back", 1, "rate", number(",.3f"), GIGABITS),
+        _link_column("configured there", 0, "rate_bit_s", number(",.3f"), GIGABITS),
+        _link_column("configured back", 1, "rate_bit_s", number(",.3f"), GIGABITS),
         Column("configured ratio", _configured_ratio, number(".2f")),
         Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
         Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
@@ -411,7 +420,7 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
 
 
 def _configured_ratio(row: PairRow) -> float:
-    return float(row.links[0]["rate"] / row.links[1]["rate"])
+    return float(row.links[0]["rate_bit_s"] / row.links[1]["rate_bit_s"])
 
 
 def _is_inside(row: PairRow) -> str:

@@ -37,7 +37,7 @@ from azlatency.stats.across_runs.two_groups import Summary, summary
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of, format_interval, format_value
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import STEP
 
 if TYPE_CHECKING:
@@ -442,10 +442,10 @@ def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     paths = [
-        data_path(path, test if isinstance(test, str) else None) or path
-        for path, test in zip(map(Path.parse, rows["path"]), rows["test"], strict=True)
+        str(data_path(path, test if isinstance(test, str) else None) or path)
+        for path, test in zip(map(NetworkPath.parse, rows["path"]), rows["test"], strict=True)
     ]
-    return rows.assign(path=pd.Series(paths, rows.index, dtype=object))
+    return rows.assign(path=pd.Series(paths, rows.index, dtype="str"))
 
 
 def _named(metric: str, expectation: Expectation) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.directions import column_cells
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.stats.across_runs.run_values import check_columns, run_values, value_column
 from azlatency.stats.result import Comparison, Results
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
     Runs are matched by path, or by placement and zones if a path occurs on one side only. A path without either matches
     only its own name. Nothing is matched between two regions, nor an import with itself.
     """
+    for side in (after, before):
+        check_columns(side, "path", "method")
     if not len(after) or not len(before) or list(after.index) == list(before.index) or elsewhere(after, before):
         return []
     common = set(after["path"]) & set(before["path"])
@@ -253,6 +255,7 @@ def compare_rounds_of(
     See `azlatency.compare` with ``paired=True``. Whether neighbouring paths resemble each other is tested only if all
     runs have a start time.
     """
+    check_columns(runs, "path", "method")
     if not len(runs) or "round" not in runs.columns:
         return Results()
     in_rounds = runs[runs["round"].notna()]

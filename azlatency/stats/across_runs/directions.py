@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats.across_runs.run_values import Order, RunValues, floats, in_time_order, run_ids_of
-from azlatency.studies.runs.path import Endpoint, Path
+from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ class Directed(NamedTuple):
     run_id: str | None = None
 
 
-def data_path(path: Path, test: str | None) -> Path | None:
+def data_path(path: NetworkPath, test: str | None) -> NetworkPath | None:
     """Return the path from the sender of a stream to its receiver: a reverse test sends from server to client.
 
     ``None`` for a path that names no direction and for a test of both directions at once.
@@ -62,7 +62,9 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
     for row, number in enumerate(floats(frame[column])):
         near, far = near_zones[row], far_zones[row]
         ends = _ends(paths[row], near, far)
-        path = None if ends is None else data_path(Path.between(*ends), None if metric == "latency" else tests[row])
+        path = (
+            None if ends is None else data_path(NetworkPath.between(*ends), None if metric == "latency" else tests[row])
+        )
         direction = None if path is None else path.ends
         if ends is None or direction is None or not math.isfinite(number):
             left_out += 1
@@ -92,7 +94,7 @@ def column_cells(frame: pd.DataFrame, column: str) -> list[Any]:
 
 
 def _ends(path: Any, near: Any, far: Any) -> tuple[str, str] | None:
-    if path is not None and (ends := Path.parse(path).ends) is not None:
+    if path is not None and (ends := NetworkPath.parse(path).ends) is not None:
         return ends
     return None if near is None or far is None else (zone_node(near), zone_node(far))
 

@@ -15,7 +15,7 @@ from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
 from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ def emulated_differences(
     if not delays:
         return []
     shortest = min(delays, key=lambda name: delays[name])
-    reference = {shortest, str(Path.parse(shortest).reversed())}
+    reference = {shortest, str(NetworkPath.parse(shortest).reversed())}
     runs = runs[runs.index.isin(records.index) & runs["round"].notna()]
     differences = []
     for method, of_method in runs.groupby("method", sort=False):

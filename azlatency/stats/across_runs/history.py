@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.run_order import FEWEST as FEWEST_RUNS
 from azlatency.stats.across_runs.run_order import run_order
-from azlatency.stats.across_runs.run_values import VALUE_COLUMNS, refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import VALUE_COLUMNS, check_columns, refusals, run_values, value_column
 from azlatency.stats.result import Result, Results, Row
 from azlatency.stats.within_run.dependence import ljung_box
 from azlatency.studies.format import count_of, format_value, join_words
@@ -187,6 +187,7 @@ def history(
 def histories(runs: pd.DataFrame, value: str | None = None, *, confidence: float = 0.95) -> Results[History]:
     """Return the runs of each path and method in the order of measuring; arguments as of `azlatency.summarize`."""
     results = []
+    check_columns(runs, "path", "method")
     some = value_column(runs, value)
     for (path, method), group in runs.groupby(["path", "method"], sort=False):
         # Each method has its own column; the runs of one may all have failed.

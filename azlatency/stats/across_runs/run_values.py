@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from azlatency.studies.format import natural_key
+from azlatency.logs.schema import refuse_foreign
+from azlatency.studies.format import did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,8 @@ def run_ids_of(data: object) -> tuple[str, ...]:
 
 
 def is_frame(data: object) -> TypeIs[pd.DataFrame]:
-    """Return whether the data are a frame, without importing pandas."""
+    """Return whether the data are a frame, without importing pandas; raise `TypeError` for one of another library."""
+    refuse_foreign(data)
     return hasattr(data, "columns") and hasattr(data, "groupby")
 
 
@@ -127,9 +128,7 @@ def check_columns(runs: object, *names: str) -> None:
     columns = [str(column) for column in runs.columns]
     for name in names:
         if name not in columns and len(runs):
-            alike = get_close_matches(name, columns, n=1, cutoff=0.7)
-            hint = f"; did you mean {alike[0]!r}?" if alike else "."
-            raise KeyError(f"no column {name!r}{hint} Columns: {', '.join(columns)}")
+            raise KeyError(f"no column {name!r}{did_you_mean(name, columns) or '.'} Columns: {', '.join(columns)}")
 
 
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
@@ -314,7 +313,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("logical_zone")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
-    elif sum(Path.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
+    elif sum(NetworkPath.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
         # Two such runs may be of different paths.
         codes.append("unknown_end")
     return (*codes, *endless)
@@ -322,7 +321,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
 
 def _runs_of_unknown_path(part: pd.DataFrame) -> int:
     """Return the number of runs whose path is unknown."""
-    return int((part["path"] == str(Path())).sum()) if "path" in part.columns else 0
+    return int((part["path"] == str(NetworkPath())).sum()) if "path" in part.columns else 0
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:

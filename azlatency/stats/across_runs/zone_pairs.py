@@ -12,7 +12,6 @@ from azlatency.studies.runs.run_table import run_table, whole_run_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.studies.runs.path import Path
     from azlatency.studies.store.study import Study
 
 
@@ -30,7 +29,7 @@ class ZonePair:
         What the values are, for example ``"mean RTT, qperf"``.
     run_ids : tuple of str
         The runs; empty for reported numbers.
-    paths : tuple of Path or str
+    paths : tuple of str
         The paths between the two zones.
     """
 
@@ -39,7 +38,7 @@ class ZonePair:
     values: tuple[float, ...]
     quantity: str
     run_ids: tuple[str, ...] = ()
-    paths: tuple[Path | str, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @property
     def inside(self) -> bool:

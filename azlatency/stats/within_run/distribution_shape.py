@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.runs.path import Path
     from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
@@ -40,7 +39,7 @@ class RunHistogram:
 
     Attributes
     ----------
-    run_id, path, method : str or Path
+    run_id, path, method : str
         The run, and how it was measured.
     n, lost : int
         Answered and lost probes.
@@ -55,7 +54,7 @@ class RunHistogram:
     """
 
     run_id: str
-    path: Path | str
+    path: str
     method: str
     n: int
     lost: int

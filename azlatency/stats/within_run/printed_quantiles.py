@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
@@ -116,6 +117,8 @@ def printed_quantiles(
     -----
     Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
     """
+    for table in (quantiles, metrics, classes, labels):
+        refuse_foreign(table)
     tables = {table.run_id: table for table in percentile_tables(quantiles, metrics)}
     printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
     as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}

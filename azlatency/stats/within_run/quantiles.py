@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
@@ -109,6 +110,7 @@ def quantiles(
             return _of_large_study(study, levels, options, labels)
         labels = latency(study)[["path", "method"]] if labels is None else labels
         data = study.samples
+    refuse_foreign(data)
     if not hasattr(data, "columns"):
         x, missing = to_array(data)
         return Results(_of_run(x, levels, options, lost=lost, missing=missing))

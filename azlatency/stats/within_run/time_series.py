@@ -286,13 +286,13 @@ def throughput_series(
         One entry per run.
     """
     counted = intervals[
-        intervals["stream"].isna() & intervals["throughput"].notna() & intervals["run_id"].isin(runs.index)
+        intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)
     ]
     counted = counted[~counted["omitted"].fillna(False).astype(bool)]
     series = []
     for run_id, group in counted.groupby("run_id", sort=False):
         side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group
-        rates = side["throughput"].to_numpy(dtype="float64")
+        rates = side["throughput_bit_s"].to_numpy(dtype="float64")
         seconds = ((side["end_ns"] - side["start_ns"]) / _NS).to_numpy(dtype="float64")
         run = runs.loc[str(run_id)]
         series.append(

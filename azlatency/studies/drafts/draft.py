@@ -10,19 +10,19 @@ Comments show what each pattern assigns.
 from __future__ import annotations
 
 import csv
+import fnmatch
 import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import translate as fnmatch_translate
 from itertools import pairwise
 
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, printable
 from azlatency.studies.manifest.names import differing_words
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 #: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, zone b, z1, eastus-1 with or without a
 #: region of Azure. A digit of a date is none.
@@ -68,6 +68,8 @@ _GAP = "# fill in: "
 _EXAMPLES = 3
 #: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
 _MOST_PATTERNS = 24
+#: At most about this many lines of entries instead of patterns.
+_MOST_ENTRY_LINES = 400
 #: At most this many patterns are compared with each log.
 _MOST_COMPARED = 256
 
@@ -88,7 +90,7 @@ class _Described:
         ]
         names = [machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
                  for region, end, machine in ends]  # fmt: skip
-        says = [str(Path.between(*names))] if all(names) else []
+        says = [str(NetworkPath.between(*names))] if all(names) else []
         says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 
@@ -115,8 +117,11 @@ def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = T
         f'{_GAP}source = "who measured, where it is published"',
         *_patterns(described),
     ]
+    entries, without_entry = _end_entries(described, logs)
+    lines += entries
     lines += _treatment_entries(_treatments(logs, tools, described), logs) if treatments else []
     named = {item.path for item in described if {"zone", "scenario", "client", "peer_region"} & set(item.values)}
+    named -= without_entry
     folders: dict[str, list[str]] = {}
     for path in logs:
         if path not in named:
@@ -210,7 +215,8 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
     """Return the key ``pattern`` of the draft, with comments on what it assigns."""
     groups: dict[str, list[_Described]] = {}
     for item in described:
-        groups.setdefault(item.pattern, []).append(item)
+        if item.pattern:
+            groups.setdefault(item.pattern, []).append(item)
     if not groups:
         return []
     lines = [
@@ -240,9 +246,14 @@ def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None =
         exact = [_exact(item) if item.pattern in wrong & few else item for item in described]
         described = [item for item in exact if item is not None]
         wrong = _misread(described, logs)
-    counts = Counter(item.pattern for item in described if item.pattern not in wrong)
-    kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)}
-    certain = [item for item in described if item.pattern in kept]
+        misread = [item for item in described if item.pattern in wrong]
+        described = [item for item in described if item.pattern not in wrong]
+        numbers = [item for each in misread if (item := _numbers_of(each)) is not None]
+        wrong = _misread(described + numbers, logs)
+        described += [*(item for item in numbers if item.pattern not in wrong), *map(_ends_of, misread)]
+    counts = Counter(item.pattern for item in described if item.pattern and item.pattern not in wrong)
+    kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)} | {""}
+    certain = [item for item in described if item.pattern in kept and item.values]
     scenarios = _scenarios(logs, tools or {})
     # Where names differ within a folder as well, it is not the folder that tells the treatments apart.
     is_told_apart = not (tools and _treatments([item.path for item in scenarios], tools, certain + scenarios))
@@ -251,7 +262,9 @@ def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None =
 
 def _misread(described: Sequence[_Described], logs: Sequence[str]) -> set[str]:
     """Return the patterns that read something else from a path than its name says."""
-    values_by_path = {item.path: item.values for item in described}
+    values_by_path: dict[str, dict[str, str]] = {}
+    for item in described:
+        values_by_path.setdefault(item.path, {}).update(item.values)
     compiled = [PathPattern.parse(pattern, _FIELDS) for pattern in sorted({item.pattern for item in described})]
     return {
         pattern.text
@@ -274,6 +287,59 @@ def _exact(item: _Described) -> _Described | None:
     except PatternError:
         return None
     return _Described(item.path, text + item.path[position:], values) if values == item.values else None
+
+
+def _numbers_of(item: _Described) -> _Described | None:
+    """Return the log with a pattern of its round and repeat only; None if it has neither."""
+    position, marks = 0, []
+    for name, value in _in_order(item):
+        start = item.path.find(value, position)
+        position = start + len(value)
+        if name in _NUMBERS:
+            marks.append((start, position, name))
+    if not marks:
+        return None
+    pattern = _pattern(item.path, marks)
+    values = PathPattern.parse(pattern, _FIELDS).match(item.path)
+    expected = {name: item.values[name] for _, _, name in marks}
+    return _Described(item.path, pattern, values) if values == expected else None
+
+
+def _ends_of(item: _Described) -> _Described:
+    """Return the log with what its name says about its ends, and without a pattern: it gets an entry of its own."""
+    return _Described(item.path, "", {name: item.values[name] for name in _TEXTS if name in item.values})
+
+
+def _end_entries(described: Sequence[_Described], logs: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Return entries for the logs whose names no pattern describes without describing others, and the logs without."""
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for item in described:
+        if not item.pattern:
+            groups.setdefault(tuple(item.values.items()), []).append(item.path)
+    lines: list[str] = []
+    left_out: set[str] = set()
+    for values, paths in groups.items():
+        globs = sorted({_without_numbers(path) for path in paths})
+        if len(lines) > _MOST_ENTRY_LINES or len(globs) > _EXAMPLES:
+            left_out.update(paths)
+            continue
+        matched = {path for glob in globs for path in fnmatch.filter(logs, glob)}
+        chosen = globs if matched == set(paths) else [literal(path) for path in paths[:_MOST_PATTERNS]]
+        left_out.update(paths[_MOST_PATTERNS:] if chosen is not globs else ())
+        said = [f'{name} = "{quoted(value)}"' for name, value in values]
+        for glob in chosen:
+            head = (
+                [] if lines else ["", "# Other names look like these, so these logs have entries instead of a pattern."]
+            )
+            lines += [*head, "[[run]]", f'log = "{quoted(glob)}"', *said]
+    return lines, left_out
+
+
+def _without_numbers(path: str) -> str:
+    """Return a glob for the logs that differ from a path in their round and repeat only."""
+    spans = sorted(match.span(1) for number in _NUMBERS.values() if (match := number.search(path)))
+    parts = [path[start:end] for start, end in pairwise([0, *(place for span in spans for place in span), len(path)])]
+    return "*".join(literal(part) for part in parts[::2])
 
 
 def _in_order(item: _Described) -> list[tuple[str, str]]:
@@ -343,7 +409,7 @@ def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None
         *(folders if len(folders) == 1 else ()),
     ]
     for glob in candidates:
-        matches = re.compile(fnmatch_translate(glob)).match
+        matches = re.compile(fnmatch.translate(glob)).match
         if all(map(matches, paths)) and not any(map(matches, others)):
             return glob
     return None
@@ -381,7 +447,13 @@ def _folder_fields(folders: Sequence[Sequence[str]], tools: Sequence[object]) ->
         numbers = {int(name) for name in firsts if re.fullmatch(r"[0-9]{1,9}", name)}
         counted = numbers and min(numbers) < 2 and max(numbers) - min(numbers) == len(numbers) - 1
         of_tool = ({name for name, other in zip(names, tools, strict=True) if other == tool} for tool in set(tools))
-        said = (_TIME.fullmatch, _ZONE.search, _BARE.search, *(number.search for number in _NUMBERS.values()))
+        said = (
+            _TIME.fullmatch,
+            _ZONE.search,
+            _HOSTS.search,
+            _BARE.search,
+            *(number.search for number in _NUMBERS.values()),
+        )
         if all(len(group) == 1 for group in of_tool) or any(any(map(find, names)) for find in said):
             fields.append("*")
         elif counted and len(ends) == 1 and len(set(names)) == len(numbers) and "{repeat}" not in fields:

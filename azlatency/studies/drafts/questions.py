@@ -53,7 +53,7 @@ def groups(logs: Logs, paths: Sequence[str]) -> list[Group]:
         described.rows["runs"].append({**row, **{name: of_name[name] for name in of_name if not row.get(name)}})
     runs = client_side_runs(run_table(described))
     sizes = [f"{size:.0f} B" if size > 0 else "" for size in runs["message_bytes"].astype(float)]
-    ends = [route(str(path.client), str(path.server)) for path in runs["path"]]
+    ends = [route(*names) for names in zip(runs["client_end"].fillna("?"), runs["server_end"].fillna("?"), strict=True)]
     treatments = runs["scenario"].astype(object).where(runs["scenario"].notna(), "")
     keys = list(zip(ends, runs["method"], sizes, treatments, strict=True))
     return [Group(*key, repeats) for key, repeats in Counter(keys).most_common()]

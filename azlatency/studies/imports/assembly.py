@@ -22,6 +22,7 @@ from azlatency.studies.runs.copies import (
     counts_of,
     have_equal_marks,
 )
+from azlatency.studies.runs.run_table import tables_of_logs
 from azlatency.studies.store.tables import (
     PARSED_RUNS,
     VALUE_MARKS,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Tables that depend on the bytes of the logs alone, apart from some events.
 PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples", "events", PARSED_RUNS)
+#: Code of the events of files that describe the same run as a log.
+SAME_RUN = "same_run_as_log"
 #: Codes of events that depend on the manifest start with this.
 _FROM_MANIFEST = "manifest_"
 #: Events that a summary lists, besides errors, and one that it lists once for all logs.
@@ -93,7 +96,8 @@ def assemble(
     runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
     tables["runs"] = runs
     of_copies, notes = _copies(tables, large, paths)
-    tables["events"] = in_order(pa.concat_tables([tables["events"], of_manifest, of_copies]), list(paths))
+    events = pa.concat_tables([_with_names_of_logs(tables["events"], runs, paths), of_manifest, of_copies])
+    tables["events"] = in_order(events, list(paths))
     return Assembled(tables, *_listed(tables["events"]), notes)
 
 
@@ -104,6 +108,27 @@ def _parser_events(events: pa.Table) -> pa.Table:
 
     of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
     return events.filter(pc.invert(pc.or_(of_copies, pc.starts_with(events["code"], _FROM_MANIFEST))))
+
+
+def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, str]) -> pa.Table:
+    """Name the log and the run in the events of files that describe the same run as the log beside them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.equal(events["code"], SAME_RUN)).as_py():
+        return events
+    frame = runs.select(["run_id", "source_id", "tool", "dialect", "command"]).to_pandas()
+    logs = tables_of_logs(frame.assign(file=frame["source_id"].map(paths)))
+    tools = dict(zip(frame["run_id"], frame["tool"], strict=True))
+    sources = dict(zip(frame["run_id"], frame["source_id"], strict=True))
+    rows = events.to_pylist()
+    for row in rows:
+        if row["code"] == SAME_RUN:
+            log = logs.get(row["run_id"])
+            named = f"the log of {tools[row['run_id']]}" if log is None else paths[sources[log]]
+            run = "" if log is None else f" ({log})"
+            row["text"] = f"this file and {named} describe the same run{run}; count only one of them"
+    return pa.Table.from_pylist(rows, schema=events.schema)
 
 
 def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:

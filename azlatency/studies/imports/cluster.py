@@ -11,7 +11,7 @@ from typing import cast
 from azlatency.logs.parse import LogError
 
 #: Seconds to wait for a scheduler, and for its first worker.
-_PATIENCE = 20
+_PATIENCE, _PATIENCE_FOR_WORKER = 8, 20
 
 
 @contextmanager
@@ -25,19 +25,21 @@ def dask_executor(address: str) -> Iterator[Executor]:
     """
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise LogError("--dask needs the package distributed; install azlatency[dask]") from None
     # What happens to the connection is told below, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
+        get_address_host_port(address)  # a client that fails because of its address takes 40 s to end
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise LogError(f"{address}: no Dask scheduler answers ({reason}); check the address") from None
     with client:
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
+            client.wait_for_workers(1, timeout=_PATIENCE_FOR_WORKER)
         except TimeoutError:
             raise LogError(f"{address}: the Dask cluster has no worker; start one") from None
         try:

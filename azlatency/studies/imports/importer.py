@@ -30,7 +30,7 @@ from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
 from azlatency.studies.manifest.names import differing_pair
 from azlatency.studies.runs.run_table import END_COLUMNS, paths_by_scenario
-from azlatency.studies.store.remote import RemoteFile, checked_out, fetched_manifest, is_url, publish
+from azlatency.studies.store.remote import RemoteFile, checked_out, fetched_manifest, is_url, local_path, publish
 from azlatency.studies.store.study import (
     EMPTY_STAMP,
     LAYOUT,
@@ -163,6 +163,8 @@ def import_study(
     {'iperf3': 5, 'ntttcp': 5, 'qperf': 10, 'sockperf': 5}
     """
     check_study_name(name)
+    sources = None if sources is None else [local_path(source) for source in sources]
+    out = None if out is None else local_path(out)
     with ExitStack() as stack:
         if out is None or not is_url(out):
             folder = Path(out or data_folder("processed")) / name

@@ -11,12 +11,13 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from azlatency.studies.format import FORMULA, escape_formula
 from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
 from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_reported
+from azlatency.studies.store.data_package import FILE, data_package
 from azlatency.studies.store.study import Stamp, digest, write_stamp
 from azlatency.studies.store.tables import PARSED_RUNS, sample_folder
 
@@ -62,6 +63,8 @@ def write_study(
         _write_json(staging / "study.json", description)
         _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
         _write_json(staging / "reported.json", read_reported(manifest))
+        files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
+        _write_json(staging / FILE, data_package(stamp["study"], manifest.study.get("title"), files))
         written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
         stamp["tables"] = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
         write_stamp(staging, stamp)

@@ -48,7 +48,7 @@ _SMALL = {
     "metrics": ["metric", "side", "stream", "printed", "printed_unit"],
     "quantiles": ["metric", "stream", "q", "printed", "printed_unit"],
 }
-_LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed"], "samples": ["seq", "rtt_ns"]}
+_LARGE = {"intervals": ["side", "stream", "start_ns", "throughput_printed_bit_s"], "samples": ["seq", "rtt_ns"]}
 COLUMNS = _SMALL | _LARGE
 #: At most this many values are sorted at once to find those that occur twice.
 _MOST_VALUES = 2**18
@@ -57,7 +57,7 @@ _MOST_COMPARED = 2**17
 #: At most this many runs have their values counted together, and at most this many are Python objects.
 _MOST_COUNTED, _TOGETHER = 2**15, 2**12
 #: The column of each table that holds printed values.
-PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed", "samples": "rtt_ns"}
+PRINTED = {"metrics": "printed", "quantiles": "printed", "intervals": "throughput_printed_bit_s", "samples": "rtt_ns"}
 
 
 class Copy(NamedTuple):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser
+from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import format_value
 from azlatency.studies.manifest.names import differing_pair
 
@@ -113,6 +114,7 @@ def key(runs: pd.DataFrame) -> pd.DataFrame:
     Single node   iperf3 TCP   10 s
     Single node qperf tcp_bw   10 s
     """
+    refuse_foreign(runs)
     names = ("path", "method", "unknown", *_BASE, *(field.column for field in FIELDS), "settings", "side")
     return runs[[name for name in names if name in runs.columns]]
 

@@ -78,7 +78,7 @@ def _zone_name(zone: str | None) -> str:
 
 @total_ordering
 @dataclass(frozen=True, eq=False)
-class Path:
+class NetworkPath:
     """The way from the client of a test to its server.
 
     Paths are equal, sort and hash by their text. A path therefore also equals that text, so that
@@ -95,14 +95,14 @@ class Path:
 
     Examples
     --------
-    >>> path = Path.between("az1", "az3")
+    >>> path = NetworkPath.between("az1", "az3")
     >>> str(path), str(path.reversed())
     ('az1 → az3', 'az3 → az1')
     >>> path.ends
     ('az1', 'az3')
-    >>> path == "az1 → az3", path == Path.parse("az1->az3")
+    >>> path == "az1 → az3", path == NetworkPath.parse("az1->az3")
     (True, True)
-    >>> Path.parse("AZ1 - AZ3").ends is None        # the name of a scenario shows no direction
+    >>> NetworkPath.parse("AZ1 - AZ3").ends is None        # the name of a scenario shows no direction
     True
     """
 
@@ -112,20 +112,24 @@ class Path:
     shared: bool = False
 
     @classmethod
-    def between(cls, client: str, server: str) -> Path:
+    def between(cls, client: str, server: str) -> NetworkPath:
         """Return the path between two machines or zones that are known by name."""
         return cls(Endpoint(machine=client), Endpoint(machine=server))
 
     @classmethod
-    def parse(cls, text: str | Path) -> Path:
-        """Return the path that a text names: ``a → b``, ``a -> b`` or a scenario. A path is returned as it is."""
-        if isinstance(text, Path):
+    def parse(cls, text: str | NetworkPath) -> NetworkPath:
+        """Return the path that a text names: ``a → b``, ``a -> b``, a scenario, or ``scenario: a → b``.
+
+        A path is returned as it is.
+        """
+        if isinstance(text, NetworkPath):
             return text
         client, *server = _TYPED_ARROW.split(text, maxsplit=1)
         if not server:
             return cls(scenario=text)
+        scenario, shared, client = client.rpartition(": ")
         client_end, server_end = (Endpoint(machine=None if name == _UNKNOWN else name) for name in (client, server[0]))
-        return cls(client_end, server_end)
+        return cls(client_end, server_end, scenario or None, bool(shared))
 
     @cached_property
     def text(self) -> str:
@@ -139,42 +143,49 @@ class Path:
     def ends(self) -> tuple[str, str] | None:
         """Names of client and server; ``None`` if an end is unknown or the scenario does not name both."""
         if self.scenario is not None and not self.shared:
-            client, arrow, server = self.scenario.partition(_ARROW)
-            return (client, server) if arrow else None
+            return NetworkPath.parse(self.scenario).ends if _ARROW in self.scenario else None
         return None if self.is_unknown else (str(self.client), str(self.server))
+
+    @property
+    def end_names(self) -> tuple[str | None, str | None]:
+        """Names of client and server, also if a scenario names the path; ``None`` for an unknown end."""
+        if (ends := self.ends) is not None:
+            return ends
+        client, server = (None if end.is_unknown else str(end) for end in (self.client, self.server))
+        return client, server
 
     @property
     def is_unknown(self) -> bool:
         """Whether an end is unknown and no scenario names the path: two such runs may be of different paths."""
         return (self.scenario is None or self.shared) and (self.client.is_unknown or self.server.is_unknown)
 
-    def reversed(self) -> Path:
+    def reversed(self) -> NetworkPath:
         """Return the path from the server to the client; a scenario that names no direction keeps its name."""
         scenario = self.scenario
         if scenario is not None and not self.shared and self.ends is not None:
             scenario = route(*self.ends[::-1])
-        return Path(self.server, self.client, scenario, self.shared)
+        return NetworkPath(self.server, self.client, scenario, self.shared)
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
-        return f"Path({self.text!r})"
+        return f"NetworkPath({self.text!r})"
 
     def __format__(self, spec: str) -> str:
         return format(self.text, spec)
 
     def __eq__(self, other: object) -> bool:
-        return self.text == str(other) if isinstance(other, Path | str) else NotImplemented
+        return self.text == str(other) if isinstance(other, NetworkPath | str) else NotImplemented
 
-    def __lt__(self, other: Path | str) -> bool:
-        return self.text < str(other) if isinstance(other, Path | str) else NotImplemented
+    def __lt__(self, other: NetworkPath | str) -> bool:
+        return self.text < str(other) if isinstance(other, NetworkPath | str) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.text)
 
 
-def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
+def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[NetworkPath]:
     """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines."""
     places: dict[str, set[tuple[str | None, str | None]]] = {}
     for end in (end for path in paths for end in (path.client, path.server)):
@@ -201,7 +212,7 @@ def name_paths(paths: Sequence[Path], methods: Sequence[str]) -> list[Path]:
     return named
 
 
-def _name_by_zones(paths: Sequence[Path]) -> list[Path]:
+def _name_by_zones(paths: Sequence[NetworkPath]) -> list[NetworkPath]:
     """Name paths by their zones where some logs name the machine of one end only (``zone 1 → 10.0.2.4``)."""
     nameless = {
         (path.client.place, path.server.place)
@@ -216,9 +227,9 @@ def _name_by_zones(paths: Sequence[Path]) -> list[Path]:
     ]
 
 
-def _grouped(paths: Sequence[Path], methods: Sequence[str]) -> list[list[tuple[Path, str]]]:
+def _grouped(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[list[tuple[NetworkPath, str]]]:
     """Return paths and methods by the places of both ends."""
-    groups: dict[object, list[tuple[Path, str]]] = {}
+    groups: dict[object, list[tuple[NetworkPath, str]]] = {}
     for path, method in zip(paths, methods, strict=True):
         groups.setdefault((path.client.place, path.server.place), []).append((path, method))
     return list(groups.values())
@@ -230,7 +241,7 @@ def _differ(keys: set[tuple[Any, ...]]) -> bool:
     return any(len({part for part in column if part is not None}) > 1 for column in zip(*flat, strict=True))
 
 
-def _with_labels(path: Path, places: Mapping[str, set[tuple[str | None, str | None]]]) -> Path:
+def _with_labels(path: NetworkPath, places: Mapping[str, set[tuple[str | None, str | None]]]) -> NetworkPath:
     """Name the places of ends whose names stand for machines or zones in several places."""
 
     def labelled(end: Endpoint, other: Endpoint) -> Endpoint:
@@ -245,7 +256,7 @@ def _with_labels(path: Path, places: Mapping[str, set[tuple[str | None, str | No
     return replace(path, client=labelled(path.client, path.server), server=labelled(path.server, path.client))
 
 
-def _in_shared_scenario(path: Path, *, by_machine: bool, by_region: bool) -> Path:
+def _in_shared_scenario(path: NetworkPath, *, by_machine: bool, by_region: bool) -> NetworkPath:
     """Name the ends of a path whose scenario has several: by their places if these suffice."""
 
     def labelled(end: Endpoint, other: Endpoint) -> Endpoint:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from azlatency.logs.schema import ROUND_TRIP
+from azlatency.logs.schema import ROUND_TRIP, document
 from azlatency.studies.runs.key import refuse_mixed_names
 from azlatency.studies.runs.run_table import (
     STEP,
@@ -80,7 +80,7 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
     """
     if quantity not in _COMPUTE:
         raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_COMPUTE)}")
-    return once_per_study(study, _COMPUTE[quantity])
+    return document(once_per_study(study, _COMPUTE[quantity]), "runs", "run_table", "latency")
 
 
 def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:

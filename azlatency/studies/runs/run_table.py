@@ -12,13 +12,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parsers import find_parser
+from azlatency.logs.schema import document, refuse_foreign
 from azlatency.logs.tables import Logs, TableSet
 from azlatency.studies.format import natural_key
 from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
-from azlatency.studies.runs.path import Endpoint, Path, name_paths
+from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
 from azlatency.studies.store.study import Study, StudyInfo
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 SIDES = ("receiver", "sender")
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
 STEP = 2
+#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
+REVERSE = "-reverse"
 #: Tests of each direction of a bidirectional test, and the roles of its streams in the logs of client and server.
 ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
 
@@ -45,43 +48,76 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of the table ``runs``, and ``file``, ``path`` (a `Path`: the scenario of the manifest, or the names
-        of client and server, or both if the scenario has several paths), ``method`` (text: the fields in
-        which the runs differ, see `azlatency.studies.runs.key`), ``unknown`` (codes of the refusals to pool a run,
-        because its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
+        The columns of the table ``runs``, and ``file``, ``path`` (text: the scenario of the manifest, or the names of
+        client and server, or both if the scenario has several paths), ``client_end`` and ``server_end`` (the names of
+        the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
+        `azlatency.studies.runs.key`), ``unknown`` (codes of the refusals to pool a run, because
+        its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
         test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
         manifest, then by file (2 before 10).
     """
-    return once_per_study(study, _run_table)
+    return document(once_per_study(study, _run_table), "runs", "run_table")
 
 
 def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
     """Return a copy of the frame that ``compute`` returned for the study when it was first asked for."""
     if not isinstance(study, TableSet):
-        raise TypeError(f"{study!r:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
+        refuse_foreign(study)
+        name = repr(study) if isinstance(study, str) else type(study).__name__
+        raise TypeError(f"{name:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
     frames = study.computed
     if compute not in frames:
         frames[compute] = compute(study)
     return frames[compute].copy(deep=False)  # pandas copies a column when either frame changes it
 
 
-def _run_table(study: Study | Logs) -> pd.DataFrame:
+def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
+    """Return runs of a study with `NetworkPath` objects in the column ``path``, to name the paths of two studies."""
+    described = once_per_study(study, _described_runs)
+    by_source = dict(zip(described["run_id"], described["path"], strict=True))
+    # Both rows of a bidirectional test have the path of its run.
+    paths = [by_source[run_id.removesuffix(REVERSE)] for run_id in runs.index]
+    return runs.assign(path=_objects(paths, runs.index))
+
+
+def _described_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return the table ``runs`` with the columns of the key, and with `NetworkPath` objects."""
     import pandas as pd
 
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs = key.describe(runs, lambda metric: whole_run_rows(study.metrics, metric)["value"])
     runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
     named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
-    # Parsed logs have no manifest.
-    info: StudyInfo = study.info if isinstance(study, Study) else {}
-    runs["path"] = pd.Series(_paths(named, parse_maps(info.get("machines", []))), runs.index, dtype=object)
+    return runs.assign(path=_objects(_paths(named, parse_maps(_info(study).get("machines", []))), runs.index))
+
+
+def _info(study: Study | Logs) -> StudyInfo:
+    """Return what the manifest states; parsed logs have none."""
+    return study.info if isinstance(study, Study) else {}
+
+
+def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(paths, index, dtype=object)
+
+
+def _run_table(study: Study | Logs) -> pd.DataFrame:
+    import pandas as pd
+
+    runs = once_per_study(study, _described_runs)
+    paths = list(runs["path"])
+    ends = [path.end_names for path in paths]
+    runs["path"] = pd.Series([path.text for path in paths], runs.index, dtype="str")
+    for place, column in enumerate(("client_end", "server_end")):
+        runs[column] = pd.Series([names[place] for names in ends], runs.index, dtype="str")
     runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
-    tables = _tables_of_logs(runs)
+    tables = tables_of_logs(runs)
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
-    position = {scenario: index for index, scenario in enumerate(info.get("scenarios", []))}
+    position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
@@ -96,7 +132,7 @@ def _copies(study: Study | Logs) -> set[str]:
     return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
 
 
-def _tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
+def tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
     """Return for each frequency table in a file of its own the run whose log lies beside it.
 
     Such a file belongs to the log of its tool in its folder that has its name or names it in its command.
@@ -135,7 +171,7 @@ def frequency_tables(study: Study | Logs, metric: str = "rtt") -> pd.DataFrame:
     """
     classes = study.histograms
     classes = classes[(classes["metric"] == metric) & classes["stream"].isna()]
-    return classes.replace({"run_id": _tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
+    return classes.replace({"run_id": tables_of_logs(run_table(study).reset_index())}) if len(classes) else classes
 
 
 def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
@@ -161,8 +197,9 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
         The rows of clients and senders, and those of receivers and servers without such a row, with a column ``name``:
         path and method and, where several runs share them, the round, the repeat or the file.
     """
+    refuse_foreign(runs)
     counted = runs[runs["counted"]]
-    return counted.assign(name=names_of(counted))
+    return document(counted.assign(name=names_of(counted)), "runs", "run_table")
 
 
 def names_of(runs: pd.DataFrame) -> list[str]:
@@ -214,7 +251,7 @@ END_COLUMNS = (
 )
 
 
-def _paths(runs: pd.DataFrame, maps: Maps) -> list[Path]:
+def _paths(runs: pd.DataFrame, maps: Maps) -> list[NetworkPath]:
     """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
     columns = [name for end in END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
@@ -236,10 +273,10 @@ def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     return texts
 
 
-def _path(cells: tuple[str | None, ...], maps: Maps) -> Path:
+def _path(cells: tuple[str | None, ...], maps: Maps) -> NetworkPath:
     """Return the path of the values of `END_COLUMNS` and the scenario."""
     client, server = (
         Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
         for machine, region, zone, physical_zone in (cells[:4], cells[4:8])
     )
-    return Path(client, server, cells[8])
+    return NetworkPath(client, server, cells[8])

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.runs.path import Path
+from azlatency.studies.format import did_you_mean
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import run_table
 from azlatency.studies.store.study import Study, load
 
@@ -72,11 +73,11 @@ def select(study: Study, pairs: str) -> Study:
     LogError
         If a name matches nothing. The message lists the known names.
     """
-    names = [str(Path.parse(name.strip())) for name in pairs.split(",") if name.strip()]
+    names = [str(NetworkPath.parse(name.strip())) for name in pairs.split(",") if name.strip()]
     if not names:
         return study
     runs = run_table(study)
-    zones = [_zones(path) for path in runs["path"]]
+    zones = [_zones(*ends) for ends in zip(runs["zone"], runs["peer_zone"], strict=True)]
     scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
     kept: set[str] = set()
     for name in names:
@@ -88,10 +89,11 @@ def select(study: Study, pairs: str) -> Study:
         ]
         if not matching and name not in scenarios:
             zone_pairs = ["-".join(ends) for ends in zones if ends]
-            known = dict.fromkeys([*map(str, runs["path"]), *sorted(scenarios), *zone_pairs])
-            raise LogError(f"{study.name}: no path or pair of zones named {name}. Known: {', '.join(known)}")
+            known = dict.fromkeys([*runs["path"], *sorted(scenarios), *zone_pairs])
+            hint = did_you_mean(name, known) or "."
+            raise LogError(f"{study.name}: no path or pair of zones named {name}{hint} Known: {', '.join(known)}")
         kept.update(matching)
-    selected = frozenset([*names, *map(str, runs.loc[sorted(kept), "path"])])
+    selected = frozenset([*names, *runs.loc[sorted(kept), "path"]])
     return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
 
 
@@ -167,9 +169,8 @@ def without(study: Study, before: Study) -> Study:
     return select_scenario(study, others.pop())
 
 
-def _zones(path: Path) -> tuple[str, ...]:
-    client, server = path.client.zone, path.server.zone
-    return () if client is None or server is None else _zone_pair(client, server)
+def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
+    return _zone_pair(client, server) if isinstance(client, str) and isinstance(server, str) else ()
 
 
 def _zone_pair(*names: str) -> tuple[str, ...]:

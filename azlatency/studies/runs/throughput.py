@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.logs.schema import document
 from azlatency.studies.runs.key import SENDER, refuse_mixed_names
 from azlatency.studies.runs.run_table import (
+    REVERSE,
     ROLES_OF_TEST,
     SIDES,
     STEP,
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
     from azlatency.logs.tables import Logs
     from azlatency.studies.store.study import Study
-
-#: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
-REVERSE = "-reverse"
 
 
 def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFrame:
@@ -67,7 +66,7 @@ def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFram
     Single node   iperf3 TCP      2.570000e+10 receiver
     Single node qperf tcp_bw      2.256000e+10 receiver
     """
-    runs = once_per_study(study, _throughput)
+    runs = document(once_per_study(study, _throughput), "runs", "run_table", "throughput")
     return runs if sender_only else runs[runs["side"] == "receiver"]
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.source.expand import shown_name
@@ -71,6 +73,19 @@ class RemoteFile:
             if _version(before) != _version(after) or target.stat().st_size != after["size"]:
                 raise ChangedError
             yield target
+
+
+def local_path(place: Path | str) -> Path | str:
+    """Return the path of a ``file:`` URL; any other place as it is.
+
+    Raises `LogError` if the URL names another machine.
+    """
+    if not (isinstance(place, str) and place.lower().startswith("file:")):
+        return place
+    parts = urlsplit(place)
+    if parts.netloc not in ("", "localhost") or not parts.path:
+        raise LogError(f"{place}: names another machine; write file:///folder for a folder of this one")
+    return Path(url2pathname(parts.path))
 
 
 def is_url(source: Path | str | None) -> bool:

@@ -26,8 +26,8 @@ import msgspec
 from azlatency.logs import schema
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
-from azlatency.studies.format import count_of
-from azlatency.studies.store.remote import checked_out, is_url
+from azlatency.studies.format import count_of, did_you_mean
+from azlatency.studies.store.remote import checked_out, is_url, local_path
 from azlatency.studies.store.tables import read_samples, read_stored
 
 if TYPE_CHECKING:
@@ -270,6 +270,7 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     ('westeurope', 25)
     """
     check_study_name(name)
+    processed = None if processed is None else local_path(processed)
     if is_url(processed):
         processed = _DOWNLOADED.enter_context(checked_out(str(processed), name)).parent
     root = Path(processed or data_folder("processed"))
@@ -277,7 +278,10 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     recover(folder)
     if not (folder / STAMP_FILE).is_file():
         known = ", ".join(sorted(path.parent.name for path in root.glob(f"*/{STAMP_FILE}"))) or "none"
-        raise LogError(f"study {name!r} not found. Known studies: {known}. Import it: azlatency import --study NAME")
+        hint = did_you_mean(name, known.split(", "))
+        raise LogError(
+            f"study {name!r} not found{hint or '.'} Known studies: {known}. Import it: azlatency import --study NAME"
+        )
     stamp = read_stamp(folder)
     if stamp["layout"] != LAYOUT:
         raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")

@@ -284,7 +284,7 @@ def test_documents_of_status_interval_are_one_run() -> None:
     assert len(tables.records("runs")) == 1
     assert value(tables, "transferred", "read") == 3 * 731426816
     assert [row["bytes"] for row in tables.records("intervals")] == [731426816] * 3
-    assert {row["throughput"] for row in tables.records("intervals")} == {None}
+    assert {row["throughput_bit_s"] for row in tables.records("intervals")} == {None}
     assert "status_snapshot" in event_code_set(tables)
 
 

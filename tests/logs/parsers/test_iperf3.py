@@ -211,8 +211,8 @@ def test_intervals_without_the_omitted_ones_add_up_to_the_total() -> None:
 
 def test_an_interval_of_length_zero_has_no_rate() -> None:
     row = next(row for row in read_log(fixture("3.12-omit-boundary.json")).records("intervals") if row["line"] == 66)
-    assert row["throughput"] is None
-    assert row["throughput_printed"] == pytest.approx(608848061.08, rel=1e-9)
+    assert row["throughput_bit_s"] is None
+    assert row["throughput_printed_bit_s"] == pytest.approx(608848061.08, rel=1e-9)
 
 
 def test_a_zero_interval_is_a_stall_and_a_zero_total_is_missing() -> None:
@@ -254,7 +254,7 @@ def test_client_and_server_in_one_terminal_are_separated() -> None:
         "[  5]   0.00-1.01   sec   163 MBytes  1.36 Gbits/sec    0   1.19 MBytes       \n"
     )
     tables = read_log(text)
-    assert [(row["side"], row["throughput_printed"]) for row in tables.records("intervals")] == [
+    assert [(row["side"], row["throughput_printed_bit_s"]) for row in tables.records("intervals")] == [
         ("receiver", 1.35e9),
         ("sender", 1.36e9),
     ]
@@ -274,7 +274,7 @@ def test_a_number_that_is_none_is_missing() -> None:
     ("key", "lines", "table", "column"),
     [
         ("bytes", {45, 60, 72, 87, 125, 134}, "intervals", "bytes"),
-        ("bits_per_second", {46, 61, 73, 88, 126, 135}, "intervals", "throughput_printed"),
+        ("bits_per_second", {46, 61, 73, 88, 126, 135}, "intervals", "throughput_printed_bit_s"),
         ("retransmits", {47, 62, 74, 89, 127}, "intervals", "retransmits"),
         ("remote_user", {143}, "metrics", "cpu_user"),
         ("target_bitrate", {22, 36}, "metrics", "target_rate"),
@@ -507,7 +507,7 @@ def test_a_row_that_somebody_cut_behind_its_rate() -> None:
         "[  5]   0.00-1.00   sec  3.96 GBytes  34.0 Gbits/sec    0   3.18 MByt...\n"
     )
     (row,) = tables.rows["intervals"]
-    assert (row["throughput_printed"], row.get("cwnd_bytes")) == (34_000_000_000, None)
+    assert (row["throughput_printed_bit_s"], row.get("cwnd_bytes")) == (34_000_000_000, None)
 
 
 def test_server_output_may_begin_with_the_banner_of_the_server(read) -> None:

@@ -123,7 +123,7 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
 
 def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
-    intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput": [], "retransmits": [], "omitted": []})
+    intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput_bit_s": [], "retransmits": [], "omitted": []})
     for chart in (
         charts.percentile_curves([]),
         charts.latency_forest(runs, []),

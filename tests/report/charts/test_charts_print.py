@@ -160,7 +160,7 @@ def test_intervals_of_every_number(count: int) -> None:
     runs = pd.DataFrame({"path": ["A → B"], "method": ["iperf3 TCP"]}, index=["r1"])
     start = 1e9 * np.arange(count)
     intervals = pd.DataFrame(
-        {"run_id": "r1", "stream": pd.NA, "start_ns": start, "end_ns": start + 1e9, "throughput": 4e9}
+        {"run_id": "r1", "stream": pd.NA, "start_ns": start, "end_ns": start + 1e9, "throughput_bit_s": 4e9}
         | {"retransmits": 1.0, "omitted": False}
     ).convert_dtypes()
     chart = charts.throughput_series(intervals, runs)

@@ -50,7 +50,13 @@ def test_hosts_lose_their_domain_then_their_middle(name: str, shown: str) -> Non
 
 
 def test_a_path_in_little_room() -> None:
-    assert short("availability zone one → availability zone two", 30) == "av…y zone one → av…y zone two"
+    assert short("aks-nodepool1-vmss000001 → aks-nodepool1-vmss000002", 30) == "aks-node…0001 → aks-node…0002"
+
+
+def test_words_are_wrapped_and_never_cut() -> None:
+    text = "availability zone one → availability zone two (accelerated networking on)"
+    assert short(text, 30) == text
+    assert wrap(text, 30, 2).replace("\n", " ") == text
 
 
 @pytest.mark.parametrize(

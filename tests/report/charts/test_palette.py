@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from azlatency.report.charts.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks, pair_of, told_apart
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 #: Simulation of dichromacy on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 SIGHT = {
@@ -71,15 +71,17 @@ def test_roles_are_told_apart(sight: str, scheme: str) -> None:
 
 
 def test_a_pair_has_one_colour_and_each_direction_its_dash() -> None:
-    there, back, other = Path.between("a", "b"), Path.between("b", "a"), Path.between("a", "c")
+    there, back, other = NetworkPath.between("a", "b"), NetworkPath.between("b", "a"), NetworkPath.between("a", "c")
     look = looks([there, back, other, "Single node"])
     assert look[there].colour == look[back].colour and look[there].dash != look[back].dash
     assert len({style.colour for style in look.values()}) == 3
 
 
 def test_as_many_pairs_are_shown_as_there_are_colours() -> None:
-    values: dict[Path | str, float] = {Path.between("a", f"host {number}"): float(number) for number in range(20)}
-    values |= {path.reversed(): size + 0.5 for path, size in list(values.items()) if isinstance(path, Path)}
+    values: dict[NetworkPath | str, float] = {
+        NetworkPath.between("a", f"host {number}"): float(number) for number in range(20)
+    }
+    values |= {path.reversed(): size + 0.5 for path, size in list(values.items()) if isinstance(path, NetworkPath)}
     shown = told_apart(values)
     assert len({pair_of(path) for path in shown}) == len(HUES) == len({style.colour for style in looks(shown).values()})
     assert shown[0] == "a → host 0" and shown[-1] == "host 19 → a" and len(shown) == 2 * len(HUES)

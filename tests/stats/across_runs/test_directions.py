@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from helpers.cases import stream
 
-import azlatency as az
 from azlatency.stats.across_runs.asymmetry import Asymmetry, asymmetry
 from azlatency.stats.across_runs.directions import data_path
+from azlatency.studies.runs.path import NetworkPath
 
 
 def one(results: list[Asymmetry]) -> Asymmetry:
@@ -19,11 +19,11 @@ def one(results: list[Asymmetry]) -> Asymmetry:
 
 
 def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
-    path = az.Path.between("a", "b")
+    path = NetworkPath.between("a", "b")
     assert data_path(path, "stream") == "a → b"
     assert data_path(path, "stream-reverse") == "b → a"
     assert data_path(path, "stream-bidir") is None and data_path(path, "stream-bidir-reverse") is None
-    assert data_path(az.Path.parse("AZ1 - AZ3"), "stream") is None
+    assert data_path(NetworkPath.parse("AZ1 - AZ3"), "stream") is None
     random = stream(10)
     rows = []
     for number in range(1, 9):

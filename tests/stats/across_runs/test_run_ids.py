@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
-from azlatency.studies.runs.path import Path
+from azlatency.studies.runs.path import NetworkPath
 
 
 @pytest.fixture
@@ -78,6 +78,6 @@ def test_baseline_and_emulated_differences(runs: pd.DataFrame) -> None:
     expected = [{"name": "mean", "metric": "rtt_mean", "relation": "at_most", "high": 2e6, "unit": "ns"}]
     for check in baseline(metrics, expected):
         assert set(check.run_ids) == ids(check.labels["method"], check.labels["path"])
-    links = pd.DataFrame({"mean_ns": range(1, 7)}, index=pd.Index([Path.parse(name) for name in PATHS]))
+    links = pd.DataFrame({"mean_ns": range(1, 7)}, index=pd.Index([NetworkPath.parse(name) for name in PATHS]))
     for step in emulated_differences(links, runs[["mean_ns"]], runs):
         assert set(step.run_ids) == ids(step.method, step.path, "a → b", "b → a")

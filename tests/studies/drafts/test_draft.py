@@ -248,3 +248,26 @@ def test_a_name_that_does_not_fit_leaves_the_others_in_the_draft() -> None:
     paths = [f"az{a}-az{b}_r{n}.log" for a in (1, 2) for b in (1, 2, 3) for n in (1, 2)]
     odd = [f"odd{n}/az1_then_az{n % 9}-x{n}_y.log" for n in range(60)]
     assert {item.path for item in _describe([*paths, *odd])} >= set(paths)
+
+
+@pytest.mark.parametrize("ends", ["az0{}-az0{}", "AZ{}_AZ{}", "zone-{}-to-zone-{}", "10.{}.0.4_to_10.{}.0.5"])
+@pytest.mark.parametrize("odd", ["{}-az3", "{}_az3", "{}-to-zone-3", "{}_to_10.9.9.9", "{}_copy"])
+def test_two_names_that_do_not_fit_never_empty_the_draft(ends: str, odd: str, tmp_path: Path) -> None:
+    """The pattern of the others would read the odd names as well, so the others get entries instead."""
+    pairs = [("1", "2"), ("2", "1"), ("2", "3"), ("3", "2")]
+    logs = {f"ping_{ends.format(*zones)}_{repeat}.txt": zones for zones in pairs for repeat in (1, 2)}
+    strange = [f"ping_{odd.format(ends.format(*zones))}_9.txt" for zones in pairs[:2]]
+    (tmp_path / "study.toml").write_text(_draft([*logs, *strange]), "utf-8")
+    manifest = read_manifest(tmp_path)
+    for path, (near, far) in logs.items():
+        run: dict[str, object] = {"heading": None}
+        assert manifest.describe(run, path) == [], path
+        if "10." in ends:
+            assert (run["client"], run["server"]) == (f"10.{near}.0.4", f"10.{far}.0.5")
+        else:
+            assert (run["zone"], run["peer_zone"]) == (near, far)
+
+
+def test_folders_named_by_addresses_are_no_scenarios() -> None:
+    described = _assigned(["10.1.0.4_to_10.2.0.5/ping.log", "10.1.0.4_to_10.3.0.5/ping.log"])
+    assert {key for values in described.values() for key in values} == {"client", "server"}

@@ -8,9 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import azlatency as az
 from azlatency.studies.imports import importer
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import STAMP_FILE, load
@@ -69,3 +71,21 @@ def test_tables_of_another_layout_are_written_anew(study: Path, out: Path, monke
     import_study("cni", [study], out=out)
     monkeypatch.undo()
     assert import_study("cni", [study], out=out).parsed == 20
+
+
+def test_a_frequency_table_names_the_log_and_the_run_that_it_belongs_to(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("1.0.1-P-json.log", "1.0.1-P-n5000.json"):
+        shutil.copy(FIXTURES / "lagscope" / name, folder / name)
+    (folder / "1.0.1-P-json.log").rename(folder / "1.0.1-P-n5000.log")
+    az.import_study("mine", [folder], out=tmp_path)
+    study = az.load("mine", processed=tmp_path)
+    (run_id,) = az.latency(study).index
+    (text,) = study.events.loc[study.events["code"] == "same_run_as_log", "text"]
+    assert text == f"this file and 1.0.1-P-n5000.log describe the same run ({run_id}); count only one of them"
+    assert set(az.studies.frequency_tables(study)["run_id"]) == {run_id}
+    (folder / "1.0.1-P-n5000.log").unlink()
+    az.import_study("mine", [folder], out=tmp_path)
+    (text,) = (events := az.load("mine", processed=tmp_path).events).loc[events["code"] == "same_run_as_log", "text"]
+    assert text.startswith("this file and the log of lagscope describe")

@@ -11,7 +11,7 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.studies.runs import key
-from azlatency.studies.runs.path import Path as NetworkPath
+from azlatency.studies.runs.path import NetworkPath
 
 #: The prompt above a log, its command, and the log.
 COMMANDS = {

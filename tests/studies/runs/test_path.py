@@ -8,9 +8,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-import azlatency as az
 from azlatency.studies.runs import path as path_module
-from azlatency.studies.runs.path import Endpoint, Path, name_paths
+from azlatency.studies.runs.path import Endpoint, name_paths
+from azlatency.studies.runs.path import NetworkPath as Path
 
 
 def test_examples_print_what_they_show() -> None:
@@ -36,7 +36,7 @@ def test_paths_sort_by_their_text() -> None:
 
 def test_printed_forms() -> None:
     path = Path.between("az1", "az3")
-    assert (str(path), repr(path), f"{path:>12}") == ("az1 → az3", "Path('az1 → az3')", "   az1 → az3")
+    assert (str(path), repr(path), f"{path:>12}") == ("az1 → az3", "NetworkPath('az1 → az3')", "   az1 → az3")
     assert str(Path(Endpoint(machine="az1"))) == "az1 → ?" and Path(Endpoint(machine="az1")).is_unknown
     assert str(Path()) == "? → ?" and Path().is_unknown
 
@@ -56,10 +56,14 @@ def test_reversed() -> None:
 
 
 def test_paths_in_a_frame() -> None:
-    frame = pd.DataFrame({"path": [Path.between("b", "a"), Path.between("a", "b"), Path.parse("b->a")], "x": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {
+            "path": [Path.between("b", "a"), Path.between("a", "b"), Path.parse("b->a")],
+            "x": [1, 2, 3],
+        }
+    )
     assert frame.groupby("path")["x"].sum().to_dict() == {"a → b": 2, "b → a": 4}
     assert list(frame[frame["path"] == "b → a"]["x"]) == [1, 3]
-    assert az.Path is Path
 
 
 # --- distinct names for distinct paths
@@ -93,7 +97,11 @@ def test_the_same_private_address_in_two_regions_is_two_machines() -> None:
 
 def test_a_scenario_of_several_paths_does_not_replace_their_ends() -> None:
     ends = [end(region=region) for region in ("us-central1", "us-east1", "us-west1")]
-    paths = [Path(ends[0], ends[1], "gcp"), Path(ends[1], ends[2], "gcp"), Path(ends[0], ends[1], "other")]
+    paths = [
+        Path(ends[0], ends[1], "gcp"),
+        Path(ends[1], ends[2], "gcp"),
+        Path(ends[0], ends[1], "other"),
+    ]
     assert texts(*paths) == ["gcp: us-central1 → us-east1", "gcp: us-east1 → us-west1", "other"]
     machines = [Path(end(name), end("10.0.0.9"), "both") for name in ("10.0.0.4", "10.0.0.5")]
     assert texts(*machines) == ["both: 10.0.0.4 → 10.0.0.9", "both: 10.0.0.5 → 10.0.0.9"]

@@ -21,6 +21,7 @@ import fsspec
 import pytest
 from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.studies.imports.changes import changed_since_import
@@ -393,3 +394,19 @@ def test_the_command_line_reads_s3_on_a_dask_cluster(
     assert done.returncode == 0, done.stderr
     assert f"-> s3://{BUCKET}/t/cni, data version" in done.stdout
     assert stored_tables(s3, f"{BUCKET}/t/cni") == local_tables(out / "cni")
+
+
+def test_a_file_url_is_a_folder_of_this_machine(tmp_path: Path) -> None:
+    shutil.copy(next((FIXTURES / "ping").glob("*.log")), tmp_path / "x.log")
+    summary = az.import_study("mine", [(tmp_path / "x.log").as_uri()], out=tmp_path.as_uri())
+    assert summary.folder == tmp_path / "mine" and (tmp_path / "mine" / "runs.parquet").is_file()
+    assert len(az.load("mine", processed=tmp_path.as_uri()).runs) == 1
+    with pytest.raises(az.LogError, match=r"names another machine; write file:///folder"):
+        az.import_study("mine", ["file://host/x.log"], out=tmp_path)
+
+
+def test_an_unknown_study_names_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "zones").mkdir()
+    (tmp_path / "zones" / "import.json").write_text("{}")
+    with pytest.raises(az.LogError, match=r"not found; did you mean 'zones'\? Known studies: zones\."):
+        az.load("zonse", processed=tmp_path)

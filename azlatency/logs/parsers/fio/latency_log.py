@@ -191,7 +191,7 @@ def _write_rates(run: Run, rows: _Rows) -> None:
         if end > start:
             rate = quantity(str(value), "fio KiB/s").value
             columns = {"stream": _STREAMS[stream], "start_ns": start, "end_ns": end, "line": line}
-            run.add_interval(**columns, throughput_printed=8 * rate, omitted=False)
+            run.add_interval(**columns, throughput_printed_bit_s=8 * rate, omitted=False)
         previous[stream] = end
 
 

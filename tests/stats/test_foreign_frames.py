@@ -1,0 +1,46 @@
+"""A frame of another library is refused by name, with what to pass instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from helpers.small_frames import runs
+
+import azlatency as az
+
+USES: dict[str, Callable[[object], object]] = {
+    "latency": az.latency,
+    "key": az.key,
+    "summarize": az.summarize,
+    "compare": lambda frame: az.compare(frame, frame),
+    "asymmetry": az.asymmetry,
+    "baseline": lambda frame: az.baseline(frame, []),
+    "plan": az.plan,
+    "quantiles": az.quantiles,
+    "agreement": az.stats.agreement,
+    "histories": az.stats.histories,
+    "compare_imports": lambda frame: az.stats.compare_imports(frame, frame),
+    "compare_rounds_of": az.stats.compare_rounds_of,
+    "printed_quantiles": lambda frame: az.stats.printed_quantiles(frame, frame),
+    "typical_run": az.stats.typical_run,
+    "run_table": az.studies.run_table,
+    "client_side_runs": az.studies.client_side_runs,
+    "chart": lambda frame: az.charts.latency_forest(frame, []),
+    "table": lambda frame: az.tables.latency.paths(frame, []),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_frames_of_other_libraries_are_refused_by_name(use: Callable[[object], object]) -> None:
+    frame = runs(run_id=["r1", "r2", "r3", "r4"])
+    for foreign, message in (
+        (pl.from_pandas(frame), r"^polars\.DataFrame is not a frame of pandas; pass its to_pandas\(\), and for"),
+        (pa.Table.from_pandas(frame), r"^pyarrow\.Table is not a frame of pandas; pass its to_pandas\(\), and for"),
+        (duckdb.from_df(frame), r"^duckdb\.DuckDBPyRelation is not a frame of pandas; pass its df\(\), and for"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            use(foreign)

@@ -1,0 +1,171 @@
+"""Every public frame can be written and read by other libraries, and merged with the runs that it describes."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from helpers.places import ROOT
+
+import azlatency as az
+
+PROCESSED = ROOT / "data" / "processed"
+EXPECTED = [{"metric": "rtt_mean", "relation": "at_most", "high": 1e6, "unit": "ns"}]
+
+
+@pytest.fixture(scope="module")
+def study() -> az.Study:
+    return az.studies.select(az.load("emulated-zones", processed=PROCESSED), "az1a -> az2a, az2a -> az1a, az1a -> az3a")
+
+
+Frames = Callable[[az.Study, pd.DataFrame], pd.DataFrame]
+#: The frame of each public function that returns a frame or results.
+FRAMES: dict[str, Frames] = {
+    "latency": lambda study, runs: runs,
+    "throughput": lambda study, runs: az.throughput(study),
+    "key": lambda study, runs: az.key(runs),
+    "run_table": lambda study, runs: az.studies.run_table(study),
+    "client_side_runs": lambda study, runs: az.studies.client_side_runs(az.studies.run_table(study)),
+    "configured_links": lambda study, runs: az.studies.configured_links(study),
+    "recorded_round_trips": lambda study, runs: az.studies.recorded_round_trips(study),
+    "frequency_tables": lambda *_: az.studies.frequency_tables(az.load("aws-euwest1-lagscope", processed=PROCESSED)),
+    "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]).to_frame(),
+    "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]).to_frame(),
+    "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}).to_frame(),
+    "asymmetry": lambda study, runs: az.asymmetry(study).to_frame(),
+    "asymmetry of pairs": lambda study, runs: az.asymmetry(study)[0].pairs.to_frame(),
+    "baseline": lambda study, runs: az.baseline(study, EXPECTED).to_frame(),
+    "plan": lambda study, runs: az.plan(runs).to_frame(),
+    "agreement": lambda study, runs: az.stats.agreement(study).to_frame(),
+    "against": lambda study, runs: az.stats.against(az.stats.agreement(study), runs["method"].iloc[0]).to_frame(),
+    "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(
+        study.quantiles, study.metrics, labels=runs
+    ).to_frame(),
+    "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
+    "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
+    "shift_function": lambda study, runs: az.stats.shift_function(*_two_curves(study)).to_frame(),
+    "histories": lambda study, runs: az.stats.histories(runs).to_frame(),
+    "confirm_by_path": lambda study, runs: az.stats.confirm_by_path(runs).to_frame(),
+    "compare_imports": lambda study, runs: az.stats.compare_imports(
+        runs[runs["round"] > 4], runs[runs["round"] <= 4]
+    ).to_frame(),
+    "compare_rounds_of": lambda study, runs: az.stats.compare_rounds_of(runs).to_frame(),
+    **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},
+}
+
+
+def _two_curves(study: az.Study) -> tuple[az.stats.Results, az.stats.Results]:
+    near, far = (samples["rtt_ns"].to_numpy() for _, samples in itertools.islice(study.samples.groupby("run_id"), 2))
+    return az.quantiles(near, (0.25, 0.5)), az.quantiles(far, (0.25, 0.5))
+
+
+def test_every_public_function_that_returns_a_table_is_tested() -> None:
+    returned = {
+        name
+        for module in (az, az.studies, az.stats)
+        for name in module.__all__
+        if inspect.isfunction(function := getattr(module, name))
+        and str(function.__annotations__["return"]).startswith(("pd.DataFrame", "Results"))
+    }
+    assert returned <= set(FRAMES)
+
+
+@pytest.fixture(scope="module", params=FRAMES)
+def frame(request: pytest.FixtureRequest, study: az.Study) -> pd.DataFrame:
+    made = FRAMES[request.param](study, az.latency(study))
+    made.attrs["name"] = request.param
+    return made.reset_index() if made.index.name else made
+
+
+def same(frame: pd.DataFrame, other: pd.DataFrame) -> None:
+    assert len(frame.columns)
+    pd.testing.assert_frame_equal(frame, other.astype(frame.dtypes.to_dict()), check_names=False, rtol=1e-14)
+
+
+def test_columns_have_one_type(frame: pd.DataFrame) -> None:
+    assert not [name for name, kind in frame.dtypes.items() if kind is np.dtype(object)]
+
+
+def test_parquet_and_feather(frame: pd.DataFrame, tmp_path: Path) -> None:
+    frame.to_parquet(tmp_path / "frame.parquet")
+    same(frame, pd.read_parquet(tmp_path / "frame.parquet"))
+    frame.to_feather(tmp_path / "frame.feather")
+    same(frame, pd.read_feather(tmp_path / "frame.feather"))
+
+
+def test_arrow(frame: pd.DataFrame) -> None:
+    same(frame, pa.Table.from_pandas(frame).to_pandas())
+
+
+def test_polars(frame: pd.DataFrame) -> None:
+    same(frame, pl.from_pandas(frame).to_pandas())
+
+
+def test_duckdb(frame: pd.DataFrame) -> None:
+    with duckdb.connect() as database:
+        database.register("frame", frame)
+        same(frame, database.sql("select * from frame").df())
+
+
+def test_csv(frame: pd.DataFrame) -> None:
+    dates = [name for name, kind in frame.dtypes.items() if str(kind).startswith("datetime")]
+    types = {name: kind for name, kind in frame.dtypes.items() if name not in dates}
+    text = frame.to_csv(index=False)
+    # An empty text is read as a missing one.
+    read = pd.read_csv(io.StringIO(text), dtype=types, parse_dates=dates, keep_default_na=False, na_values={
+        name: [""] for name in frame.columns if not (frame[name] == "").any()
+    })  # fmt: skip
+    same(frame, read)
+
+
+def test_text_methods_work_on_paths(study: az.Study) -> None:
+    runs = az.latency(study)
+    assert runs["path"].dtype == "str" and runs["path"].str.contains("az1a").all()
+    assert (runs["client_end"] + " → " + runs["server_end"] == runs["path"]).all()
+
+
+def test_results_merge_with_their_runs(frame: pd.DataFrame, study: az.Study) -> None:
+    runs = pd.concat([az.latency(study), az.throughput(study, sender_only=True)]).reset_index()
+    shared = [name for name in ("run_id", "path", "method") if name in frame.columns]
+    if (
+        frame.attrs["name"] in ("configured_links", "table sources", "frequency_tables", "table histograms")
+        or not shared
+    ):
+        pytest.skip("not of these runs")
+    if "run_id" in shared:
+        runs = pd.concat([runs[["run_id", *shared[1:]]], az.studies.run_table(study).reset_index()[["run_id"]]])
+        shared = ["run_id"]
+    if "path" in shared and (frame["path"] == "all paths").all():
+        shared = ["method"]
+    rows = frame[frame[shared].notna().all(axis=1)]
+    merged = rows.merge(runs[shared].drop_duplicates(), on=shared)
+    assert len(merged) == len(rows) > 0
+
+
+#: Columns that are identifiers of pandas, or the unnamed index of results.
+UNNAMED = {"index", "level_0"}
+
+
+def test_every_column_is_described(frame: pd.DataFrame) -> None:
+    described = frame.attrs["columns"]
+    assert set(frame.columns) - UNNAMED <= set(described)
+    assert all(text.endswith((".", "Source: computed.")) for text in described.values())
+
+
+def test_the_descriptions_travel_in_parquet(study: az.Study, tmp_path: Path) -> None:
+    runs = az.latency(study)
+    runs.to_parquet(tmp_path / "runs.parquet")
+    assert pd.read_parquet(tmp_path / "runs.parquet").attrs["columns"] == runs.attrs["columns"]
+    assert runs[runs["n"] > 10].attrs["columns"]["median_ns"].endswith("Unit: ns. Source: log.")
+    field = pa.parquet.read_schema(study.folder / "intervals.parquet").field("throughput_bit_s")
+    assert field.metadata[b"unit"] == b"bit/s" and field.metadata[b"description"].startswith(b"Rate in the interval")

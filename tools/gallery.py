@@ -1,0 +1,126 @@
+"""Write docs/charts.md: each chart with the lines that draw it, and when to use it; and its picture in docs/images/charts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import azlatency as az
+from azlatency.report.objects import Chart
+
+DOCS = Path(__file__).parents[1] / "docs"
+_HEAD = """# Chart gallery
+
+Every chart is a function of `az.charts`: results and frames in, one chart out, with a caption and a text alternative that contains the numbers. In a notebook, a
+chart shows itself; elsewhere, `chart.save("name.pdf")` writes SVG, PDF or PNG, and `chart.figure` is a matplotlib figure. All examples start with:
+
+```python
+{start}
+```
+
+## Make it yours
+
+Every function also takes these arguments (`help(az.charts.Options)`):
+
+| argument | meaning |
+|---|---|
+| `ax=`, `axes=`, `figure=` | where to draw: your axes, or your figure or subfigure, which keep their size |
+| `title=` | your title instead of the result in words; `""` for none |
+| `xlim=`, `ylim=`, `log="x"` | limits of the axes; `log=""` makes all linear |
+| `order=` | names of the rows from the top |
+| `palette=` | the name of a palette of seaborn, a list of colours, or a colour for each path |
+| `width="single"`, `"double"` | one column (3.5 in) or the page (7.2 in) of a journal |
+| `theme="dark"`, `"print"` | colours on a dark ground; or without grid and title, for a paper |
+
+`plt.style.context` and `rcParams` that you change count more than the style of the project.
+
+```python
+figure, (left, right) = plt.subplots(1, 2, layout="constrained")
+az.charts.latency_forest(runs, estimates, ax=left, palette="deep", title="")
+az.charts.zone_map(pairs, ax=right)
+```
+"""
+START = """import azlatency as az
+
+study = az.load("emulated-zones")
+runs = az.latency(study)
+runs = runs[runs["tool"] == "sockperf"]
+estimates = az.summarize(runs, by=["path", "method"])"""
+
+
+class Example(NamedTuple):
+    """A chart: its function, when to use it, and the lines that draw it, the chart in the last one."""
+
+    name: str
+    use: str
+    code: str
+
+
+EXAMPLES = (
+    Example("latency_forest", "The typical round trip of each path with its interval, and every run as a dot. Start here.",
+            "az.charts.latency_forest(runs, estimates)"),
+    Example("throughput_forest", "The same for goodput.",
+            "streams = az.throughput(study)\naz.charts.throughput_forest(streams, az.summarize(streams, by=[\"path\", \"method\"]))"),
+    Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
+            "levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))\n"
+            "az.charts.zone_map(az.stats.zone_pairs(study, runs, levels))"),
+    Example("zone_matrices", "Which initiator sees which time to which zone: the heat map of both directions.",
+            "az.charts.zone_matrices(az.asymmetry(runs))"),
+    Example("asymmetry_forest", "Whether the two directions of a pair differ.", "az.charts.asymmetry_forest(az.asymmetry(runs))"),
+    Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
+            "labels = runs[[\"path\", \"method\"]]\n"
+            "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
+    Example("tail_curves", "The share of packets above each time, with the fitted tail.",
+            "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
+            "tails = az.stats.tail_by_run.fit_tails(study, echoes, limit=1e6)\naz.charts.tail_curves(tails, limit=1e6)"),
+    Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
+            "pings = az.latency(study).query(\"tool == 'ping'\")\n"
+            "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),
+    Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
+            "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
+    Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
+            "az.charts.runs_in_order(az.stats.histories(runs))"),
+    Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
+            "az.charts.changes_forest(az.stats.compare_rounds_of(az.latency(study)))"),
+    Example("agreement_plot", "How far two tools agree on the same paths.",
+            "az.charts.agreement_plot(az.stats.agreement(study))"),
+    Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
+            "az.charts.runs_needed_forest(az.plan(runs))"),
+)  # fmt: skip
+
+
+def page(examples: tuple[Example, ...] = EXAMPLES) -> str:
+    """Return the text of the page."""
+    parts = [_HEAD.format(start=START)]
+    for example in examples:
+        picture = f"![{example.use}](images/charts/{example.name}.png)"
+        parts.append(f"## `{example.name}`\n\n{example.use}\n\n```python\n{example.code}\n```\n\n{picture}\n")
+    return "\n".join(parts)
+
+
+def draw(example: Example, names: dict[str, Any]) -> Chart:
+    """Run the lines of an example, and return its chart."""
+    *lines, last = example.code.split("\n")
+    exec("\n".join(lines), names)
+    chart = eval(last, names)
+    if not isinstance(chart, Chart):
+        raise TypeError(f"{example.name}: {chart}")
+    return chart
+
+
+def start() -> dict[str, Any]:
+    """Return the names that all examples use."""
+    names: dict[str, Any] = {"az": az}
+    exec(START, names)
+    return names
+
+
+if __name__ == "__main__":
+    folder = DOCS / "images" / "charts"
+    folder.mkdir(exist_ok=True)
+    common = start()
+    for each in EXAMPLES:
+        (folder / f"{each.name}.png").write_bytes(draw(each, dict(common)).png(60))
+    (DOCS / "charts.md").write_text(page(), "utf-8")
+    sys.stdout.write(f"{len(EXAMPLES)} charts\n")
