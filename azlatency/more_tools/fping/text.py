@@ -61,8 +61,8 @@ class FpingText(RuleReader):
             is_total = "round trip time)" in line.text and len(self.hosts) == 1
             if not is_total or (match := _TOTAL_TIME.fullmatch(line.text.strip())) is None:
                 return super().read(line)
-            (host,) = self.hosts.values()  # the totals over all hosts are those of the only one
-            host.record_extreme(match[2], match[1], line.number)
+            (only,) = self.hosts.values()  # the totals over all hosts are those of the only one
+            only.record_extreme(match[2], match[1], line.number)
             return DATA
         host, _, values = line.text.strip().partition(" : ")
         tokens = values.split()
