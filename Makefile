@@ -109,7 +109,7 @@ bench-store: ## show the last result of make bench in docs/benchmarks.md, and co
 	@$(PY) -m benchmarks.results
 
 .PHONY: coverage
-coverage: setup ## simulate how often intervals and verdicts are right; update docs/questions/truth.md (takes minutes)
+coverage: setup ## simulate how often verdicts are right; update docs/questions/truth.md (takes minutes)
 	@$(PY) tools/coverage
 
 .PHONY: loading

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from azlatency import __version__
-from azlatency.gate.verdict import NO_EXACT_TEST, VERDICTS, Cell, Judgement, Row, RowVerdict
+from azlatency.gate.verdict import T_INTERVAL, VERDICTS, Cell, Judgement, Row, RowVerdict
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import SHORT, explain
 from azlatency.studies.format import format_value, printable
@@ -84,7 +84,7 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "needed": _runs_needed,
     "scope": lambda row: row.comparison.scope.replace("_", " "),
     "flags": lambda row: ", ".join(
-        dict.fromkeys(_T_ONLY if code in NO_EXACT_TEST else SHORT[code] for code in row.comparison.codes)
+        dict.fromkeys(_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row.comparison.codes)
     ),
 }
 
@@ -99,7 +99,7 @@ def _notes(judgement: Judgement) -> list[str]:
         "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. The runs are the replicates. Changed: the ratio is beyond the margin of "
-        f"{judgement.margin} (exact Wilcoxon test at the margin, Holm's method over all rows). No change: two "
+        f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
         "one-sided tests show that the ratio is within the margin. Latencies are round-trip times. The comparison does "
         "not show the cause: hosts and time of day may differ as well.",
         *(f"{remark}." for remark in judgement.remarks),
@@ -111,10 +111,10 @@ def _notes(judgement: Judgement) -> list[str]:
             "the margin stays inconclusive."
         )
     codes = dict.fromkeys(code for row in judgement.rows for code in row.comparison.codes)
-    notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in NO_EXACT_TEST))]
-    if NO_EXACT_TEST & set(codes):
+    notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]
+    if T_INTERVAL & set(codes):
         notes.append(
-            f"{_T_ONLY}: fewer than six runs on a side; the verdict uses Welch's t interval, which assumes that the "
+            f"{_T_ONLY}: two or three runs on a side; the verdict uses Welch's t interval, which assumes that the "
             "logarithms of the run values are normally distributed."
         )
     for side, names in (("base", judgement.only_in_base), ("candidate", judgement.only_in_candidate)):

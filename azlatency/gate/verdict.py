@@ -4,11 +4,10 @@ Runs of the same path and method are compared; the runs are the replicates, so e
 row has one of four verdicts:
 
 ``beyond``
-    The ratio lies beyond the margin: an exact Wilcoxon test at the margin from six runs on each side, else Welch's t on
-    logarithms, with Holm's correction over all rows. Where the runs of all rows resemble the ones before them, or there
-    are fewer than six on a side, the test allows for that, as does the verdict that the two sides differ at all.
+    The ratio lies beyond the margin: a one-sided test that belongs to the interval of `azlatency.compare`, with Holm's
+    correction over all rows.
 ``within``
-    Two one-sided tests of the same kind show that the ratio lies inside the margin.
+    The interval at twice the error (90 % for 95 %) lies inside the margin: two one-sided tests.
 ``undetermined``
     Neither: there are too few runs, or they vary too much, or the ratio is close to the margin. The row says how many
     runs are needed.
@@ -30,9 +29,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
-from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
-from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
@@ -80,8 +77,8 @@ _REFUSALS = {
     "not_positive",
     "loss_censored",
 }
-#: Too few runs for an exact test. This does not prevent a verdict: it then rests on the t interval.
-NO_EXACT_TEST = frozenset({"cannot_reach_alpha", "few_runs", "two_runs"})
+#: Too few runs for ranks. This does not prevent a verdict: it then rests on the t interval.
+T_INTERVAL = frozenset({"few_runs", "two_runs"})
 _MEASURED = {"latency": latency, "throughput": throughput}
 #: At most this many paths are listed if none matches.
 _PATHS_NAMED = 8
@@ -130,7 +127,7 @@ class Row:
         codes = self.comparison.codes
         if self.verdict == "refused":
             return "; ".join(explain(codes))
-        return "; ".join([*(SHORT[code] for code in codes if code not in NO_EXACT_TEST), self._next_measurement()])
+        return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), self._next_measurement()])
 
     def _next_measurement(self) -> str:
         plan = self.plan
@@ -306,7 +303,6 @@ def judge(
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
     _check_filters(seen, tool, path)
-    remarks |= dict.fromkeys(_too_many_rows([item.comparison for item in compared], confidence))
     if not compared:
         nothing_common = not metrics and not on_both_sides
         remarks |= dict.fromkeys(
@@ -341,19 +337,6 @@ def _no_metric(base: Study, candidate: Study) -> list[str]:
         methods = ", ".join(f"{count} × {method}" for method, count in counts.items())
         remarks.append(f"The {side} has the runs {methods}")
     return remarks
-
-
-def _too_many_rows(comparisons: Sequence[Comparison], confidence: float) -> list[str]:
-    """Say how many runs a change needs if the smallest p-value of the ranks is too large for this many rows."""
-    rows = sum("beyond_p" in comparison.ratio.diagnostics for comparison in comparisons)
-    runs = rounds_needed(max(1, math.ceil(rows / 2)), confidence, paired=False)
-    few = sum(
-        FEWEST_FOR_RANKS <= min(comparison.labels["runs_after"], comparison.labels["runs_before"]) < runs
-        for comparison in comparisons
-    )
-    if not few:
-        return []
-    return [f"{few} of {rows} rows cannot show a change: Holm's method over them needs {runs} runs on each side"]
 
 
 def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:

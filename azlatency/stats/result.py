@@ -44,8 +44,8 @@ _CODES = {
     "two_runs": ("two runs", "two runs give a very wide interval, which assumes normally distributed logarithms"),
     "few_runs": (
         "few runs",
-        "fewer than six runs, so the interval assumes independent runs and normally distributed logarithms of their "
-        "values",
+        "so few runs that the interval assumes normally distributed logarithms of their values; measure at least six "
+        "runs",
     ),
     "outlying_run": (
         "outlying run",
@@ -53,27 +53,13 @@ _CODES = {
     ),
     "dependent_runs": (
         "dependent in time",
-        "runs resemble the runs before them, so the interval is widened; spread the runs over more time",
-    ),
-    "dependence_possible": (
-        "dependence possible",
-        "so few runs cannot exclude that each resembles the one before (an autocorrelation of 0.5 or more), and then "
-        "the interval is too short; measure more runs or more paths, spread over more time",
+        "runs resemble the runs before them, and the interval may be too short although it is widened; spread the runs "
+        "over more time, or alternate both sides in rounds",
     ),
     "close_runs": (
         "close by chance?",
         "these few runs agree more closely than those of the other paths do, so the interval is that of the variance "
         "of all paths; measure at least six runs",
-    ),
-    "dependence_unresolved": (
-        "dependence open",
-        "so few runs cannot exclude that each resembles the one before, and then the interval is too short for a "
-        "firmer verdict; measure more runs, spread over more time",
-    ),
-    "if_weakly_dependent": (
-        "if weakly dependent",
-        "the verdict would not hold if each run resembled the one before strongly (an autocorrelation of up to 0.8), "
-        "which so few runs cannot exclude; measure more runs, spread over more time",
     ),
     "order_assumed": (
         "order assumed",
@@ -86,14 +72,14 @@ _CODES = {
         "neighbours",
     ),
     "one_machine_pair": (
-        "one pair of machines",
-        "the same two machines measured every round, so a difference between them cannot be told from a difference "
-        "between the directions; add more pairs of machines, or control pairs within one zone",
+        "these two machines",
+        "the same two machines measured every round, so the result is about them; zone or machine: not separable; for "
+        "zones, add more pairs of machines, or several control pairs within one zone",
     ),
     "one_control_pair": (
         "one control pair",
-        "one control pair shows only roughly how much machines differ, so the interval describes these machines, and "
-        "only a difference far beyond that of the control pair counts; add more control pairs within one zone",
+        "one control pair does not show how much machines differ, so the result is about these two machines; zone or "
+        "machine: not separable; add more control pairs within one zone",
     ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "few_effective": (
@@ -415,8 +401,8 @@ class Comparison(Result):
         Follows from intervals, never from ``p`` alone. ``undetermined`` reads as "inconclusive".
     margin : float
         Relative margin that is practically equivalent; 0.05 is 5 %.
-    p, attainable_p : float or None
-        p-value of the test named in ``method``, and the smallest that data of this size can give.
+    p : float or None
+        p-value of "the ratio is 1" that belongs to the interval.
     scope : {"within_run", "across_runs"}
         What the verdict is about: these connections, or the paths.
     method : str
@@ -425,6 +411,8 @@ class Comparison(Result):
         Flags, keys of `CODES`.
     labels : dict
         Columns that identify the result in a frame.
+    inner : tuple of float or None
+        Interval of the ratio at twice the error (90 % for 95 %), which decides on equivalence: two one-sided tests.
     """
 
     what: str
@@ -433,16 +421,17 @@ class Comparison(Result):
     verdict: Verdict
     margin: float
     p: float | None
-    attainable_p: float | None
     scope: Scope
     method: str
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
+    inner: tuple[float | None, float | None] = (None, None)
 
     ROW: ClassVar[Row] = (
         "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
         ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
-        ("difference_high", "difference.high"), ("unit", "difference.unit"), "p", "attainable_p", "scope",
+        ("difference_high", "difference.high"), ("unit", "difference.unit"), ("inner_low", "inner.0"),
+        ("inner_high", "inner.1"), "p", "scope",
         ("statistic", "method"),
     )  # fmt: skip
 
@@ -453,6 +442,9 @@ class Comparison(Result):
         if ratio.low is None or ratio.high is None:
             return f"{self.what}: ratio {format_value(ratio.estimate)}, no interval, {size}{self.flag_note}"
         interval = format_estimate(ratio.estimate, ratio.low, ratio.high, confidence=ratio.confidence)
+        if self.verdict == "equivalent" and None not in self.inner:
+            # The interval that decides is the one that a reader sees.
+            interval = format_estimate(ratio.estimate, *self.inner, confidence=2 * ratio.confidence - 1)
         if self.verdict not in ("different", "different_within_margin"):
             margin = f"{VERDICTS[self.verdict]} at a margin of {100 * self.margin:g} %"
             return f"{self.what}: {margin}, ratio {interval}, {size}{self.flag_note}"

@@ -20,7 +20,18 @@ from azlatency.studies.runs.path import NetworkPath
 FOLDER = ROOT / "docs" / "questions"
 PAGES = sorted(FOLDER.glob("*.md"))
 #: Words in code type that are not flags.
-LABELS = ("within_run", "across_runs", "different_within_margin", "ljung_box_p", "verdict_alone")
+LABELS = (
+    "within_run",
+    "across_runs",
+    "different_within_margin",
+    "ljung_box_p",
+    "verdict_alone",
+    "machine_spread",
+    "ratio_low",
+    "ratio_high",
+    "inner_low",
+    "inner_high",
+)
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
+from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.runs.path import route
 
@@ -17,13 +18,13 @@ _MOST_METHODS, _MOST_PAIRS = 2, 4
 _FLAGGED = {
     "dependent_runs": "Neighbouring rounds resemble each other, by a test over all pairs of a method: {}. Their "
     "intervals are widened; spread the rounds over more time.",
-    "one_machine_pair": "One pair of machines measured every round, so machines and directions cannot be told apart: "
-    "{}. Measure control pairs within a zone or several pairs of machines.",
-    "one_control_pair": "One control pair shows only roughly how much machines differ, so the intervals describe these "
-    "machines and small differences stay inconclusive: {}. Measure two or more control pairs.",
+    "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
+    "separable): {}. For zones, measure several control pairs within a zone or several pairs of machines.",
+    "one_control_pair": "One control pair does not show how much machines differ, so the result is about these "
+    "machines (zone or machine: not separable): {}. Measure two or more control pairs.",
     "no_replication": "Measured in one round only, so not testable: {}.",
-    "cannot_reach_alpha": "Too few rounds for an exact test, so the verdicts rely on Student's *t*: {}. "
-    "The page on planning says how many rounds are needed.",
+    "few_runs": "Few rounds, so the intervals rely on Student's *t*: {}. The page on planning says how many are "
+    "needed.",
 }
 
 if TYPE_CHECKING:
@@ -85,8 +86,6 @@ def find(
     findings += _agreements(asymmetries)
     for code, text in _FLAGGED.items():
         flagged = [pair for _, pair in pairs if code in pair.codes]
-        if code == "one_control_pair":
-            flagged = [pair for pair in flagged if not _differs(pair)]
         if flagged:
             names = join_by_method((_pair(pair), pair.labels["method"]) for pair in flagged)
             findings.append(act(text.format(names)))
@@ -153,9 +152,14 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
     start, end, ratio = str(pair.labels["from"]), str(pair.labels["to"]), pair.ratio.estimate or math.nan
     if ratio < 1:
         start, end, ratio = end, start, 1 / ratio
-    verb, quantity = ("carries", "goodput") if asymmetry.metric == "throughput" else ("takes", "round trip")
-    method = asymmetry.labels["method"]
-    return f"{route(start, end)} {verb} **{ratio:.3g} times** the {quantity} of the reverse direction ({method})."
+    machines = ", between these machines" if ABOUT_MACHINES.intersection(pair.codes) else ""
+    method = f"{asymmetry.labels['method']}{machines}"
+    if asymmetry.metric == "throughput":
+        return f"{route(start, end)} carries **{ratio:.3g} times** the goodput of the reverse direction ({method})."
+    return (
+        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end "
+        f"({method}). This compares initiators, not one-way delays."
+    )
 
 
 def _undetectable_asymmetries(pairs: Sequence[tuple[Asymmetry, Comparison]], links: pd.DataFrame) -> list[Finding]:

@@ -90,11 +90,9 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
         Column("flags", attrgetter("codes"), words(flags)),
         Column("after against before", _sides),
         *ratio_columns(results[0].ratio.confidence),
-        Column("exact p", attrgetter("p"), number(".3f")),
+        Column("p", attrgetter("p"), number(".3f")),
     ]
     notes = [f"Margin ±{100 * results[0].margin:g} %.", *explain(codes_of(results))]
-    if any({"dependent_runs", "dependence_unresolved"}.intersection(result.codes) for result in results):
-        notes.append("The exact p is that of independent runs; verdicts that allow for dependence have none.")
     return Table("After over before (scope: across runs)", columns, results, notes, from_runs("typical"))
 
 

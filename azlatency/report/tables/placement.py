@@ -66,13 +66,9 @@ def changes(results: Sequence[Change], what: str) -> Table[Change] | Note:
         Column("conclusion", _conclusion),
     ]
     codes = codes_of(change.comparison for change in results if change.comparison is not None)
-    notes = explain(code for code in codes if code != "cannot_reach_alpha")
-    if "cannot_reach_alpha" in codes:
-        notes.append(
-            "Intervals and verdicts assume that the logarithms of run values are normally distributed; with so few "
-            "runs, an exact test cannot decide. The intervals are not adjusted for multiplicity: about one in 20 "
-            "misses the true ratio."
-        )
+    notes = explain(codes)
+    if codes:
+        notes.append("The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio.")
 
     def source(change: Change) -> list[Ref]:
         return [condition_ref(change.base), condition_ref(change.other)]

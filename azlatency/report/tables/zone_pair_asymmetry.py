@@ -188,9 +188,9 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
     unit = read_in(rows[0].unit)
 
     def codes(row: PairRow) -> list[str]:
-        # The verdict follows from Student's t where an exact test has too few rounds; the findings say so.
+        # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
         decided = row.comparison.verdict != "undetermined"
-        implied = (*_IMPLIED, "cannot_reach_alpha") if decided else _IMPLIED
+        implied = (*_IMPLIED, "few_runs") if decided else _IMPLIED
         return [code for code in row.comparison.codes if code not in implied]
 
     # A round with one direction only counts for that direction, and not for the ratio.

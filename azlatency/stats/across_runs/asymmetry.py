@@ -8,9 +8,9 @@ belong to the direction of the *data*, whichever side connected.
 
 Analysis by round: D_r = log M_ij - log M_ji of the same round, compared as in `azlatency.compare` (exact signed ranks
 from six rounds, else Student's t), with equivalence within a practical margin. Rounds of one pair of machines repeat
-the offset of these machines, so "different" also needs the spread between machines: control pairs within one zone, or
-several pairs of machines between the same zones (`direction_pairs`). Without them the verdict is inconclusive
-(``one_machine_pair``).
+the offset of these machines, so they answer for these two machines only (``one_machine_pair``). An answer for zones
+needs the spread between machines: several control pairs within one zone, or several pairs of machines between the same
+zones (`direction_pairs`).
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 
 METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
+#: Flags of pairs whose result is about the machines that were measured.
+ABOUT_MACHINES = frozenset({"one_machine_pair", "one_control_pair"})
 #: Added to a count of retransmits before the logarithm: a round without any is a value, too.
 COUNT_OFFSET = 0.5
 #: What a column measures, if not latency.
@@ -83,9 +85,10 @@ class Asymmetry(Result):
     index : float or None
         ||K|| / ||S||.
     pairs : Results of Comparison
-        i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, beyond
-        the spread between machines. The label ``verdict_alone`` is the verdict about these machines alone,
-        ``p_machines`` the p of the comparison with the spread between machines, adjusted for the family.
+        i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, and
+        beyond the spread between machines if that is known; otherwise it is about these machines
+        (``one_machine_pair``, ``one_control_pair``). The label ``verdict_alone`` is the verdict of the pair without its
+        family, ``machine_spread`` the spread between machines, ``p_machines`` the p of the comparison with it.
     null : Results of Comparison
         Control pairs within one zone.
     node_effects : tuple of Estimate
@@ -177,7 +180,9 @@ class Asymmetry(Result):
             verdict = "no pair of zones was measured in both directions"
         elif self.different:
             ratios = ", ".join(f"{pair.what} ({format_value(pair.ratio.estimate)}×)" for pair in self.different)
-            verdict = f"{subject} differ: {ratios}"
+            machines = any(ABOUT_MACHINES.intersection(pair.codes) for pair in self.different)
+            caveat = " between these machines; zone or machine: not separable" if machines else ""
+            verdict = f"{subject} differ: {ratios}{caveat}"
         elif self.symmetric_enough:
             verdict = f"{subject} are practically equivalent in {count_of(len(self.pairs), 'pair')}"
         else:
@@ -226,9 +231,10 @@ def asymmetry(
     Notes
     -----
     Round trips compare initiators, not one-way delays (flag ``initiator_only``). Rounds of one pair of machines cannot
-    tell the directions from the machines (flag ``one_machine_pair``): name the machines in the paths, state their
-    zones, and measure control pairs within a zone or several pairs of machines between two zones. With a single control
-    pair (``one_control_pair``), intervals describe these machines; the verdicts still allow for others.
+    tell the zones from the machines, so the result is about these machines (flag ``one_machine_pair``): for zones,
+    measure several control pairs within a zone, or several pairs of machines between two zones. With a single control
+    pair (``one_control_pair``), the result is also about these machines, and inconclusive if the control pair differs
+    as much.
 
     Examples
     --------
@@ -239,7 +245,7 @@ def asymmetry(
     >>> runs = pd.DataFrame({"path": ["a → b"] * 7 + ["b → a"] * 7, "round": rounds * 2, "median_ns": there + back})
     >>> pair = asymmetry(runs)[0].pairs[0]
     >>> pair.labels["verdict_alone"], pair.verdict, pair.codes
-    ('different', 'undetermined', ('one_machine_pair', 'initiator_only'))
+    ('different', 'different', ('one_machine_pair', 'initiator_only'))
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.across_runs.directions import data_path
-from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     is_frame,
@@ -34,6 +33,7 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.across_runs.search import smallest_number
 from azlatency.stats.across_runs.two_groups import Summary, summary
+from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS
 from azlatency.stats.result import Result, Results, Row, Scope
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of, format_interval, format_value

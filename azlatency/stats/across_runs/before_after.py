@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 #: Flags of a ratio, which say nothing where there is none.
-_OF_A_RATIO = frozenset({
-    "few_runs", "two_runs", "cannot_reach_alpha", "dependent_runs", "order_assumed", "dependence_unresolved",
-    "if_weakly_dependent",
-})  # fmt: skip
+_OF_A_RATIO = frozenset({"few_runs", "two_runs", "dependent_runs"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

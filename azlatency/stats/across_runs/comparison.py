@@ -1,7 +1,7 @@
 """Comparison of two sets of runs: the ratio with its interval, and the verdict within a practical margin.
 
-Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks from six runs on each
-side (or six rounds), else from Student's t on logarithms (`log_ratio`). Arithmetic means, which add up along a path,
+Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks, below four runs on
+each side (or six rounds) from Student's t on logarithms (`log_ratio`). Arithmetic means, which add up along a path,
 are compared by Welch's t and Fieller's interval.
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987
@@ -93,11 +93,9 @@ def compare(
     -------
     Comparison
         Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
-        ``unit_conflict``, ``type_p_mismatch`` …). ``p`` is that of the exact Wilcoxon test for independent runs, and
-        ``None`` if no data of this size can reach the level or the verdict does not rest on independent runs. Fewer
-        than six runs on a side are flagged ``few_runs``, runs that resemble their neighbours in time
-        ``dependent_runs``, verdicts that are weaker than that of the interval because the runs cannot exclude that they
-        do ``dependence_unresolved``, and verdicts that a strong dependence would change ``if_weakly_dependent``.
+        ``unit_conflict``, ``type_p_mismatch`` …). The verdict follows from the interval and the margin; ``p`` belongs
+        to the interval. Too few runs for ranks are flagged ``few_runs``, and runs that resemble their neighbours in
+        time ``dependent_runs``.
 
     Raises
     ------
@@ -108,11 +106,11 @@ def compare(
 
     Notes
     -----
-    From six runs on each side: the Hodges-Lehmann estimate on logarithms with the exact interval of the Wilcoxon test,
-    for paired rounds of the signed-rank test. Fewer: Welch's or Student's t on logarithms. The difference is the ratio
-    applied to the typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
-    The verdict on typical runs allows for runs that resemble the one before: for an AR(1) process with the estimated
-    lag-1 autocorrelation plus 0.75 standard errors, or with 0.5 for fewer than six runs.
+    The Hodges-Lehmann estimate on logarithms with the interpolated interval of the Wilcoxon test, for paired rounds the
+    exact interval of the signed-rank test. Two or three runs on each side, or fewer than six rounds: Welch's or
+    Student's t on logarithms. The interval allows for an autocorrelation between neighbouring runs: that of the runs,
+    shrunk towards 0.1 (rounds: towards 0). The difference is the ratio applied to the typical run of ``b``. Means:
+    Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
 
     Examples
     --------
@@ -120,7 +118,7 @@ def compare(
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> comparison = compare(candidate, base, unit="ns")
     >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.codes
-    ('different', 1.26, ('few_runs',))
+    ('different', 1.26, ())
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
@@ -214,7 +212,6 @@ class Setting(NamedTuple):
             verdict="undetermined",
             margin=parse_margin(self.margin)[0],
             p=None,
-            attainable_p=None,
             scope=ratio.scope,
             method=ratio.method,
             codes=ratio.codes,
@@ -238,25 +235,10 @@ def _conclude(
 
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
-    of_interval = verdict_of(*bounds, *inner, margin)
-    verdict, at_worst = (
-        verdict_of(*_exp(outer), *_exp(inner), margin) for outer, inner in (logs.cautious, logs.strongest)
-    )
-    diagnostics = {**diagnostics, **logs.diagnostics, "verdict_of_the_interval": of_interval}
-    for name, p in (("p", logs.p), ("beyond_p", logs.beyond)):
-        if p is not None:
-            diagnostics[name] = p
-    codes = list(logs.codes)
-    if verdict != of_interval:
-        codes.append("dependence_unresolved")
-    elif at_worst != verdict and "dependent_runs" not in codes:
-        codes.append("if_weakly_dependent")
-    # An exact p beside a verdict that allows for dependence would contradict it.
-    tested = not {"dependent_runs", "dependence_unresolved"}.intersection(codes)
-    if logs.attainable > 1 - setting.confidence:
-        codes.append("cannot_reach_alpha")
-        tested = False
-    ratio = _ratio(setting, estimate, bounds, n, logs.method, codes, diagnostics)
+    diagnostics = {**diagnostics, **logs.diagnostics}
+    if logs.beyond is not None:
+        diagnostics["beyond_p"] = logs.beyond
+    ratio = _ratio(setting, estimate, bounds, n, logs.method, logs.codes, diagnostics)
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
     difference = setting.estimate(
         typical * (estimate - 1), (low, high), unit=setting.unit, n=n, codes=logs.codes,
@@ -266,14 +248,14 @@ def _conclude(
         what=setting.what,
         ratio=ratio,
         difference=difference,
-        verdict=verdict,
+        verdict=verdict_of(*bounds, *inner, margin),
         margin=margin,
-        p=logs.exact_p if tested else None,
-        attainable_p=logs.attainable,
+        p=logs.p,
         scope="across_runs",
-        method=f"{logs.method}; {f'p: {logs.test}' if tested else 'no exact test'}",
+        method=logs.method,
         codes=ratio.codes,
         labels=dict(setting.labels),
+        inner=inner,
         run_ids=setting.run_ids,
     )
 
@@ -303,7 +285,7 @@ def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: in
     )  # fmt: skip
     ratio = _ratio(setting, value, bounds, n, MEAN_METHOD, codes, diagnostics)
     verdict = verdict_of(*bounds, *inner, margin)
-    return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin)
+    return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin, inner=inner)
 
 
 def _with_steps(

@@ -1,9 +1,10 @@
 """Comparison of both directions of each pair, for the whole family of pairs and beside the spread of machines.
 
 A pair of machines keeps its own offset over all rounds: one host answers faster, one connection takes the longer path.
-Rounds repeat that offset, so they cannot tell it from a difference between the directions; their p-value is small in
-50 to 74 % of cases without any difference. The yardstick is therefore the spread of offsets between machines: of
-control pairs within one zone, where no direction differs, and of several pairs of machines between the same zones.
+Rounds repeat that offset, so they show the difference of these machines and cannot tell it from a difference between
+the zones. The yardstick for zones is the spread of offsets between machines: of control pairs within one zone, where no
+direction differs, and of several pairs of machines between the same zones. Without one, or with a single control pair,
+the verdict is about these machines and says so.
 
 Source: studentized maximum modulus: Stoline & Ury, Technometrics 21:87 (1979).
 """
@@ -11,7 +12,7 @@ Source: studentized maximum modulus: Stoline & Ury, Technometrics 21:87 (1979).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ def orders_of_rounds(ways: Iterable[tuple[str, str]], cells: DirectedValues) -> 
         for way, (there, back) in sides.items()
         if there.in_order and len(there.values) >= FEWEST
     }
-    return dict(zip(series, shared_orders(list(series.values())), strict=True))
+    return dict(zip(series, shared_orders(list(series.values()), usual=0.0), strict=True))
 
 
 def _common_rounds(i: str, j: str, cells: DirectedValues, unit: str) -> tuple[RunValues, RunValues]:
@@ -88,10 +89,14 @@ def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
 
 
 class Yardstick(NamedTuple):
-    """Standard deviation of the log ratio of both directions between machines, and its degrees of freedom."""
+    """Standard deviation of the log ratio of both directions between machines, and its degrees of freedom.
+
+    ``covered``: the largest log ratio inside the interval of a control pair.
+    """
 
     spread: float
     df: int
+    covered: float = 0.0
 
     def p(self, log_ratio: float, family: int) -> float:
         """Return the p-value of the largest of ``family`` log ratios that share this yardstick."""
@@ -108,7 +113,7 @@ class Yardstick(NamedTuple):
 
 
 def machine_spread(
-    pairs: Iterable[tuple[tuple[str, str], Comparison]], control: Iterable[Comparison], zones: Mapping[str, str]
+    pairs: Iterable[tuple[tuple[str, str], Comparison]], control: Sequence[Comparison], zones: Mapping[str, str]
 ) -> Yardstick | None:
     """Return how much the log ratio of both directions varies between pairs of machines; ``None`` if unknown.
 
@@ -129,45 +134,48 @@ def machine_spread(
         middle = math.fsum(logs) / len(logs)
         squares += [(log - middle) ** 2 for log in logs]
         df += len(logs) - 1
-    return Yardstick(math.sqrt(math.fsum(squares) / df), df) if df else None
+    ends = [abs(math.log(end)) for pair in control for end in (pair.ratio.low, pair.ratio.high) if end and end > 0]
+    return Yardstick(math.sqrt(math.fsum(squares) / df), df, max(ends, default=0.0)) if df else None
 
 
 def adjust_family(
     pairs: list[tuple[tuple[str, str], Comparison]],
-    control: Iterable[Comparison],
+    control: Sequence[Comparison],
     zones: Mapping[str, str],
     setting: Setting,
 ) -> tuple[Comparison, ...]:
-    """Keep "different" only if it holds for the whole family of pairs and beyond the spread of machines."""
+    """Keep "different" only if it holds for the whole family of pairs, and beyond the spread of machines if known."""
     yardstick = machine_spread(pairs, control, zones)
     return tuple(_of_family(result, yardstick, len(pairs), setting) for _, result in pairs)
 
 
 def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, setting: Setting) -> Comparison:
-    """Return the comparison with the verdict that holds for its family and beyond the spread of machines.
+    """Return the comparison with the verdict that holds for its family, and for zones or these machines.
 
     The rounds must show a difference at all; the spread of machines includes their noise, and bounds the family.
     """
     labels = {**result.labels, "verdict_alone": result.verdict}
-    p, estimate = None, result.ratio.estimate
-    if estimate and result.ratio.low is not None:
-        if yardstick is None:
-            result = with_codes(result, ("one_machine_pair",))
+    estimate = result.ratio.estimate
+    if not estimate or result.ratio.low is None:
+        return replace(result, labels=labels)
+    p = min(1.0, family * (1.0 if result.p is None else result.p))
+    covered = False
+    if yardstick is None:
+        result = with_codes(result, ("one_machine_pair",))
+    else:
+        labels.update(machine_spread=yardstick.spread)
+        if yardstick.df == 1:
+            # One control pair does not show how much machines differ: it covers what it shows itself, and no more.
+            covered = abs(math.log(estimate)) <= yardstick.covered
+            result = with_codes(result, ("one_control_pair",))
         else:
             p_machines = yardstick.p(math.log(estimate), family)
-            p = max(float(result.ratio.diagnostics.get("p", 1.0)), p_machines)
-            labels.update(p_machines=p_machines, machine_spread=yardstick.spread)
-            widened = _widen(result, yardstick, setting)
-            if yardstick.df > 1 or _log_width(widened) <= _WIDER * _log_width(result):
-                result = widened
-            else:
-                # With one degree of freedom, t is 12.7: only the verdict uses an interval of a fifth to five times.
-                result = with_codes(replace(result, verdict=widened.verdict), ("one_control_pair",))
+            p = max(p if result.p is None else result.p, p_machines)
+            labels.update(p_machines=p_machines)
+            result = _widen(result, yardstick, setting)
     verdict = result.verdict
-    if p is None or p >= 1 - setting.confidence:
+    if covered or p >= 1 - setting.confidence:
         verdict = _WITHOUT_DIFFERENCE.get(verdict, verdict)
-    if verdict == "undetermined":
-        result = with_codes(result, (), without=("if_weakly_dependent",))
     return replace(result, verdict=verdict, labels=labels)
 
 
@@ -176,8 +184,6 @@ def _log_width(result: Comparison) -> float:
     return math.log(high / low) if low and high else math.inf
 
 
-#: With one control pair, intervals that get this much wider for other machines say nothing about them.
-_WIDER = 2
 #: Verdicts without the difference, if it does not hold for the whole family.
 _WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "undetermined", "different_within_margin": "equivalent"}
 #: Verdicts of the rounds that agree with one of the machines: both must support it.
@@ -203,4 +209,5 @@ def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Compar
     verdict = verdict_of(low, high, ratio.estimate / inner, ratio.estimate * inner, result.margin)
     if result.verdict not in _SUPPORTED_BY.get(verdict, (result.verdict,)):
         verdict = "undetermined"
-    return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict)
+    both = (ratio.estimate / inner, ratio.estimate * inner)
+    return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict, inner=both)

@@ -1,4 +1,4 @@
-"""Rank statistics of run values: Hodges-Lehmann estimates with exact intervals, and exact Wilcoxon tests.
+"""Rank statistics of run values: Hodges-Lehmann estimates with their intervals, and exact Wilcoxon tests.
 
 They hold for every distribution of runs: a slow run in ten or two clusters change neither the level of a test nor the
 coverage of an interval. Use them for run values only. Applied to dependent packets, a rank test finds a path different
@@ -86,8 +86,12 @@ def _signed_rank_law(ranks: tuple[int, ...]) -> FloatArray:
     return law
 
 
-def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95) -> Shift:
-    """Return the median of all differences x - y with Moses' interval: exact without ties, conservative with ties."""
+def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95, *, interpolate: bool = False) -> Shift:
+    """Return the median of all differences x - y with Moses' interval: exact without ties, conservative with ties.
+
+    Exact ranks attain more than the confidence, and how much more jumps with the number of runs. ``interpolate`` places
+    the ends between the two ranks that attain more and less.
+    """
     import numpy as np
 
     m, n = len(x), len(y)
@@ -96,7 +100,22 @@ def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95) -> Sh
         count = _normal_count(m * n / 2, math.sqrt(m * n * (m + n + 1) / 12), confidence)
         return _shift(differences, count, confidence)
     support, law = _rank_sum_law(m, n)
-    return _shift(differences, *_count(support - m * (m + 1) / 2, law, confidence))
+    shift = _shift(differences, *_count(support - m * (m + 1) / 2, law, confidence))
+    return _interpolated(shift, differences, support - m * (m + 1) / 2, law, confidence) if interpolate else shift
+
+
+def _interpolated(shift: Shift, ordered: FloatArray, support: FloatArray, law: FloatArray, confidence: float) -> Shift:
+    """Return the interval between the exact one and the next shorter one, linear in the confidence."""
+    import numpy as np
+
+    count, attained = _count(support, law, confidence)
+    if shift.low is None or shift.high is None or attained is None or 2 * count >= len(ordered):
+        return shift
+    less = 1 - 2 * float(np.cumsum(law)[support <= count][-1])
+    share = (attained - confidence) / (attained - less)
+    low = shift.low + share * (float(ordered[count]) - shift.low)
+    high = shift.high + share * (float(ordered[len(ordered) - count - 1]) - shift.high)
+    return shift._replace(low=low, high=high, confidence=confidence)
 
 
 def pseudomedian(values: FloatArray, confidence: float = 0.95) -> Shift:

@@ -1,14 +1,14 @@
-"""The ratio of two sets of runs, or of two series of rounds: one estimator, its intervals and its tests.
+"""The ratio of two sets of runs, or of two series of rounds: one estimator and one interval, which decides.
 
-From six runs on each side (or six rounds) everything comes from ranks of logarithms: the Hodges-Lehmann estimate, its
-exact interval and the exact Wilcoxon test, so that estimate, interval and test cannot contradict each other. Below six,
-Student's t on logarithms is used, and flagged. The difference in the unit of the values is the ratio applied to the
-typical run of the second side.
+Runs: the Hodges-Lehmann estimate on logarithms of run values, with the Wilcoxon interval interpolated between ranks, so
+that it changes little with one more run. Two or three runs on each side have no such interval at 95 %; theirs is
+Welch's t on logarithms, and flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank
+interval, which holds whatever the runs do in time if the order within each round is random; from two to five rounds
+Student's t. The difference in the unit of the values is the ratio applied to the typical run of the second side.
 
-Values are known up to the resolution of their print, so every interval and every test takes the least favourable
-values within it. Where runs resemble their neighbours in time, intervals and tests are widened (`run_order`). Elsewhere
-the intervals stay as they are, and a second, cautious pair of them decides the verdict. A third one, under the
-strongest dependence that the runs cannot exclude, may flag it.
+Every interval is widened by the autocorrelation that the runs show (`run_order`), and takes the least favourable values
+within the resolution of the print. The p-values are those of Student's t at the scale of this interval, so that they
+cannot contradict it.
 
 The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
 taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
@@ -24,16 +24,9 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats import exact
-from azlatency.stats.across_runs.hodges_lehmann import (
-    Shift,
-    Tails,
-    hodges_lehmann,
-    pseudomedian,
-    rank_sum_tails,
-    signed_rank_tails,
-)
-from azlatency.stats.across_runs.run_order import FEWEST, STRONGEST, UNTESTED, RunOrder, run_order, shared_orders
-from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, welch
+from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
+from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, UNTESTED_ROUNDS, RunOrder, run_order, shared_orders
+from azlatency.stats.across_runs.two_groups import student_interval, summary, welch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,16 +34,10 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_values import RunValues
     from azlatency.stats.arrays import FloatArray
 
-RANK_METHOD = "Hodges-Lehmann estimate on logarithms of run values, exact Wilcoxon interval"
+RANK_METHOD = "Hodges-Lehmann estimate on logarithms of run values, interpolated Wilcoxon interval"
 T_METHOD = "Welch t on logarithms of run values"
 PAIRED_RANK_METHOD = "Hodges-Lehmann estimate of log ratios of rounds, exact signed-rank interval"
 PAIRED_T_METHOD = "Student t on log ratios of rounds"
-#: Fewest runs on each side, or rounds, for ranks: six rounds allow a p-value of 0.031.
-FEWEST_FOR_RANKS = 6
-
-
-#: Intervals at the confidence and at twice its error.
-_Pair = tuple[tuple[float, float] | None, tuple[float, float] | None]
 
 
 class LogRatio(NamedTuple):
@@ -62,17 +49,10 @@ class LogRatio(NamedTuple):
         The log ratio.
     outer, inner : tuple of float, or None
         Intervals at the confidence and at twice its error; ``None`` without spread and resolution.
-    cautious, strongest : tuple
-        Both intervals with the dependence in time that is assumed anyway, and with the strongest that the runs cannot
-        exclude.
     p, beyond : float or None
         p-values of "the ratio is 1" and of "the ratio is within the margin".
-    cautious_p : float or None
-        p-value of "the ratio is 1" that belongs to the cautious interval.
-    exact_p, attainable : float
-        p-value of the exact test for any distribution of independent runs, and the smallest one for data of this size.
-    method, test : str
-        Names of the interval and of the exact test.
+    method : str
+        Name of the interval.
     codes : tuple of str
         Flags.
     diagnostics : dict
@@ -82,15 +62,9 @@ class LogRatio(NamedTuple):
     estimate: float
     outer: tuple[float, float] | None
     inner: tuple[float, float] | None
-    cautious: _Pair
-    strongest: _Pair
     p: float | None
     beyond: float | None
-    cautious_p: float | None
-    exact_p: float
-    attainable: float
     method: str
-    test: str
     codes: tuple[str, ...]
     diagnostics: dict[str, Any]
 
@@ -127,13 +101,16 @@ def of_groups(
     """
     logs = _sides(first, second)
     m, n = len(logs.x), len(logs.y)
-    ranked = min(m, n) >= FEWEST_FOR_RANKS
-    if order is None or not ranked:
-        order = _order(first, second, logs.x, logs.y) if ranked else UNTESTED
+    ranked = exact.attainable_unpaired(m, n) <= 1 - confidence
+    if order is None or min(m, n) < FEWEST:
+        order = _order(first, second, logs.x, logs.y)
 
     def ends(level: float) -> tuple[float, float] | None:
         if ranked:
-            return _ends(hodges_lehmann(logs.x_low, logs.y_high, level), hodges_lehmann(logs.x_high, logs.y_low, level))
+            return _ends(
+                hodges_lehmann(logs.x_low, logs.y_high, level, interpolate=True),
+                hodges_lehmann(logs.x_high, logs.y_low, level, interpolate=True),
+            )
         test = welch(summary(logs.x), summary(logs.y), level)
         middle = float(logs.x.mean() - logs.y.mean())
         below = middle - float(logs.x_low.mean() - logs.y_high.mean())
@@ -142,20 +119,10 @@ def of_groups(
             return (middle - below, middle + above) if below or above else None
         return test.low - below, test.high + above
 
-    def tails(limit: float) -> Tails:
-        return Tails(
-            rank_sum_tails(logs.x_low - limit, logs.y_high).larger,
-            rank_sum_tails(logs.x_high + limit, logs.y_low).smaller,
-        )
-
     estimate = hodges_lehmann(logs.x, logs.y).estimate if ranked else float(logs.x.mean() - logs.y.mean())
-    error = welch(summary(logs.x), summary(logs.y))
-    student = None if error is None else (error.error, error.df)
-    return _combine(
-        first, second, estimate, ends, tails if ranked else None, student, order, (m, n), margin, confidence,
-        exact_p=rank_sum_tails(logs.x, logs.y).two_sided, attainable=exact.attainable_unpaired(m, n),
-        method=RANK_METHOD if ranked else T_METHOD, test=f"exact rank sum, {m} against {n}",
-    )  # fmt: skip
+    varies = welch(summary(logs.x), summary(logs.y)) is not None
+    return _combine(first, second, estimate, ends if varies or first.resolution or second.resolution else None, order,
+                    (m, n), margin, confidence, method=RANK_METHOD if ranked else T_METHOD, ranked=ranked)  # fmt: skip
 
 
 def of_rounds(
@@ -165,8 +132,9 @@ def of_rounds(
     logs = _sides(first, second)
     d, d_low, d_high = logs.x - logs.y, logs.x_low - logs.y_high, logs.x_high - logs.y_low
     rounds = len(d)
-    ranked = rounds >= FEWEST_FOR_RANKS
-    order = _order(first, second, d) if order is None else order
+    ranked = exact.attainable_paired(rounds) <= 1 - confidence
+    if order is None:
+        order = run_order(d, usual=0.0) if first.in_order and second.in_order else UNTESTED_ROUNDS
 
     def ends(level: float) -> tuple[float, float] | None:
         if ranked:
@@ -177,17 +145,11 @@ def of_rounds(
             return (float(d.mean()) - below, float(d.mean()) + above) if below or above else None
         return interval[0] - below, interval[1] + above
 
-    def tails(limit: float) -> Tails:
-        return Tails(signed_rank_tails(d_low - limit).larger, signed_rank_tails(d_high + limit).smaller)
-
     estimate = pseudomedian(d).estimate if ranked else float(d.mean())
-    spread: Summary = summary(d)
-    student = (spread.sd / math.sqrt(rounds), float(rounds - 1)) if student_interval(d, confidence) else None
-    return _combine(
-        first, second, estimate, ends, tails if ranked else None, student, order, (rounds,), margin, confidence,
-        exact_p=signed_rank_tails(d).two_sided, attainable=exact.attainable_paired(rounds),
-        method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD, test=f"exact signed rank, {rounds} rounds",
-    )  # fmt: skip
+    varies = student_interval(d, confidence) is not None
+    return _combine(first, second, estimate, ends if varies or first.resolution or second.resolution else None, order,
+                    (rounds,), margin, confidence, method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD,
+                    ranked=ranked)  # fmt: skip
 
 
 def orders_of_pairs(pairs: Sequence[tuple[RunValues, ...]]) -> list[RunOrder | None]:
@@ -212,71 +174,41 @@ def _order(first: RunValues, second: RunValues, *series: FloatArray) -> RunOrder
     return run_order(*series) if first.in_order and second.in_order else UNTESTED
 
 
-def _codes(first: RunValues, second: RunValues, order: RunOrder, *, constant: bool) -> tuple[str, ...]:
-    """Return the flags of a comparison, except for those of its verdict."""
-    runs = min(len(first.values), len(second.values))
-    few = () if runs >= FEWEST_FOR_RANKS else ("two_runs",) if runs == 2 else ("few_runs",)
-    codes = ("constant",) if constant else few
-    if order.dependent and not constant:
-        codes = (*codes, *(("order_assumed",) if "file" in (first.order, second.order) else ()), "dependent_runs")
-    return codes
-
-
 def _ends(low: Shift, high: Shift) -> tuple[float, float] | None:
     return None if low.low is None or high.high is None else (low.low, high.high)
 
 
 def _combine(
-    first: RunValues, second: RunValues, estimate: float, ends: Callable[[float], tuple[float, float] | None],
-    tails: Callable[[float], Tails] | None, student: tuple[float, float] | None, order: RunOrder,
-    sizes: tuple[int, ...], margin: float, confidence: float, *, exact_p: float, attainable: float, method: str,
-    test: str,
+    first: RunValues, second: RunValues, estimate: float, ends: Callable[[float], tuple[float, float] | None] | None,
+    order: RunOrder, sizes: tuple[int, ...], margin: float, confidence: float, *, method: str, ranked: bool,
 ) -> LogRatio:  # fmt: skip
     """Return the intervals at both levels and the p-values that belong to them, widened for dependence."""
     import numpy as np
-    from scipy.special import ndtri, stdtr, stdtrit
+    from scipy.special import stdtrit
 
-    levels = (confidence, 2 * confidence - 1)
-    constant = student is None and not (first.resolution or second.resolution)
-    intervals = [None if constant else ends(level) for level in levels]
+    varies = _varies(first, second)
+    outer, inner = (
+        # Equal values show no spread that dependence could hide, only the resolution of the print.
+        None if ends is None else _stretched(estimate, ends(level), order.widening(level, sizes) if varies else 1.0)
+        for level in (confidence, 2 * confidence - 1)
+    )
     p = beyond = None
+    if outer is not None:
+        degrees = float(sum(sizes) - len(sizes))
+        p, beyond = _t_tests(estimate, outer, float(stdtrit(degrees, (1 + confidence) / 2)), degrees, margin)
     diagnostics: dict[str, Any] = {
         "typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values)),
     }  # fmt: skip
     if not math.isnan(order.p):
         diagnostics.update(lag1=order.lag1, lag1_p=order.p)
-    upper = (1 + confidence) / 2
-    cautious, strongest = (
-        [
-            _stretched(estimate, between, order.caution(level, sizes, coefficient).factor)
-            for between, level in zip(intervals, levels, strict=True)
-        ]
-        for coefficient in (order.coefficient, max(order.coefficient, min(order.strongest, STRONGEST)))
-    )
-    if tails is not None and not constant:
-        p = tails(0.0).two_sided
-        width = math.inf if intervals[0] is None else intervals[0][1] - intervals[0][0]
-        beyond = _beyond(min(tails(margin)), margin, width / (2 * float(ndtri(upper))), math.inf)
-    elif student is not None:
-        error, df = student
-        p = 2 * float(stdtr(df, -abs(estimate) / error))
-        beyond = _beyond(float(stdtr(df, -(abs(estimate) - margin) / error)), margin, error, df)
-    cautious_p = p
-    if p is not None and cautious[0] is not None:
-        degrees = order.caution(confidence, sizes).degrees
-        widened_p, far = _t_tests(estimate, cautious[0], float(stdtrit(degrees, upper)), degrees, margin)
-        cautious_p = max(p, widened_p)
-        if order.dependent or tails is None:
-            beyond = far
-    if order.dependent and cautious[0] is not None:
-        method = f"{method}, widened for dependence in time"
-        intervals, p = cautious, cautious_p
-    return LogRatio(
-        estimate=estimate, outer=intervals[0], inner=intervals[1], cautious=(cautious[0], cautious[1]),
-        strongest=(strongest[0], strongest[1]), p=p, beyond=beyond, cautious_p=cautious_p, exact_p=exact_p,
-        attainable=attainable, method=method, test=test, codes=_codes(first, second, order, constant=constant),
-        diagnostics=diagnostics,
-    )  # fmt: skip
+    runs = min(len(first.values), len(second.values))
+    few = () if ranked else ("two_runs",) if runs == 2 else ("few_runs",)
+    codes = (*few, *(("dependent_runs",) if order.dependent else ())) if outer and varies else ("constant",)
+    return LogRatio(estimate, outer, inner, p, beyond, method, codes, diagnostics)
+
+
+def _varies(first: RunValues, second: RunValues) -> bool:
+    return any(side.values.min() < side.values.max() for side in (first, second))
 
 
 def _t_tests(

@@ -84,13 +84,11 @@ def compare_quantiles(
         what=name,
         ratio=replace(
             difference, estimate=ratio[0], low=ratio[1], high=ratio[2], unit="ratio",
-            diagnostics={"verdict_of_the_interval": verdict},
         ),
         difference=difference,
         verdict="undetermined" if "within_run_floor" in codes else verdict,
         margin=relative,
         p=None,
-        attainable_p=None,
         scope=scope,
         method=METHOD,
         codes=difference.codes,

@@ -127,4 +127,4 @@ def _p(
     if min(len(x.values), len(y.values)) < 2 or min(*x.values, *y.values) <= 0:
         return None, 0.0
     logs = of_rounds(x, y, 0.0, 0.95) if paired else of_groups(x, y, 0.0, 0.95)
-    return logs.cautious_p, logs.estimate
+    return logs.p, logs.estimate

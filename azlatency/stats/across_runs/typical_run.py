@@ -4,8 +4,9 @@ Runs are the replicates, not packets. Pooled packets of five runs with a 5 % run
 covers the truth one time in six.
 
 The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, its
-interval is that of order statistics, which holds for every distribution of independent runs: clusters, slow runs and
-long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its assumption as flag.
+interval is that of interpolated order statistics, which holds for every distribution of independent runs: clusters,
+slow runs and long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its
+assumption as flag. Both are widened by the autocorrelation that the runs show (`run_order`).
 
 Whether runs resemble their neighbours, and whether a few runs agree by chance, is estimated from all paths that were
 measured in the same way (`summarize`): see `run_order` and `shared_spread`.
@@ -22,7 +23,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_order import ASSUMED, UNTESTED, run_order
+from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, run_order
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     check_columns,
@@ -45,56 +46,39 @@ if TYPE_CHECKING:
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
 _DESCRIBED = frozenset({"no_replication", "path_unknown", "unknown_end"})
-RANK_METHOD = "median run; interval of order statistics (Le Boudec 2010, thm 2.1)"
-INTERPOLATED_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
+RANK_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
 SHARED_METHOD = f"{T_METHOD}, with a variance moderated over paths (Smyth 2004)"
 #: Fewest runs whose range covers the median in at least 95 % of cases (96.9 %).
 FEWEST_FOR_RANKS = 6
-#: Exact ranks that exceed the confidence by more than this share of its error are interpolated with the next ones:
-#: 98 % for 95 %. The range of 8 runs attains 99.2 %.
-_MOST_EXCESS = 0.6
 #: A run of three to five lies far out if its distance to the others is this unlikely under their t prediction.
 _FAR_OUT = 0.01
-#: Number of runs from which an interval covers at least 90 % even if an autocorrelation of 0.5 is not noticed.
-_ENOUGH = 20
-_INDEPENDENT = "runs are independent of each other"
+_INDEPENDENT = "runs are independent, or resemble their neighbours by an autocorrelation of at most 0.3"
 
 
-class MedianInterval(NamedTuple):
-    """Interval of the median: ends, and the confidence that exact ranks attain; ``None`` where there is no bound."""
+def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray] | None:
+    """Return the order-statistic interval of the median of each sample (last axis) of independent logarithms.
 
-    low: float | None
-    high: float | None
-    attained: float | None
-    interpolated: bool = False
-
-
-def median_interval(values: FloatArray, confidence: float = 0.95, widening: float = 1.0) -> MedianInterval:
-    """Return the order-statistic interval of the median of positive, independent values of any distribution.
-
-    Exact ranks with at least the confidence. Where these attain much more (98 % for 95 %), because ranks are whole
-    numbers, the ends are interpolated with the next order statistics on the logarithmic scale. ``widening`` stretches
-    the distance of the ranks from the middle, for dependent runs; the range of the values is the widest interval.
+    Exact ranks attain more than the confidence, so the ends are interpolated with the next order statistics. ``None``
+    for too few values. The intervals hold for every distribution.
     """
     import numpy as np
     from scipy.stats import binom
 
-    ordered, n = np.sort(values), len(values)
+    ordered, n = np.sort(logs, axis=-1), logs.shape[-1]
     rank, _ = order_statistic_ranks(n, 0.5, confidence)
-    if widening > 1:
-        rank = max(1, math.floor((n + 1) / 2 - widening * ((n + 1) / 2 - rank)))
     if rank < 1:
-        return MedianInterval(None, None, None)
-    attained, inner = (float(share) for share in 1 - 2 * binom.cdf([rank - 1, rank], n, 0.5))
-    low, high = float(ordered[rank - 1]), float(ordered[n - rank])
-    if attained <= confidence + _MOST_EXCESS * (1 - confidence) or widening > 1 or rank + 1 > n - rank:
-        return MedianInterval(low, high, attained)
-    share = (attained - confidence) / (attained - inner)
-    weight = (n - rank) * share / (rank + (n - 2 * rank) * share)
-    low = low ** (1 - weight) * float(ordered[rank]) ** weight
-    high = high ** (1 - weight) * float(ordered[n - rank - 1]) ** weight
-    return MedianInterval(low, high, attained, interpolated=True)
+        return None
+    weight = 0.0
+    if rank + 1 <= n - rank:
+        attained, inner = (float(share) for share in 1 - 2 * binom.cdf([rank - 1, rank], n, 0.5))
+        share = (attained - confidence) / (attained - inner)
+        weight = (n - rank) * share / (rank + (n - 2 * rank) * share)
+    low, high = (
+        (1 - weight) * ordered[..., at] + weight * ordered[..., at + step]
+        for at, step in ((rank - 1, 1), (n - rank, -1))
+    )
+    return low, high
 
 
 def typical_run(
@@ -132,23 +116,23 @@ def typical_run(
     Estimate
         Not estimable for one run (``no_replication``), for values that are not positive, and for runs that must not be
         pooled (``unit_conflict``, ``type_p_mismatch`` …). Two to five runs are flagged ``few_runs``, a run far from the
-        others ``outlying_run``, and runs that resemble their neighbours in time ``dependent_runs``. Six to nineteen
-        runs that cannot exclude this are flagged ``dependence_possible``, and few runs that agree more closely than
-        those of other paths, and have their interval from the variance of all paths, ``close_runs``. Equal values
-        (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1 autocorrelation
-        and its p-value, and the confidence that the ranks ``attained``; for one run or an unknown path the ``lowest``
-        and ``highest`` value, which describe these runs and not the path.
+        others ``outlying_run``, runs that resemble their neighbours in time ``dependent_runs``, and few runs that agree
+        more closely than those of other paths, and have their interval from the variance of all paths, ``close_runs``.
+        Equal values (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1
+        autocorrelation and its p-value; for one run or an unknown path the ``lowest`` and ``highest`` value, which
+        describe these runs and not the path.
 
     Notes
     -----
-    From six runs: order statistics, which assume that runs are independent and nothing about their distribution
-    (Le Boudec 2010). Fewer runs: Student's t on the logarithms of the run values.
+    From six runs: interpolated order statistics, which assume nothing about the distribution of runs (Hettmansperger &
+    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval allows for an
+    autocorrelation between neighbouring runs: that of the runs, shrunk towards 0.1.
 
     Examples
     --------
     >>> result = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
-    >>> (result.estimate, result.low, result.high, result.codes)
-    (607.5, 582.0, 4510.0, ('dependence_possible',))
+    >>> (result.estimate, round(result.low, 1), round(result.high, 1), result.codes)
+    (607.5, 583.1, 2467.5, ())
     """
     if not isinstance(values, RunValues | Sized):
         values = list(values)
@@ -204,42 +188,38 @@ def _estimate(
 
     x, step = run_set.values, run_set.resolution / 2
     runs, codes = len(x), list(empty.codes)
-    if order is None or runs < FEWEST_FOR_RANKS:
+    if order is None or runs < FEWEST:
         order = run_order(x) if run_set.in_order else UNTESTED
     diagnostics: dict[str, Any] = dict(empty.diagnostics)
     method, assumptions = empty.method, empty.assumptions
     if not math.isnan(order.p):
         diagnostics.update(lag1=order.lag1, lag1_p=order.p)
+    interval: tuple[float, float] | None
+    widening = order.widening(confidence, [runs])
     if x.min() == x.max():
         codes.append("constant")
         # Without a known resolution, equal values say nothing about the spread of the runs.
-        interval = MedianInterval(float(x[0]), float(x[0]), None) if step else MedianInterval(None, None, None)
+        interval = (float(x[0]), float(x[0])) if step else None
     elif runs >= FEWEST_FOR_RANKS:
-        widening = order.caution(confidence, [runs]).factor if order.dependent else 1.0
-        interval = median_interval(x, confidence, widening)
-        method = INTERPOLATED_METHOD if interval.interpolated else RANK_METHOD
+        interval = _median_interval(x, confidence, widening)
         if order.dependent:
-            codes += ["dependent_runs", *(["order_assumed"] if run_set.order == "file" else [])]
-        elif runs < _ENOUGH and order.strongest >= ASSUMED:
-            codes.append("dependence_possible")
+            codes.append("dependent_runs")
     else:
-        interval = _t_interval(x, confidence)
+        interval = _t_interval(x, confidence, widening)
         codes.append("two_runs" if runs == 2 else "few_runs")
         assumptions = (*assumptions, "the logarithms of the run values are normally distributed")
         if _lies_far_out(x):
             codes.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
-        longer = _shared_interval(x, spread, confidence, interval)
+        longer = _shared_interval(x, spread, confidence, interval, widening)
         if longer is not None:
             interval, method = longer, SHARED_METHOD
             codes.append("close_runs")
-    if interval.attained is not None:
-        diagnostics["attained"] = interval.attained
     return replace(
         empty,
         estimate=float(np.median(x)),
-        low=None if interval.low is None else interval.low - step,
-        high=None if interval.high is None else interval.high + step,
+        low=None if interval is None else interval[0] - step,
+        high=None if interval is None else interval[1] + step,
         method=method,
         codes=tuple(codes),
         assumptions=assumptions,
@@ -248,32 +228,45 @@ def _estimate(
     )
 
 
-def _t_interval(x: FloatArray, confidence: float) -> MedianInterval:
+def _median_interval(x: FloatArray, confidence: float, widening: float) -> tuple[float, float] | None:
+    import numpy as np
+
+    logs = np.log(x)
+    ends = median_ends(logs, confidence)
+    return None if ends is None else _stretched(float(np.median(logs)), (float(ends[0]), float(ends[1])), widening)
+
+
+def _stretched(middle: float, ends: tuple[float, float], factor: float) -> tuple[float, float]:
+    """Return the interval of values whose logarithms are ``factor`` times as far from ``middle`` as ``ends``."""
+    return math.exp(middle - factor * (middle - ends[0])), math.exp(middle + factor * (ends[1] - middle))
+
+
+def _t_interval(x: FloatArray, confidence: float, widening: float) -> tuple[float, float] | None:
     import numpy as np
 
     from azlatency.stats.across_runs.two_groups import student_interval
 
-    ends = student_interval(np.log(x), confidence)
-    return (
-        MedianInterval(None, None, None) if ends is None else MedianInterval(math.exp(ends[0]), math.exp(ends[1]), None)
-    )
+    logs = np.log(x)
+    ends = student_interval(logs, confidence)
+    return None if ends is None else _stretched(float(logs.mean()), ends, widening)
 
 
 def _shared_interval(
-    x: FloatArray, spread: SharedSpread, confidence: float, own: MedianInterval
-) -> MedianInterval | None:
+    x: FloatArray, spread: SharedSpread, confidence: float, own: tuple[float, float] | None, factor: float
+) -> tuple[float, float] | None:
     """Return the interval with the moderated variance if the runs agree closely by chance and it is the longer one."""
     import numpy as np
     from scipy.special import stdtrit
 
     logs = np.log(x)
     variance, degrees = float(logs.var(ddof=1)), len(x) - 1
-    if own.low is None or spread.share_below(variance, degrees) > CLOSE:
+    if own is None or spread.share_below(variance, degrees) > CLOSE:
         return None
     moderated, df = spread.moderated(variance, degrees)
-    middle, reach = float(logs.mean()), float(stdtrit(df, (1 + confidence) / 2)) * math.sqrt(moderated / len(x))
+    reach = factor * float(stdtrit(df, (1 + confidence) / 2)) * math.sqrt(moderated / len(x))
+    middle = float(logs.mean())
     low, high = math.exp(middle - reach), math.exp(middle + reach)
-    return MedianInterval(low, high, None) if low < own.low else None
+    return (low, high) if low < own[0] else None
 
 
 def _lies_far_out(x: FloatArray) -> bool:
@@ -336,8 +329,8 @@ def summarize(
     >>> import pandas as pd
     >>> times = [450e3, 440e3, 460e3, 455e3, 447e3, 452e3]
     >>> (estimate,) = summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times}))
-    >>> (estimate.what, estimate.estimate, estimate.low, estimate.high)
-    ('a → b, ping', 451000.0, 440000.0, 460000.0)
+    >>> (estimate.what, estimate.estimate, round(estimate.low), round(estimate.high))
+    ('a → b, ping', 451000.0, 441552, 459016)
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)

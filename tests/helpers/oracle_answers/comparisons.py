@@ -15,7 +15,6 @@ from azlatency.stats.across_runs.baseline import check_expectation, tolerance_fa
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_tails, signed_rank_tails
-from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
@@ -232,12 +231,6 @@ def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
         "repeats_exact_ranks": exact.needed, "repeats_leboudec_ranks": approximate.needed,
         "mean_ci_bounds": [{"s": bound.size, "lower": bound.low, "upper": bound.high} for bound in bounds],
     }  # fmt: skip
-
-
-@answers("repeats_hierarchy", "runs-needed-t-log|")
-def more_runs(given: dict[str, Any]) -> dict[str, Any]:
-    plan = runs_needed(given["run_means"], given["rel"], confidence=given["conf"])
-    return {"runs": plan.at_pilot_spread}
 
 
 @answers("misc_latency", "agreement|")

@@ -47,11 +47,10 @@ def test_frames_and_arrays_agree() -> None:
     of_arrays = compare(SLOW, FAST, unit="ns")
     assert of_frames.row() == of_arrays.row()
     assert of_frames.difference is not None and of_frames.difference.unit == "ns"
-    assert of_frames.ratio.diagnostics["verdict_of_the_interval"] == "different_within_margin"
-    assert of_frames.verdict == "undetermined" and "dependence_unresolved" in of_frames.codes
+    assert of_frames.verdict == "different" and of_frames.codes == ()
     assert "runs" in str(of_frames) and of_frames.scope == "across_runs"
     paired = compare(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
-    assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate)
+    assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate, rel=1e-3)
 
 
 def test_paired_rounds_meet_by_number_and_lonely_ones_are_counted() -> None:
@@ -136,14 +135,14 @@ def test_a_zero_denominator_has_no_ratio() -> None:
     assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "undetermined"
 
 
-def test_constant_groups_that_differ_have_an_exact_p_and_an_interval_only_at_a_known_resolution() -> None:
+def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
     result = compare([42.0] * 10, [43.0] * 10)
     assert result.codes == ("constant",) and result.verdict == "undetermined" and result.ratio.low is None
-    assert result.p == pytest.approx(2 / math.comb(20, 10))
+    assert result.p is None
     known = compare([42.0] * 10, [43.0] * 10, resolution=1.0)
     assert (known.ratio.low, known.ratio.high) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
     assert compare([42.0] * 10, [45.0] * 10, resolution=1.0).verdict == "different"
-    assert compare([42.0] * 4, [45.0] * 4, resolution=1.0).ratio.high == pytest.approx(42.5 / 44.5)
+    assert compare([42.0] * 4, [45.0] * 4, resolution=1.0).verdict == "different"
 
 
 #: Ten pings of each side, in µs: two slow runs on one, three on the other.
@@ -168,39 +167,92 @@ def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
     rising = [100.0, 101, 102, 103, 104, 105, 106, 107, 108, 109]
     mixed = [rising[(3 * run) % 10] for run in range(10)]
     dependent, independent = (compare(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
-    assert "dependent_runs" in dependent.codes and dependent.verdict == "undetermined"
-    assert independent.codes == ("if_weakly_dependent",) and independent.verdict == "different"
-    assert dependent.p is None and independent.p is not None, "an exact p is that of independent runs"
+    assert dependent.codes == ("dependent_runs",) and independent.codes == ()
+    assert dependent.ratio.low is not None and independent.ratio.low is not None
+    assert dependent.ratio.low < independent.ratio.low
     known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
 
 
-def test_few_runs_leave_a_small_difference_open_and_show_a_large_one() -> None:
-    """5 v. 5 runs that vary by 1 %: 2 % may be the neighbourhood of runs in time, 10 % may not."""
-    runs = np.array([100.0, 101.2, 99.1, 100.6, 99.4])
-    small, large = compare(1.02 * runs, runs, margin="1%"), compare(1.1 * runs, runs, margin="1%")
-    assert small.ratio.low is not None and small.ratio.low > 1 and small.verdict == "undetermined"
-    assert small.codes == ("few_runs", "dependence_unresolved") and "resembles the one before" in str(small)
-    assert large.verdict == "different" and large.codes == ("few_runs",)
-    wide = compare(1.02 * runs, runs, margin="2.8%")
-    assert wide.ratio.diagnostics["verdict_of_the_interval"] == "different" and wide.verdict == "undetermined"
+def test_the_verdict_follows_from_the_printed_intervals() -> None:
+    from azlatency.stats.result import verdict_of
+
+    random = np.random.default_rng(3)
+    verdicts = set()
+    for runs in (2, 3, 4, 5, 8, 12):
+        for shift in (0.0, 0.03, 0.1):
+            x, y = (np.exp(random.normal(at, 0.02, runs)) for at in (shift, 0.0))
+            for result in (compare(x, y), compare(x, y, paired=True), compare(x, y, statistic="mean")):
+                row = result.row()
+                ends = [row[name] for name in ("ratio_low", "ratio_high", "inner_low", "inner_high")]
+                assert row["verdict"] == verdict_of(*ends, row["margin"])
+                verdicts.add(row["verdict"])
+    assert verdicts == {"different", "different_within_margin", "equivalent", "undetermined"}
+    equal = compare([100.0, 101, 99, 100.5, 99.5, 100.2], [100.1, 100.9, 99.2, 100.4, 99.7, 100.0])
+    assert equal.verdict == "equivalent" and "90 % CI" in str(equal), "the interval that decides is printed"
 
 
-@pytest.mark.parametrize("runs", [5, 8, 10, pytest.param(20, marks=pytest.mark.slow)])
-def test_runs_that_resemble_their_neighbours_are_hardly_ever_called_different(runs: int) -> None:
-    """AR(1), 0.5: at most 6 % (three standard errors of 300), where the intervals exclude 1 in up to 25 %."""
-    random = np.random.default_rng(runs)
-    alarms = sum(
-        compare(*(np.exp(0.05 * correlated(random, runs, 0.5)) for _ in "ab")).verdict.startswith("different")
-        for _ in range(300)
-    )
-    assert alarms / 300 <= 0.06 + 3 * math.sqrt(0.06 * 0.94 / 300)
+SIZES = (5, 6, 8, 10, 15, 20)
 
 
-def test_three_runs_have_an_interval_but_no_p_value() -> None:
+def decided(laws: list[tuple[float, float]], samples: int, correlation: float = 0.0) -> dict[tuple[float, float], Any]:
+    """Return the shares of different and equivalent verdicts for (spread, true log ratio), at each of `SIZES`.
+
+    The first runs of a longer sample are those of the shorter one.
+    """
+    random = np.random.default_rng(11)
+    noise = [[correlated(random, max(SIZES), correlation) for _ in "ab"] for _ in range(samples)]
+    shares = {}
+    for spread, shift in laws:
+        shares[spread, shift] = np.array([
+            np.mean([
+                [verdict.startswith("different"), verdict in ("equivalent", "different_within_margin")]
+                for x, y in noise
+                for verdict in [compare(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict]
+            ], axis=0)
+            for runs in SIZES
+        ])  # fmt: skip
+    return shares
+
+
+@pytest.mark.parametrize("samples", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_more_runs_and_larger_changes_never_decide_less(samples: int) -> None:
+    laws = [(0.02, 0.0), (0.035, 0.0), (0.035, 0.05), (0.035, 0.1)]
+    shares = decided(laws, samples)
+    allowed = 2 / math.sqrt(samples) / 10
+    for law in laws[:2]:
+        assert (np.diff(shares[law][:, 1]) >= -allowed).all(), "no change is shown more often with more runs"
+    for law in laws[2:]:
+        assert (np.diff(shares[law][:, 0]) >= -allowed).all(), "a change is shown more often with more runs"
+    assert (shares[0.035, 0.1][:, 0] >= shares[0.035, 0.05][:, 0]).all()
+
+
+@pytest.mark.parametrize("samples", [60, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("correlation", "limit"), [(0.0, 0.05), (0.3, 0.10)])
+def test_wrong_differences_are_as_rare_as_promised(correlation: float, limit: float, samples: int) -> None:
+    wrong = decided([(0.03, 0.0)], samples, correlation)[0.03, 0.0][:, 0]
+    assert (wrong <= limit + 3 * math.sqrt(limit * (1 - limit) / samples)).all(), wrong
+
+
+@pytest.mark.slow
+def test_the_power_is_within_ten_points_of_welch() -> None:
+    from scipy.stats import ttest_ind
+
+    random = np.random.default_rng(12)
+    for runs, spread, shift in ((5, 0.02, 0.05), (5, 0.05, 0.1), (10, 0.05, 0.05), (20, 0.05, 0.04)):
+        ours = theirs = 0
+        for _ in range(600):
+            x, y = random.normal(shift, spread, runs), random.normal(0, spread, runs)
+            ours += compare(np.exp(x), np.exp(y)).verdict.startswith("different")
+            theirs += ttest_ind(x, y, equal_var=False).pvalue < 0.05
+        # Two standard errors of the difference of two shares of the same samples.
+        assert ours / 600 >= theirs / 600 - 0.1 - 0.025, (runs, spread, shift)
+
+
+def test_three_runs_have_an_interval_and_few_runs() -> None:
     result = compare([10.0, 10.1, 10.2], [20.0, 20.1, 20.3])
-    assert result.verdict == "different"
-    assert result.p is None and result.attainable_p == pytest.approx(0.1) and "cannot_reach_alpha" in result.codes
+    assert result.verdict == "different" and result.codes == ("few_runs",)
+    assert result.p is not None and result.p < 0.05
 
 
 @pytest.mark.parametrize("margin", ["5", "five", "2 miles", 0.0, -0.1, math.nan, "2 Gbit/s"])

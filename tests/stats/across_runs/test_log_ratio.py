@@ -1,4 +1,4 @@
-"""The log ratio: ranks from six runs, t below, the resolution of the print, and bad input."""
+"""The log ratio: ranks from four runs, t below, the resolution of the print, and bad input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann
-from azlatency.stats.across_runs.log_ratio import FEWEST_FOR_RANKS, of_groups, of_rounds
+from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
+from azlatency.stats.across_runs.run_order import UNTESTED
 from azlatency.stats.across_runs.run_values import RunValues, run_values
 from azlatency.stats.across_runs.two_groups import summary, welch
 
@@ -21,19 +22,36 @@ def sides(runs: int, resolution: float = 0.0) -> tuple[RunValues, RunValues]:
     return first, second
 
 
-def test_six_runs_are_compared_by_ranks_and_fewer_by_t() -> None:
-    first, second = sides(FEWEST_FOR_RANKS)
+def test_four_runs_are_compared_by_ranks_and_three_by_t() -> None:
+    first, second = sides(4)
     ranked = of_groups(first, second, 0.05, 0.95)
-    shift = hodges_lehmann(np.log(first.values), np.log(second.values))
-    assert (ranked.estimate, *(ranked.outer or ())) == pytest.approx((shift.estimate, shift.low, shift.high))
-    assert ranked.codes == () and ranked.p == ranked.exact_p == pytest.approx(2 / 924)
-    first, second = sides(FEWEST_FOR_RANKS - 1)
-    few, test = (
-        of_groups(first, second, 0.05, 0.95),
-        welch(summary(np.log(first.values)), summary(np.log(second.values))),
-    )
-    assert test is not None and few.outer == pytest.approx((test.low, test.high)) and few.p == pytest.approx(test.p)
+    x, y = np.log(first.values), np.log(second.values)
+    shift = hodges_lehmann(x, y, interpolate=True)
+    assert shift.low is not None and shift.high is not None and ranked.outer is not None
+    factor = UNTESTED.widening(0.95, [4, 4])
+    assert ranked.estimate == shift.estimate and factor > 1
+    assert ranked.outer[0] == pytest.approx(shift.estimate - factor * (shift.estimate - shift.low))
+    assert ranked.outer[1] == pytest.approx(shift.estimate + factor * (shift.high - shift.estimate))
+    assert ranked.codes == ()
+    first, second = sides(3)
+    few = of_groups(first, second, 0.05, 0.95)
+    test = welch(summary(np.log(first.values)), summary(np.log(second.values)))
+    assert test is not None and few.outer is not None
+    factor = UNTESTED.widening(0.95, [3, 3])
+    assert few.outer[0] == pytest.approx(test.difference - factor * (test.difference - test.low))
     assert few.codes == ("few_runs",)
+
+
+@pytest.mark.parametrize("runs", [4, 5, 7, 10])
+def test_the_p_value_agrees_with_the_interval(runs: int) -> None:
+    """The interval excludes 1 exactly if p is below 5 %, and lies beyond the margin only if that p is, too."""
+    random = np.random.default_rng(runs)
+    for shift in np.linspace(0, 0.2, 40):
+        x, y = (replace(run_values(np.exp(random.normal(at, 0.05, runs))), order="given") for at in (shift, 0.0))
+        result = of_groups(x, y, 0.05, 0.95)
+        assert result.outer is not None and result.p is not None and result.beyond is not None
+        assert (result.p < 0.05) == (result.outer[0] > 0 or result.outer[1] < 0)
+        assert result.beyond >= 0.025 or min(map(abs, result.outer)) > 0.05
 
 
 @pytest.mark.parametrize("compared", [of_groups, of_rounds])
