@@ -286,6 +286,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         ratio            | float64 | | computed | First over second, measured over limit, or candidate over base.
         ratio_low        | float64 | | computed | Lower end of the interval of the ratio.
         ratio_high       | float64 | | computed | Upper end of the interval of the ratio.
+        inner_low        | float64 | | computed | Lower end of the 90 % interval of the ratio, for equivalence.
+        inner_high       | float64 | | computed | Upper end of the 90 % interval of the ratio, for equivalence.
         difference       | float64 | | computed | First minus second, in the unit of the row.
         difference_low   | float64 | | computed | Lower end of the interval of the difference.
         difference_high  | float64 | | computed | Upper end of the interval of the difference.
