@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 #: At most this many characters of the value of an option are kept.
@@ -21,23 +21,25 @@ def words_of(command: str) -> list[str]:
         return command.split()
 
 
-#: Programs that run another one, with those of their options that take a value.
-_WRAPPERS: dict[str, frozenset[str]] = {
+#: Wrappers that run a program on another machine, in a container or in a name space: the word before the name of the
+#: place, and the options that take a value.
+_PLACES: dict[str, tuple[str | None, frozenset[str]]] = {
+    "ssh": (None, frozenset({"-p", "-i", "-l", "-o", "-J", "-F", "-L", "-R", "-D", "-b", "-c", "-E"})),
+    "ip": ("exec", frozenset()),
     **dict.fromkeys(
-        ("sudo", "time", "nohup", "exec", "env", "stdbuf", "nice", "chrt", "timeout", "taskset"), frozenset()
+        ("kubectl", "k", "oc"), ("exec", frozenset({"-n", "-c", "--namespace", "--container", "--context"}))
     ),
-    **dict.fromkeys(("numactl", "cgexec", "nsenter", "strace", "perf", "script"), frozenset()),
-    "ssh": frozenset({"-p", "-i", "-l", "-o", "-J", "-F", "-L", "-R", "-D", "-b", "-c", "-E"}),
-    **dict.fromkeys(("kubectl", "k", "oc"), frozenset({"-n", "-c", "--namespace", "--container", "--context"})),
-    **dict.fromkeys(("docker", "podman", "nerdctl"), frozenset({"-u", "-w", "-e", "--user", "--workdir", "--env"})),
-    "ip": frozenset({"-n"}),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"), ("exec", frozenset({"-u", "-w", "-e", "--user", "--workdir", "--env"}))
+    ),
 }
-#: Wrappers that run the program on another machine or in a container or name space, and the words before its name.
-_ELSEWHERE = {
-    "ssh": (), "ip": ("netns", "exec"),
-    **dict.fromkeys(("kubectl", "k", "oc", "docker", "podman", "nerdctl"), ("exec",)),
+#: Those of them that stay on the machine.
+_LOCAL = frozenset({"ip", "docker", "podman", "nerdctl"})
+#: Programs that run another one.
+_WRAPPERS = _PLACES.keys() | {
+    "sudo", "time", "nohup", "exec", "env", "stdbuf", "nice", "chrt", "timeout", "taskset", "numactl", "cgexec",
+    "nsenter", "strace", "perf", "script",
 }  # fmt: skip
-_LOCAL = ("ip", "docker", "podman", "nerdctl")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=.*")
 
 
@@ -54,37 +56,37 @@ def runs_program(command: str, programs: frozenset[str]) -> bool:
 
 def arguments_of(words: Sequence[str], programs: Collection[str]) -> Sequence[str]:
     """Return the words from the program on, without its wrappers; all words if it is not among them."""
-    start = words.index("--") + 1 if "--" in words else 0
-    for first in dict.fromkeys((start, 0)):
-        for index, word in enumerate(words[first:], first):
-            if program_name(word) in programs:
-                return words[index:]
-    return words
+    found = [index for index, word in enumerate(words) if program_name(word) in programs]
+    # A pod or a container may have the name of the program that runs in it.
+    end_of_wrapper = words.index("--") if "--" in words else -1
+    return words[next((index for index in found if index > end_of_wrapper), min(found, default=0)) :]
 
 
-def host_of(command: str, here: str | None) -> str | None:
+def host_of(command: str, programs: Collection[str], here: str | None) -> str | None:
     """Return where a command runs its program: the host of ssh, the pod, the container or the name space, else `here`.
 
     ``here`` is the host of the prompt. A container or a name space of a known host is that host.
     """
     words = words_of(command)
-    names = [program_name(word) for word in words]
-    for index, name in enumerate(names):
-        if name not in _ELSEWHERE:
-            if name not in _WRAPPERS and not _ASSIGNMENT.fullmatch(name):
-                return here
-            continue
-        rest = iter(words[index + 1 :])
-        before = list(_ELSEWHERE[name])
-        for word in rest:
-            if word in _WRAPPERS[name]:
-                next(rest, None)
-            elif before and word == before[0]:
-                del before[0]
-            elif not word.startswith("-"):
-                is_here = bool(before) or (here is not None and name in _LOCAL)
-                return here if is_here else word.rpartition("@")[2].removeprefix("pod/")
+    wrappers = words[: len(words) - len(arguments_of(words, programs))]
+    for index, word in enumerate(wrappers):
+        if (name := program_name(word)) in _PLACES and (here is None or name not in _LOCAL):
+            before, valued = _PLACES[name]
+            rest = iter(wrappers[index + 1 :])
+            if before is None or before in rest:  # looking for the word leaves what follows it
+                place = _operand(rest, valued)
+                return here if place is None else place.rpartition("@")[2].removeprefix("pod/")
     return here
+
+
+def _operand(words: Iterator[str], valued: Collection[str]) -> str | None:
+    """Return the first word that is neither an option nor the value of one."""
+    for word in words:
+        if word in valued:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return None
 
 
 def option(words: Sequence[str], *names: str) -> str | None:

@@ -404,7 +404,7 @@ def _parse_prompt(line: str, commands: frozenset[str]) -> tuple[str | None, str 
         (match := _BARE_PROMPT.fullmatch(line)) and runs_program(match["command"], commands)
     ):
         command = match["command"].strip()
-        return command or None, host_of(command, match["host"])
+        return command or None, host_of(command, commands, match["host"])
     return None
 
 

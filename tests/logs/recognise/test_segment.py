@@ -184,6 +184,9 @@ PROMPTS = [
     ("$ docker run --rm --net host me/", None), ("$ docker exec -it box1 ", "box1"),
     ("$ ssh -p 2222 me@vm7 ", "vm7"), ("$ sudo ip netns exec blue ", "blue"),
     ("root@vm1:~# ssh vm8 ", "vm8"), ("root@vm1:~# ip netns exec blue ", "vm1"),
+    ("root@vm1:~# timeout 60 ssh vm8 ", "vm8"),
+    ("root@vm1:~# sudo -u me kubectl --kubeconfig c exec pod-1 -- ", "pod-1"),
+    ("root@vm1:~# docker run --rm me/", "vm1"),
 ]  # fmt: skip
 
 
