@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from azlatency.studies.format import did_you_mean
 from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
 from azlatency.studies.runs.key import label
 from azlatency.studies.runs.path import NetworkPath, name_paths
@@ -55,8 +56,7 @@ def _plain(path: NetworkPath, maps: Maps, *, scenarios: bool) -> NetworkPath:
 
 def unknown_name(what: str, name: str, known: Sequence[str], advice: str) -> str:
     """Say that a name is unknown, with the known name that is most like it."""
-    (nearest,) = get_close_matches(name, known, n=1, cutoff=0.5) or ("",)
-    return f"unknown {what} {name!r}; " + (f"did you mean {nearest!r}? " if nearest else "") + advice
+    return f"unknown {what} {name!r}{did_you_mean(name, known, cutoff=0.5) or ';'} {advice}"
 
 
 def nearest_names(base: Sequence[str], candidate: Sequence[str]) -> list[str]:

@@ -174,12 +174,15 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error about an unknown name: the known one that is most like it; empty if none is."""
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
+    """Return the end of an error about an unknown name: the known one that is most like it; empty if none is.
+
+    ``cutoff`` is how alike they must be, between 0 and 1.
+    """
     from difflib import get_close_matches
 
-    alike = get_close_matches(name, list(known), n=1, cutoff=0.7)
-    return f"; did you mean {alike[0]!r}?" if alike else ""
+    nearest = get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def natural_key(name: str) -> str:

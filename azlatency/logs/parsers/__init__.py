@@ -284,6 +284,12 @@ def find_parser(tool: str) -> Parser:
 
 
 @cache
+def program_names() -> frozenset[str]:
+    """Return the names of the programs whose output the parsers read."""
+    return frozenset(name for parser in load_parsers().values() for name in parser.commands)
+
+
+@cache
 def _plug_ins() -> list[EntryPoint]:
     """Return the plug-ins, ours first.
 

@@ -42,7 +42,7 @@ from decimal import Decimal
 from itertools import product
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of, settings_text
+from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, arguments_of, settings_of, settings_text
 from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -110,8 +110,7 @@ def planned_tests(words: Sequence[str]) -> list[Planned]:
     plan: list[Planned] = []
     loops: list[tuple[str, list[int]]] = []
     size, has_server = None, False
-    program = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), len(words))
-    arguments = iter(words[program + 1 :])
+    arguments = iter(arguments_of(words, ("qperf",))[1:])
     for word in arguments:
         if _SHELL.match(word):
             break
@@ -420,10 +419,8 @@ class _Qperf(RuleReader):
         if row.get("message_bytes") is None and self.test != "conf":
             sized = any(word.startswith(("-m", "--msg_size", "-oo", "--loop")) for word in words)
             row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._message_bytes()
-        position = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] == "qperf"), None)
-        if row.get("server") is None and position is not None and position + 1 < len(words):
-            server = words[position + 1]
-            row["server"] = server if not server.startswith(("-", "$")) else None
+        if row.get("server") is None and len(words) > 1:
+            row["server"] = words[1] if not words[1].startswith(("-", "$")) else None
         row["client"] = row.get("client") or log.host
 
     def _message_bytes(self) -> int | None:

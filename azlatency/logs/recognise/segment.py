@@ -31,7 +31,7 @@ from azlatency.logs.grammar.rules import (
     Rule,
     RuleReader,
 )
-from azlatency.logs.parsers import Log, Parser, load_parsers
+from azlatency.logs.parsers import Log, Parser, load_parsers, program_names
 from azlatency.logs.recognise.claims import Claim, Claims
 from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
 from azlatency.logs.source.decode import Source
@@ -194,7 +194,7 @@ def _is_boundary(number: int, segments: Segments) -> bool:
 def _is_command(text: str) -> bool:
     """Return whether a line begins with the name of a program, which some tools echo."""
     words = text.split(maxsplit=1)
-    return bool(words) and words[0].rsplit("/", 1)[-1] in _commands()
+    return bool(words) and program_name(words[0]) in program_names()
 
 
 def _tool_of(text: str) -> str | None:
@@ -341,7 +341,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
     if lines and not (boundaries or markdown):
         yield _Block(0, len(lines))
         return
-    commands = _commands()
+    commands = program_names()
     headings: list[tuple[int, str]] = []
     fenced = False
     start, command, host = 0, None, None
@@ -390,12 +390,6 @@ def _find_boundaries(source: Source) -> Iterator[tuple[int, str]]:
 def _precedes_json(index: int, lines: Sequence[Line]) -> bool:
     """Return whether a JSON document follows a Ctrl-C. Text above belongs to it in a text log, but not in JSON."""
     return next((line.text.strip()[:1] for line in lines[index + 1 :] if line.text.strip()), "") == "{"
-
-
-@cache
-def _commands() -> frozenset[str]:
-    """Return the program names of all tools."""
-    return frozenset(name for parser in load_parsers().values() for name in parser.commands)
 
 
 def _parse_prompt(line: str, commands: frozenset[str]) -> tuple[str | None, str | None] | None:

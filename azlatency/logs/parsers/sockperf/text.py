@@ -466,7 +466,7 @@ class SockperfText(RuleReader):
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
         ended = (self.ended or 0 < self.last_row < last_line) and not self.has_open_header
         names = {row["metric"] for row in run.metric_rows()}
-        if names in ({"rtt_mean"}, {"one_way_mean"}) and run.row.get("tool_version") is None and not ended:
+        if names == {"rtt_mean"} and run.row.get("tool_version") is None and not ended:
             mark_summary_only(run)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
