@@ -28,6 +28,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from azlatency.logs.parse import LogError, parse_source
+from azlatency.logs.parsers import program_names
 from azlatency.logs.source.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs
@@ -89,11 +90,11 @@ _NAMES = {
 #: Commands of Azure, and their options whose value names a resource.
 _AZ = re.compile(r"\baz [a-z][^\n]{0,400}")
 _RESOURCE = re.compile(r"(?<!\S)(?:-g|-n|--[a-z-]{0,30}(?:group|names?))[ =]([\w.-]{2,90})")
-#: Names that identify nobody, tools, and the makers of tools that name themselves in their output.
+#: Names that identify nobody, and the makers of tools that name themselves in their output.
 _COMMON = re.compile(
-    r"(?i)localhost|root|master|\d*|www|(?:.*\.)?(?:sysinternals|microsoft|iperf|github)\.(?:com|fr)|.|PS|(?:ba|da|z)?sh.*"
-    r"|administrator|admin|server|client|peer|host|public|default|sysstat|system|service|network|local|nt|authority|ubuntu|azureuser|ec2-user"
-    r"|i?ping6?|qperf|sockperf|netperf|iperf[23]?|ntttcp|latte|lagscope|fping|hping3|psping|mtr|fio|iostat|uperf|wrk|az"
+    r"(?i)localhost|root|master|\d*|www|(?:.*\.)?(?:sysinternals|microsoft|iperf|github)\.(?:com|fr)|.|PS"
+    r"|(?:ba|da|z)?sh(?:-[\d.]{1,9})?|administrator|admin|server|client|peer|host|public|default|sysstat|system|service"
+    r"|network|local|nt|authority|ubuntu|azureuser|ec2-user|az|iperf"
 )
 #: What may be left in a text with pseudonyms.
 _DOTTED_NAME = re.compile(_DOTTED.format("[a-z]{2,24}"))
@@ -141,7 +142,7 @@ class Pseudonyms:
 
     def add(self, kind: str, name: str) -> None:
         """Give a name a pseudonym, unless it has one or identifies nobody."""
-        if name.casefold() in self.names or _COMMON.fullmatch(name):
+        if name.casefold() in self.names or _is_common(name):
             return
         value = ""
         while not value or value in self._used:
@@ -180,7 +181,7 @@ class Pseudonyms:
         """Give a pseudonym to a host, unless it is an address, and to the first label of a full domain name."""
         name = (name or "").partition("%")[0].strip("<>[]. ")
         is_address = any(re.fullmatch(pattern, name) for pattern in _ADDRESSES.values())
-        if name and not is_address and not re.search(r"\s|^[\d.:]*$", name) and not _COMMON.fullmatch(name):
+        if name and not is_address and not re.search(r"\s|^[\d.:]*$", name) and not _is_common(name):
             self.add("host", name)
             self.add("host", name.partition(".")[0])
 
@@ -207,7 +208,7 @@ class Pseudonyms:
         for kind, names in (
             ("dotted names", [name for name in _DOTTED_NAME.findall(text) if not name.endswith(_TEXT_FILES)]),
             ("long hexadecimal tokens", _TOKEN.findall(text)),
-            ("words in names of files", [word for word in _PATH_WORD.findall(path) if not _COMMON.fullmatch(word)]),
+            ("words in names of files", [word for word in _PATH_WORD.findall(path) if not _is_common(word)]),
         ):
             if others := [name for name in names if not ours & {name, name.partition(".")[0]}]:
                 yield kind, others
@@ -219,6 +220,11 @@ class Pseudonyms:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             json.dump(self._spelled, stream, ensure_ascii=False, indent=1)
         os.replace(part, self.key)
+
+
+def _is_common(name: str) -> bool:
+    """Return whether a name identifies nobody: a common one, or that of a tool."""
+    return _COMMON.fullmatch(name) is not None or name.casefold() in program_names()
 
 
 def _pseudonym(kind: str, number: int) -> str:

@@ -183,6 +183,7 @@ LINES = [
     ("api.zebra.cloud answered", ["zebra.cloud"]),
     ("az vm create -g rg-zebra -n vmquokka --vnet-name netzebra", ["rg-zebra", "vmquokka", "netzebra"]),
     ("quokka7# ping -c 2 10.20.30.4", ["quokka7"]),
+    ("sharon@shop-db:~$ ping -c 2 10.20.30.4", ["sharon", "shop-db"]),
     (r"ZEBRADOM\jquokka logged on", ["zebradom", "jquokka"]),
     ("scp out.log jq@quokka7:/tmp", ["quokka7"]),
     ("scp out.log quokka7:", ["quokka7"]),
