@@ -39,7 +39,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, arguments_of, settings_of, settings_text
@@ -139,7 +139,7 @@ def planned_tests(words: Sequence[str]) -> list[Planned]:
 
 def _parse_loop(text: str) -> tuple[str, list[int]] | None:
     """Return the variable of ``-oo VARIABLE:INIT:LAST:INCREMENT`` and its values; None without values or an end."""
-    name, init, last, step = (text.split(":") + [""] * 4)[:4]
+    _, init, last, step = (text.split(":") + [""] * 4)[:4]
     multiplies = step.startswith("*")
     increment, end = _parse_size(step.removeprefix("*")), _parse_size(last)
     value = _parse_size(init) if init else int(multiplies)
@@ -149,7 +149,13 @@ def _parse_loop(text: str) -> tuple[str, list[int]] | None:
     while value <= end and len(values) <= _MOST_TESTS:
         values.append(value)
         value = value * increment if multiplies else value + increment
-    return (_SIZE if name in ("", "m") else name, values) if values and len(values) <= _MOST_TESTS else None
+    return (_variable(text), values) if values and len(values) <= _MOST_TESTS else None
+
+
+def _variable(text: str) -> str:
+    """Return the variable of an argument of ``-oo``; ``loop`` if a variable of the shell hides it."""
+    name = text.partition(":")[0]
+    return "loop" if "$" in name else _SIZE if name in ("", "m") else name
 
 
 def _parse_size(text: str) -> int | None:
@@ -167,7 +173,8 @@ class _Qperf(RuleReader):
         self.plan = planned_tests(log.arguments)
         self.runs: list[Run] = []
         """The runs above the current one, if a command line says which tests they are."""
-        self.has_loop = not {"-oo", "--loop"}.isdisjoint(log.arguments)
+        values = (value for word, value in pairwise(log.arguments) if word in ("-oo", "--loop"))
+        self.looped = {_variable(value) for value in values}
         self.run = recorder.start_run("qperf", log.first_line)
         precision = log.option("-e", "--precision")
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
@@ -186,7 +193,7 @@ class _Qperf(RuleReader):
     def _begin_run(self, line: Line, *, is_block: bool = False) -> None:
         """Complete the current run and begin the next one; ``is_block`` if a heading begins it."""
         self._end_run(line.number - 1, is_whole=is_block)
-        if self.plan or self.has_loop:
+        if self.plan or self.looped:
             self.runs.append(self.run)
         self.run = self.run.recorder.start_run("qperf", line.number)
         self.failed = self.cut = False
@@ -335,7 +342,7 @@ class _Qperf(RuleReader):
     def finish(self, last_line: int) -> None:
         """Complete the last run, and the sizes and settings that only the command line names."""
         self._end_run(last_line, is_whole=True, is_last=True)
-        if self.plan or self.has_loop:
+        if self.plan or self.looped:
             self._read_plan([*self.runs, self.run])
 
     def _read_plan(self, runs: Sequence[Run]) -> None:
@@ -344,8 +351,6 @@ class _Qperf(RuleReader):
         follows = [run.row.get("test") for run in runs] == [planned.test for planned in self.plan] and all(
             size is None or planned.size in (None, size) for size, planned in zip(sizes, self.plan, strict=True)
         )
-        printed = set.intersection(*(set(settings_of(run.row.get("settings"))) for run in runs))
-        looped = {name for planned in self.plan for name in planned.settings} - printed
         if follows:
             for run, planned in zip(runs, self.plan, strict=True):
                 if run.row.get("message_bytes") is None:
@@ -353,8 +358,9 @@ class _Qperf(RuleReader):
                     run.set(message_bytes=default if planned.size is None else planned.size)
                 run.set(settings=settings_text({**planned.settings, **settings_of(run.row.get("settings"))}) or None)
             return
-        if None in sizes and (not self.plan or len({planned.size for planned in self.plan}) > 1):
-            looped.add(_SIZE)
+        printed = set.intersection(*(set(settings_of(run.row.get("settings"))) for run in runs))
+        looped = self.looped | ({_SIZE} if len({planned.size for planned in self.plan}) > 1 else set())
+        looped -= printed if None in sizes else printed | {_SIZE}
         if looped:
             for run in runs:
                 stated = settings_of(run.row.get("settings"))

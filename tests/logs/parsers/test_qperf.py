@@ -240,6 +240,13 @@ def test_other_values_of_a_loop_are_settings(tmp_path: Path) -> None:
         assert "sizes_unknown" in set(logs.events["code"])
 
 
+def test_what_a_loop_of_the_shell_varies_is_unknown_even_if_sizes_are_printed(tmp_path: Path) -> None:
+    block = "tcp_lat:\n    latency   =  {} us\n    msg_size  =  1 bytes\n"
+    text = "$ qperf 10.0.0.9 -oo $LOOP -v tcp_lat\n" + block.format(20.1) + block.format(21.1)
+    (tmp_path / "a.log").write_text(text)
+    assert set(az.latency(az.parse(tmp_path / "a.log"))["unknown"]) == {"mixed_settings"}
+
+
 def test_sizes_of_a_cut_sweep_are_missing(tmp_path: Path) -> None:
     """Which of the fourteen tests are left is not printed."""
     lines = (FIXTURES / "qperf" / "0.4.11-oo-command.log").read_text("utf-8").splitlines(keepends=True)
