@@ -1,10 +1,10 @@
-"""Rank statistics of run values: Hodges-Lehmann estimates with their intervals, and exact Wilcoxon tests.
+"""Rank statistics of run values: Hodges-Lehmann estimates with their intervals.
 
-They hold for every distribution of runs: a slow run in ten or two clusters change neither the level of a test nor the
-coverage of an interval. Use them for run values only. Applied to dependent packets, a rank test finds a path different
-from itself, and with thousands of packets a difference of 0.1 µs is "significant".
+They hold for every distribution of runs: neither a slow run in ten nor two clusters change the coverage of an interval.
+Use them for run values only. Applied to dependent packets, they find a path different from itself, and with thousands
+of packets a difference of 0.1 µs is "significant".
 
-Own code: scipy has the tests but neither the intervals nor, with ties, exact p-values.
+Own code: scipy has the tests but not the intervals.
 
 Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Moses, Technometrics 7:257 (1965); Tukey
 1949, intervals from Walsh averages.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 #: Above this number of runs the exact distributions take too long; the normal approximation is as good there.
-_EXACT_RUNS = 200
+EXACT_RUNS = 200
 
 
 class Shift(NamedTuple):
@@ -34,38 +34,8 @@ class Shift(NamedTuple):
     confidence: float | None
 
 
-class Tails(NamedTuple):
-    """One-sided p-values: that the values are larger than expected, and that they are smaller."""
-
-    larger: float
-    smaller: float
-
-    @property
-    def two_sided(self) -> float:
-        """The smaller tail, doubled."""
-        return min(1.0, 2 * min(self))
-
-
-def rank_sum_tails(x: FloatArray, y: FloatArray) -> Tails:
-    """Return the exact p-values of the rank-sum test of x against y, with midranks for ties."""
-    import numpy as np
-    from scipy.special import ndtr
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.concatenate([x, y]))
-    m, total = len(x), float(ranks[: len(x)].sum())
-    if len(ranks) > _EXACT_RUNS:
-        spread = math.sqrt(m * len(y) / len(ranks) * float(ranks.var(ddof=1)))
-        z = (total - m * float(ranks.mean())) / spread if spread else 0.0
-        return Tails(float(ndtr(-z)), float(ndtr(z)))
-    # Without ties the distribution depends on the sizes only.
-    tied = len(np.unique(ranks)) < len(ranks)
-    support, law = exact.rank_sum_distribution(ranks, m) if tied else _rank_sum_law(m, len(y))
-    return Tails(float(law[support >= total - 1e-9].sum()), float(law[support <= total + 1e-9].sum()))
-
-
 @lru_cache(maxsize=64)
-def _rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
+def rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
     """Return values and probabilities of the rank sum of ``m`` of m + n different values."""
     import numpy as np
 
@@ -73,7 +43,7 @@ def _rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 @lru_cache(maxsize=64)
-def _signed_rank_law(ranks: tuple[int, ...]) -> FloatArray:
+def signed_rank_law(ranks: tuple[int, ...]) -> FloatArray:
     """Return the probability of each sum of positive ranks, from 0 on; each rank is positive with probability 1/2."""
     import numpy as np
 
@@ -96,10 +66,10 @@ def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95, *, in
 
     m, n = len(x), len(y)
     differences = np.sort(np.subtract.outer(x, y).ravel())
-    if m + n > _EXACT_RUNS:
+    if m + n > EXACT_RUNS:
         count = _normal_count(m * n / 2, math.sqrt(m * n * (m + n + 1) / 12), confidence)
         return _shift(differences, count, confidence)
-    support, law = _rank_sum_law(m, n)
+    support, law = rank_sum_law(m, n)
     shift = _shift(differences, *_count(support - m * (m + 1) / 2, law, confidence))
     return _interpolated(shift, differences, support - m * (m + 1) / 2, law, confidence) if interpolate else shift
 
@@ -127,30 +97,11 @@ def pseudomedian(values: FloatArray, confidence: float = 0.95) -> Shift:
         return Shift(math.nan, None, None, None)
     first, second = np.triu_indices(n)
     averages = np.sort((values[first] + values[second]) / 2)
-    if n > _EXACT_RUNS:
+    if n > EXACT_RUNS:
         count = _normal_count(n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24), confidence)
         return _shift(averages, count, confidence)
-    law = _signed_rank_law(tuple(range(1, n + 1)))
+    law = signed_rank_law(tuple(range(1, n + 1)))
     return _shift(averages, *_count(np.arange(float(len(law))), law, confidence))
-
-
-def signed_rank_tails(differences: FloatArray) -> Tails:
-    """Return the exact p-values of the signed-rank test; zeros are left out, ties get midranks."""
-    import numpy as np
-    from scipy.special import ndtr
-    from scipy.stats import rankdata
-
-    nonzero = differences[differences != 0]
-    if not len(nonzero):
-        return Tails(1.0, 1.0)
-    ranks = rankdata(np.abs(nonzero))
-    total = float(ranks[nonzero > 0].sum())
-    if len(ranks) > _EXACT_RUNS:
-        z = (total - float(ranks.sum()) / 2) / math.sqrt(float((ranks**2).sum()) / 4)
-        return Tails(float(ndtr(-z)), float(ndtr(z)))
-    # Midranks doubled are whole numbers; their sums are counted like ranks.
-    law, place = _signed_rank_law(tuple(np.rint(2 * ranks).astype(int).tolist())), round(2 * total)
-    return Tails(float(law[place:].sum()), float(law[: place + 1].sum()))
 
 
 def _count(support: FloatArray, law: FloatArray, confidence: float) -> tuple[int, float | None]:

@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor
 from azlatency.stats.across_runs.comparison import compare
 from azlatency.stats.across_runs.confirm import confirm, expected_bounds
-from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_tails, signed_rank_tails
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
@@ -25,6 +25,7 @@ from azlatency.stats.within_run.quantiles import quantiles
 from helpers.cases import generated
 from helpers.enumeration import sign_flip_p
 from helpers.oracle_answers import Refused, answers, array
+from helpers.rank_tests import rank_sum_tails, signed_rank_tails
 
 
 def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import stream, within
+from helpers.rank_tests import rank_sum_tails
 
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.comparison import compare
-from azlatency.stats.across_runs.hodges_lehmann import rank_sum_tails
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.two_groups import mover_difference
