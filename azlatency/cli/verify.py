@@ -17,7 +17,7 @@ def verify(
     site: Annotated[Path, typer.Argument(help="Folder of a report.", autocompletion=complete_path)],
     raw: Annotated[Path, typer.Argument(help="Folder with the logs of its studies.", autocompletion=complete_path)],
 ) -> None:
-    """Recompute every number of a report from the raw logs.
+    """Recompute the numbers on the pages of a report, outside of charts, from the raw logs.
 
     The logs are imported and the pages made again in a temporary folder.
     Exit code 0: all numbers are equal; 1: one differs, or logs are missing; 2: usage error.

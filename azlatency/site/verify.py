@@ -19,6 +19,8 @@ from azlatency.studies.imports.importer import import_study
 #: Elements without text for readers. Charts are drawn from the numbers of the tables beside them.
 _HIDDEN = {"script", "style", "svg", "template"}
 _NUMBER = re.compile(r"\S*\d\S*")
+#: Pages over all studies that show their numbers. The page of changes compares with an earlier report.
+_OVER_ALL = ("index.html", "across.html")
 #: Characters of the text before a number that say where it stands.
 _CONTEXT = 40
 
@@ -68,8 +70,8 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
     Returns
     -------
     Verified
-        Every text with a digit counts as a number: values, intervals, counts, lines of logs, dates. The pages are made
-        by the notebooks and the version of azlatency that are installed here.
+        Every text with a digit outside of charts counts as a number: values, intervals, counts, lines of logs, dates.
+        The pages are made by the notebooks and the version of azlatency that are installed here.
 
     Raises
     ------
@@ -95,6 +97,7 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
             os.environ.pop("AZLATENCY_DATA")
             if before is not None:
                 os.environ["AZLATENCY_DATA"] = before
+        pages += _OVER_ALL
         found = [(page, numbers_of(site / page), numbers_of(again / page)) for page in pages]
     differences = [f"{page}: {text}" for page, published, computed in found for text in compare(published, computed)]
     return Verified(len(pages), sum(len(published) for _, published, _ in found), failures + differences)
