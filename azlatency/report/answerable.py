@@ -40,6 +40,8 @@ class Unanswered:
     page: str
     question: str
     measure: str
+    reported: bool = False
+    """Whether numbers of a text answer it on another page."""
 
 
 class _Facts:
@@ -158,7 +160,12 @@ def unanswered(study: Study) -> list[Unanswered]:
     """Return the questions that a study cannot answer, one per page that is not built for it, in their order."""
     facts = _Facts(study)
     return [
-        Unanswered(page=page, question=question, measure=measure)
+        Unanswered(
+            page=page,
+            question=question,
+            measure=measure,
+            reported=page == "01_latency" and "rtt_mean" in facts.reported,
+        )
         for page, (needs, question, measure) in _PAGES.items()
         if not getattr(facts, needs)
     ]

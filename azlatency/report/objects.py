@@ -205,11 +205,15 @@ class Note:
         return {"text/plain": self.text}, {"azlatency": {"kind": "note"}}
 
 
+#: Headings of the findings by kind, in their order on a page.
+KINDS = {"answer": "Answer", "act": "Before you rely on it", "info": "What else these data show"}
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of a page's conclusion: something to act on, or for information."""
+    """One sentence of a page's conclusion: the answer to its question, something to act on, or for information."""
 
-    kind: Literal["act", "info"]
+    kind: Literal["answer", "act", "info"]
     text: str
 
 
@@ -225,11 +229,7 @@ class Findings:
         return cls(tuple(findings))
 
     def __repr__(self) -> str:
-        lines = [
-            f"{'Act on this' if finding.kind == 'act' else 'For information'}: {finding.text}"
-            for finding in self.findings
-        ]
-        return "\n".join(lines) or "No findings."
+        return "\n".join(f"{KINDS[finding.kind]}: {finding.text}" for finding in self.findings) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         records = [{"kind": finding.kind, "text": finding.text} for finding in self.findings]
@@ -237,7 +237,7 @@ class Findings:
 
     def _markdown(self) -> str:
         lines: list[str] = []
-        for kind, title in (("act", "Act on this"), ("info", "For information")):
+        for kind, title in KINDS.items():
             chosen = [finding for finding in self.findings if finding.kind == kind]
             if chosen:
                 lines += [f"**{title}**", "", *(f"- {finding.text}" for finding in chosen), ""]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from markupsafe import Markup
 
 from azlatency.report.card import CARD_TYPE
-from azlatency.report.objects import FINDINGS_TYPE
+from azlatency.report.objects import FINDINGS_TYPE, KINDS
 from azlatency.report.table import FIRST_ROWS, table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
@@ -61,7 +61,7 @@ class Finding:
     @property
     def heading(self) -> str:
         """The heading that findings of this kind stand under; its id is ``findings_`` and the kind."""
-        return {"info": "What these data show", "act": "Before you rely on it"}[self.kind]
+        return KINDS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Outputs:
             findings = tuple(Finding(str(record["kind"]), str(record["text"])) for record in records)
         except (TypeError, KeyError):
             return None
-        if any(finding.kind not in ("act", "info") for finding in findings):
+        if any(finding.kind not in KINDS for finding in findings):
             return None
         self.findings += findings
         return Shown("findings", findings=findings)

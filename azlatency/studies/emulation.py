@@ -69,6 +69,12 @@ def _malformed(study: Study, error: Exception) -> LogError:
     return LogError(f"{file}:1: not an emulated network ({error}); correct or remove the file")
 
 
+def route_changes(study: Study) -> list[tuple[tuple[str, str], int]]:
+    """Return the zones between which the route of an emulated network changed, and the first round of the new route."""
+    changes = _truth(study).get("route_changes", ())
+    return [((str(change["zones"][0]), str(change["zones"][1])), int(change["from_round"])) for change in changes]
+
+
 def configured_links(study: Study) -> pd.DataFrame:
     """Return the configured links of an emulated network.
 

@@ -194,7 +194,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     said = [
         *findings.latency.find(runs, pages.typical, means, pages.curves, ()).findings,
         *findings.throughput.find(streams, goodput).findings,
-        *findings.tail.find((), pages.curves, (), late).findings,
+        *findings.tail.find(runs, (), pages.curves, (), late).findings,
         *findings.placement.find(conditions, steps, ()).findings,
         *findings.vm_baseline.find(az.baseline(study)).findings,
         *findings.stability.find((), (), None, (), rates).findings,

@@ -9,8 +9,8 @@ def test_findings_carry_their_kind() -> None:
     findings = Findings.of([Finding("act", "Repeat."), Finding("info", "Fine.")])
     bundle = findings._repr_mimebundle_()
     assert bundle[FINDINGS_TYPE] == [{"kind": "act", "text": "Repeat."}, {"kind": "info", "text": "Fine."}]
-    assert "**Act on this**" in bundle["text/markdown"]
-    assert repr(findings) == "Act on this: Repeat.\nFor information: Fine."
+    assert "**Before you rely on it**" in bundle["text/markdown"]
+    assert repr(findings) == "Before you rely on it: Repeat.\nWhat else these data show: Fine."
     assert repr(Findings.of([])) == "No findings."
 
 

@@ -29,7 +29,7 @@ def test_findings_and_rows_are_texts_of_their_own() -> None:
     texts.output(Shown("figure", title="Caption.", headline="a is slow", anchor="figure-x", alt="a: 5"))
     assert texts.parts() == (
         ("text", "part", "Part", ("Prose.",)),
-        ("finding", "findings_info", "What these data show", ("Crossing zones costs 40 µs.",)),
+        ("finding", "findings_info", "What else these data show", ("Crossing zones costs 40 µs.",)),
         ("row", "part", "Runs", ("a → b · 5.212",)),
         ("figure", "figure-x", "a is slow", ("a: 5",)),
     )

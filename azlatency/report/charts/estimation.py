@@ -10,9 +10,9 @@ from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
-from azlatency.report.charts.titles import is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import is_sparse
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 

@@ -23,9 +23,9 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.options import ordered
 from azlatency.report.charts.palette import INK, RUN
-from azlatency.report.charts.titles import RATES, TIMES, by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import format_value, plain
 
@@ -156,9 +156,7 @@ def _forest(
     )
     values = zip(every["method"], map(str, every["path"]), every[value].astype(float), strict=True)
     method, by_path = by_method(values, every.groupby("method")["n"].sum() if "n" in every else {})
-    title = extremes(
-        what.replace("round-trip time", "round trip"), by_path, quantity, method, TIMES if unit == "µs" else RATES
-    )
+    title = extremes(what.replace("round-trip time", "round trip"), by_path, quantity, method)
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
 
 

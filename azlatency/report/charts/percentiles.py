@@ -25,9 +25,9 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
-from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
 

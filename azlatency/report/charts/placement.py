@@ -23,9 +23,9 @@ from azlatency.report.charts.base import (
 )
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import GREY, INK, RUN
-from azlatency.report.charts.titles import by_method, extremes, is_sparse
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes, is_sparse
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 

@@ -53,6 +53,8 @@ def verdict_words(pairs: Sequence[Comparison]) -> str:
 def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     """Return the result in words: how many comparisons differ, and the largest difference."""
     apart = [pair for pair in pairs if pair.verdict == "different"]
+    if all(pair.ratio.low is None for pair in pairs):
+        return f"{what}: measured once, so not tested"
     if not apart:
         equivalent, within = (
             sum(pair.verdict == name for pair in pairs) for name in ("equivalent", "different_within_margin")

@@ -11,9 +11,9 @@ from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import Look, looks, told_apart
-from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import plain
 

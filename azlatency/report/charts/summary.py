@@ -73,8 +73,8 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         values = [value for pair in across for value in pair.values]
         title = f"No pair of zones is visibly nearer: {span(values, 'ns', like=like)} ({quantity})"
     elif nearest is not farthest:
-        title = f"Zones {_zones(nearest)} are nearest, {_typical(nearest, like)}; {_zones(farthest)} farthest, "
-        title += f"{_typical(farthest, like)} ({quantity})"
+        title = f"From {_typical(nearest, like)} (zones {_zones(nearest)}) to {_typical(farthest, like)} "
+        title += f"(zones {_zones(farthest)}), {quantity}"
     return Chart(figure, caption, "\n".join(words), title=title)
 
 

@@ -9,9 +9,9 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
 from azlatency.studies.format import plain
 

@@ -50,7 +50,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         return Note(f"No chart: one pair of runs only. {_words(drawn[0])}.")
     shown = drawn[:_PANELS]
     paths = [_by_size(agreement.points) for agreement in shown]
-    counts = [len(group) * lines(*(label(f"{path} (1,000 µs)") for path, _, _ in group)) + 2 for group in paths]
+    counts = [len(group) * lines(*(label(path) for path, _, _ in group)) + 2 for group in paths]
     figure, axes = stack(counts, xlabel="first tool ÷ second (log)")
     ratios = [pair.first / pair.second for agreement in shown for pair in agreement.points]
     wide = [end for agreement in shown for end in (agreement.prediction or ()) if 0.2 < end < 5]
@@ -64,7 +64,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     margin = f"±{100 * shown[0].margin:g} %"
     same = [not agreement.differs_in for agreement in shown]
     caption = draw.caption(
-        "Ratio of the first tool to the second, shortest path on top (its typical round-trip time in parentheses); "
+        "Ratio of the first tool to the second, shortest path on top; "
         f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
         f"more pair (both may be clipped). Band: practically equivalent, {margin}.",
         ("Blue: both tools send the same kind of packet.", any(same)),
@@ -74,14 +74,18 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         left_out(len(shown), len(drawn), "comparisons"),
     )
     # Tools that send the same kind of packet should agree; others measure different things.
-    comparable = [agreement for agreement in shown if not agreement.differs_in and agreement.pairs > 1] or shown
+    comparable = [agreement for agreement in shown if not agreement.differs_in]
+    if not comparable:
+        title = "Different packets: their round trips cannot be compared"
+        return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
+    comparable = [agreement for agreement in comparable if agreement.pairs > 1] or comparable
     far = max(comparable, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
     title = f"{far.first} shows {number(far.ratio.estimate or 1.0)}× the round trips of {far.second}: {_subject(far)}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 
 
 def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
-    """Return each path with its typical round-trip time (geometric mean of both tools, µs) and its ratios."""
+    """Return each path with what orders the paths (geometric mean of both tools) and its ratios."""
     groups: dict[str, list[Pair]] = {}
     for pair in points:
         groups.setdefault(pair.path, []).append(pair)
@@ -107,7 +111,7 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
         draw.point(axis, mean, 1, shape="x", colour=INK, markersize=5, zorder=4)
     if agreement.prediction is not None:
         axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
-    names = [f"{path} ({plain(size)} µs)" if size < 1000 else f"{path} ({size:,.0f} µs)" for path, size, _ in groups]
+    names = [path for path, _, _ in groups]
     last = "one more pair" if agreement.prediction else "(one pair only)"
     draw.name_rows(axis, [*map(label, names), "mean ratio", last])
     draw.dots(axis, [(row, ratio, f"{path}: {plain(ratio, 4)}") for row, (path, _, ratios) in enumerate(groups)
@@ -131,8 +135,7 @@ def _words(agreement: Agreement) -> str:
     mean = f"{plain(agreement.ratio.estimate, 4)}{draw.brackets(draw.ends_of(agreement.ratio))}"
     more = f", one more pair in{draw.brackets(agreement.prediction)}" if agreement.prediction else ""
     paths = "; ".join(
-        f"{path} ({plain(size, 5)} µs): {', '.join(plain(value, 4) for value in ratios)}"
-        for path, size, ratios in _by_size(agreement.points)
+        f"{path}: {', '.join(plain(value, 4) for value in ratios)}" for path, _, ratios in _by_size(agreement.points)
     )
     title = f"{agreement.first} over {agreement.second}: {_subject(agreement)}"
     return f"{title}; mean {mean}{more}; {paths}"

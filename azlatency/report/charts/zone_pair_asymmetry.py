@@ -26,9 +26,9 @@ from azlatency.report.charts.heat_map import LETTERS, LINE_LETTERS, MOST_ENDS, c
 from azlatency.report.charts.names import short
 from azlatency.report.charts.palette import GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
-from azlatency.report.charts.titles import by_method, extremes
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
@@ -103,7 +103,7 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         (f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
          f"{level} interval over rounds (hollow: one round, no interval).", effects),
         (configured().caption("rtt").replace("×:", "× below:"), known and not any(upright)),
-        f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.",
+        (f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.", shown[0].rounds),
         (f"Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all.",
          len(candidates) > len(shown)),
     )  # fmt: skip

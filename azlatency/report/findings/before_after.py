@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
+from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
@@ -27,7 +29,9 @@ def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Finding
     Findings
         At least one finding.
     """
-    findings: list[Finding] = []
+    findings: list[Finding] = [
+        answer(_answer(imports or rounds, "since the other study" if imports else "over the rounds"))
+    ]
     for comparison in imports:
         ratio = comparison.ratio
         if comparison.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
@@ -42,3 +46,18 @@ def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Finding
     else:
         findings.append(info("This study was not measured in rounds, so changes during it cannot be assessed."))
     return Findings.of(findings)
+
+
+def _answer(comparisons: Sequence[Comparison], when: str) -> str:
+    """Say how many comparisons show a change and the largest of them, or that none does."""
+    judged = [comparison for comparison in comparisons if comparison.ratio.low is not None]
+    if not judged:
+        return "Not answerable: nothing was measured twice in the same way, several times each."
+    changed = [comparison for comparison in judged if comparison.verdict.startswith("different")]
+    equal = sum(comparison.verdict == "equivalent" for comparison in judged)
+    number = count_of(len(judged), "comparison")
+    if not changed:
+        return f"No change is shown {when}: **{equal} of {number}** practically equivalent, the others inconclusive."
+    most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
+    ratio = most.ratio.estimate or 1.0
+    return f"**{len(changed)} of {number}** changed {when}; most of all {most.what}: **{ratio:.3g} times**."

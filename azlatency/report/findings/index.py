@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, answer, join
 from azlatency.report.objects import Findings
 from azlatency.studies.runs.samples import select_quantity
 
@@ -38,7 +38,7 @@ def find(study: Study) -> Findings:
     title = str(study.info.get("title", study.name))
     next_pages = f", then read {join(useful)}" if useful else "; the other pages have no data"
     text = f"{title}: start with *What was measured*{next_pages}."
-    findings = [info(text)]
+    findings = [answer(text)]
     if study.info.get("emulated"):
         findings.append(act("This study is an emulated lab. Its numbers do not describe a cloud."))
     if not len(study.runs):

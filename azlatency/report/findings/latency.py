@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method, measured_once, values_by_path
+from azlatency.report.findings.common import act, answer, info, join_by_method, measured_once
+from azlatency.report.groups import answer_of, main_method
 from azlatency.report.objects import Findings
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
@@ -21,7 +22,7 @@ def find(
     runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate],
     histories: Sequence[History] = (),
 ) -> Findings:  # fmt: skip
-    """Say the latency of each path, its interval, dependent and single runs, and percentiles that are maxima.
+    """Answer how long a round trip takes; name dependent and single runs, and percentiles that are maxima.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ def find(
         return Findings.of([info("No log of this study contains a latency.")])
     with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in medians}
     across = [*medians, *(mean for mean in means if (mean.labels["path"], mean.labels["method"]) not in with_median)]
-    findings = intervals_by_path(across) + values_by_path(runs, "median_ns", "ns", "median RTT", across)
-    findings += values_by_path(runs[runs["median_ns"].isna()], "mean_ns", "ns", "mean RTT", across)
+    statistic = "median" if runs["median_ns"].notna().any() else "mean"
+    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
+    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"))] if main.values else []
     findings += measured_once(across)
     tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
     dependent = [(one.labels["path"], one.labels["method"]) for one in tested if "dependent_runs" in one.codes]

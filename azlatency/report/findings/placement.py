@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method
+from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join_by_method
+from azlatency.report.findings.summary.answer import PLACES
 from azlatency.report.objects import Finding, Findings
-from azlatency.stats.across_runs.placement import Change, Condition, contradicting
+from azlatency.stats.across_runs.placement import Change, Condition, contradicting, widest
 from azlatency.studies.format import one_prefix
+
+#: Most placements that the answer names.
+_MOST_STEPS = 3
 
 
 def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> Findings:
@@ -31,21 +35,14 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
     if not conditions:
         return Findings.of([info("No latency was measured or reported in this study.")])
     findings: list[Finding] = []
-    repeated = [step for step in steps if step.comparison is not None and step.comparison.ratio.low is not None]
-    for placement in dict.fromkeys(step.other.placement for step in repeated):
-        findings.append(_step([step for step in repeated if step.other.placement == placement]))
-    findings += _single_runs(steps)
+    findings += _answer(conditions, steps, others)
     single = [
         change for change in (*steps, *others)
         if change.comparison is not None and "no_replication" in change.comparison.codes
     ]  # fmt: skip
     if single:
         names = join_by_method((change.other.path, change.other.method) for change in single)
-        text = (
-            f"Measured once: {names}. The ratios describe connections and do not rank placements. Repeat the runs, in "
-            "rounds, before you choose a placement."
-        )
-        findings.append(act(text))
+        findings.append(act(f"Measured once: {names}. Repeat the runs, in rounds, before you choose a placement."))
     findings += _disagreeing_texts(conditions)
     for first, second in contradicting(steps):
         slower, faster = (first, second) if first.ratio_low > 1 else (second, first)
@@ -57,7 +54,9 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
         findings.append(act(text))
     reported = [change.other.path for change in (*steps, *others) if change.comparison is None]
     if reported:
-        findings.append(act(f"Reported without logs: {join(reported)}. Quote these numbers, but do not test them."))
+        findings.append(
+            act(f"Reported without logs: {count_or_names(reported)}. Quote these numbers, but do not test them.")
+        )
     same_host = [value for condition in conditions if condition.placement == "same_host" for value in condition.values]
     if same_host:
         shown = span(same_host, "ns", like=one_prefix(same_host, "ns"))
@@ -66,61 +65,57 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
     return Findings.of(findings)
 
 
-def _single_runs(steps: Sequence[Change]) -> list[Finding]:
-    """Say what each placement costs in runs without repeats, and in reported numbers."""
-    findings = []
-    for step in steps:
-        if step.comparison is not None and step.comparison.ratio.low is not None:
-            continue
-        ratios = dict.fromkeys(f"{ratio:.2f}" for ratio in (step.ratio_low, step.ratio_high))
-        like = one_prefix((*step.other.values, *step.base.values), "ns")
-        text = (
-            f"{step.other.path} ({step.other.method}): **{span(step.other.values, 'ns', like=like)}**, "
-            f"{'–'.join(ratios)} times the {span(step.base.values, 'ns', like=like)} of {step.base.path} "
-            f"({step.other.statistic} RTT)."
-        )
-        findings.append(info(text))
-    return findings[:12]
+def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Sequence[Change]) -> list[Finding]:
+    """Say what each placement, or else each setting, costs in the kind of measurement with most placements."""
+    kind = {(condition.origin, condition.kind) for condition in widest(conditions)}
+    chosen = [step for step in steps or others if (step.other.origin, step.other.kind) in kind] or steps or others
+    groups: dict[str, dict[str, list[Change]]] = {}
+    for step in chosen:
+        level, base = (in_words(getattr(side, step.factor)) for side in (step.other, step.base))
+        groups.setdefault(base, {}).setdefault(level, []).append(step)
+    parts = []
+    for base, levels in groups.items():
+        ratios = [f"{level} **{_times(group)} times**" for level, group in list(levels.items())[:_MOST_STEPS]]
+        parts.append(f"{' and '.join(ratios)} as long as {base}")
+    if not parts:
+        return []
+    once = any(step.comparison is None or step.comparison.ratio.low is None for step in chosen)
+    source = "as reported" if chosen[0].comparison is None else "single runs" if once else "repeated runs"
+    return [
+        answer(f"A round trip takes {'; '.join(parts[:_MOST_STEPS])} ({chosen[0].other.method.split()[0]}, {source}).")
+    ]
 
 
-def _step(changes: Sequence[Change]) -> Finding:
-    """Summarize the change from one placement to another over all methods and paths with repeated runs."""
-    ratios = [change.comparison.ratio for change in changes if change.comparison is not None]
-    points = [ratio.estimate for ratio in ratios if ratio.estimate is not None]
-    lows = [ratio.low for ratio in ratios if ratio.low is not None]
-    highs = [ratio.high for ratio in ratios if ratio.high is not None]
-    bases = " and ".join(
-        dict.fromkeys(f"{change.base.path} ({_in_words(change.base.placement)})" for change in changes)
-    )
-    methods = " and ".join(dict.fromkeys(change.other.method for change in changes))
-    span = f"{points[0]:.2f}" if len(points) == 1 else f"{min(points):.2f} to {max(points):.2f}"
-    count = "1 comparison" if len(changes) == 1 else f"{len(changes)} comparisons"
-    text = (
-        f"{_in_words(changes[0].other.placement).capitalize()}: {span} times the round-trip time of {bases}, {count} "
-        f"of repeated runs by {methods}; {100 * ratios[0].confidence:g} % intervals from {min(lows):.2f} "
-        f"to {max(highs):.2f}."
-    )
-    return info(text)
+def _times(group: Sequence[Change]) -> str:
+    """Return the range of the ratios of several changes."""
+    ratios = [ratio for step in group for ratio in _reach(step)]
+    return "–".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (min(ratios), max(ratios))))
+
+
+def _reach(step: Change) -> tuple[float, float]:
+    """Return the estimated ratio of repeated runs, else the range of the measured ones."""
+    ratio = None if step.comparison is None else step.comparison.ratio
+    if ratio is None or ratio.low is None or ratio.estimate is None:
+        return step.ratio_low, step.ratio_high
+    return ratio.estimate, ratio.estimate
 
 
 def _disagreeing_texts(conditions: Sequence[Condition]) -> list[Finding]:
-    """List numbers of a text that differ from the log of the same run."""
-    logged = {
-        condition.path: condition for condition in conditions if condition.origin == "log" and condition.runs == 1
-    }
-    findings = []
-    for condition in conditions:
-        log = logged.get(condition.path)
-        if condition.origin != "reported" or log is None or condition.statistic != log.statistic:
-            continue
-        if condition.values[0] != log.values[0]:
-            text = (
-                f"{condition.path}: the text says {condition.values[0] / MICROSECOND:,.6g} µs, but its log prints "
-                f"{log.values[0] / MICROSECOND:,.6g} µs. Trust the log."
-            )
-            findings.append(act(text))
-    return findings
+    """List numbers of a text that differ from the log of the same run, which replaces them."""
+    return [
+        act(
+            f"{condition.path}: the text says {condition.superseded / MICROSECOND:,.6g} µs, but its log prints "
+            f"{condition.values[0] / MICROSECOND:,.6g} µs. The log counts."
+        )
+        for condition in conditions
+        if condition.superseded is not None and condition.superseded != condition.values[0]
+    ]
 
 
-def _in_words(placement: str | None) -> str:
-    return (placement or "unknown placement").replace("_", " ")
+def in_words(level: object) -> str:
+    """Return a placement or setting as a sentence names it."""
+    if isinstance(level, bool):
+        return f"{'with' if level else 'without'} accelerated networking"
+    if isinstance(level, int):
+        return f"with {level:,} B"
+    return PLACES.get(str(level), f"on {level}")

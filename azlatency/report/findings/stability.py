@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, info, join_by_method
+from azlatency.report.findings.common import MICROSECOND, act, answer, info, join_by_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
-from azlatency.studies.format import one_prefix
+from azlatency.studies.format import count_of, one_prefix
 
+SECOND = 1e9
 #: Most runs that are listed one by one.
 _MOST_RATES = 6
 
@@ -43,7 +44,7 @@ def find(
     Findings
         At least one finding.
     """
-    findings = [*_level_shifts(runs), *_broken_connections(segments, ends)]
+    findings = [*_answer(runs, rates, ends), *_level_shifts(runs), *_broken_connections(segments, ends)]
     ratios = {str(row["path"]): row["p99"] / row["mean"] for row in spread if "mean" in row}  # type: ignore[operator]
     if len(ratios) > 1:
         listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in ratios.items())
@@ -61,6 +62,34 @@ def find(
     return Findings.of(findings)
 
 
+def _answer(
+    runs: Sequence[RunTimeSeries], rates: Sequence[ThroughputSeries], ends: ConnectionEnds | None
+) -> list[Finding]:
+    """Say how many runs kept their level, how many rates fell, or how many connections broke."""
+    parts = []
+    judged = [run for run in runs if run.stability.stable is not None]
+    if judged:
+        kept = sum(bool(run.stability.stable) for run in judged)
+        parts.append(f"**{kept} of {count_of(len(judged), 'run')}** kept the level of their round-trip times")
+    fallen = [rate.throttled for rate in rates if rate.throttled.burst_rate is not None]
+    tested = [rate for rate in rates if rate.throttled.found is not None]
+    if fallen:
+        ends_of = [[getattr(fall, which) for fall in fallen] for which in ("burst_rate", "sustained_rate")]
+        like = one_prefix(itertools.chain(*ends_of), "bit/s")
+        burst, sustained = (span(values, "bit/s", like=like) for values in ends_of)
+        after = span([(fall.at_s or 0.0) * SECOND for fall in fallen], "ns")
+        parts.append(
+            f"**{len(fallen)} of {len(tested)}** transfers fall from {burst} to {sustained}, after {after}"
+        )  # fmt: skip
+    elif tested:
+        parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
+    if ends is not None:
+        together = f", {ends.together + 1} of them within a minute" if ends.together else ""
+        parts.append(f"**{count_of(len(ends.paths), 'connection')}** broke{together}")
+    text = "; ".join(parts)
+    return [answer(f"{text[:1].upper()}{text[1:]}.")] if parts else []
+
+
 def _fall(name: str, falls: Sequence[Throttling]) -> str:
     """Say from which to which rate the runs of a path fell, and when."""
     rates = [[getattr(fall, which) for fall in falls] for which in ("burst_rate", "sustained_rate")]
@@ -76,11 +105,7 @@ def _level_shifts(runs: Sequence[RunTimeSeries]) -> list[Finding]:
     if not runs:
         return []
     shifted = [run for run in runs if run.stability.stable is False]
-    steady = [run for run in runs if run.stability.stable]
     findings = []
-    if steady:
-        names = join_by_method((run.path, run.method) for run in steady)
-        findings.append(info(f"No confirmed level shift: {names}."))
     losing = [f"{run.path} ({run.method}): {run.lost:,} of {len(run.rtt):,} probes" for run in runs if run.lost]
     if losing:
         findings.append(info(f"Lost: {'; '.join(losing[:_MOST_RATES])}."))

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, intervals_by_path, join_by_method
-from azlatency.report.objects import Finding, Findings
+from azlatency.report.findings.common import act, answer, info, join_by_method
+from azlatency.report.groups import answer_of, main_method
+from azlatency.report.objects import Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import format_interval, format_value, one_prefix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
 def find(
-    tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
+    runs: pd.DataFrame, tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
     typical: Sequence[Estimate] = (),
 ) -> Findings:  # fmt: skip
-    """Say the percentiles that have an interval, which tails have no fit, and the share above the limit.
+    """Say the p99 of each path, which tails have no fit, and the share above the limit.
 
     Parameters
     ----------
+    runs : DataFrame
+        One row per run with a latency, with ``p99_ns``.
     tails : sequence of RunTail
         One per run with samples.
     percentiles : sequence of Estimate
@@ -35,7 +42,8 @@ def find(
     Findings
         At least one finding.
     """
-    findings = intervals_by_path(typical, "p99 of a typical run") + _printed_p99(percentiles)
+    main = main_method(runs, "p99_ns", typical)
+    findings = [answer(answer_of(main, runs, "p99", "ns"))] if main.values else []
     findings += [
         info(f"{tail.path} ({tail.method}): {', '.join(_bounded(tail))}.") for tail in tails if _bounded(tail)
     ][:8]
@@ -65,24 +73,6 @@ def find(
     elif not findings:
         findings.append(info("No percentile from p99 on has an interval."))
     return Findings.of(findings)
-
-
-def _printed_p99(percentiles: Sequence[Estimate]) -> list[Finding]:
-    """Say the lowest and the highest printed p99 of a run."""
-    printed = sorted(
-        (p for p in percentiles if abs(float(p.labels.get("q", 0)) - 0.99) < 1e-9 and p.estimate is not None),
-        key=lambda percentile: percentile.estimate or 0.0,
-    )
-    ends = printed if len(printed) < 3 else [printed[0], printed[-1]]
-    if not ends:
-        return []
-    like = one_prefix((end.estimate or 0.0 for end in ends), "ns")
-    listed = [
-        f"**{format_value(end.estimate, 'ns', like=like)}** on {end.labels['path']} ({end.labels['method']})"
-        for end in ends
-    ]
-    which = "" if ends == printed else ", lowest and highest"
-    return [info(f"Printed p99 of a single run{which}: {', '.join(listed)}.")]
 
 
 def _bounded(tail: RunTail) -> list[str]:

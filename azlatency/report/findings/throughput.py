@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from azlatency.report.card import span
 from azlatency.report.findings.common import (
     act,
+    answer,
     info,
-    intervals_by_path,
     join,
     join_by_method,
     measured_once,
-    values_by_path,
 )
+from azlatency.report.groups import answer_of, main_method
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
-    """Summarize goodput: traffic that never left the host, typical goodput, retransmissions.
+    """Answer how much each path carries; name traffic that never left the host, single runs and retransmissions.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    findings = intervals_by_path(across) + values_by_path(streams, "throughput_bit_s", "bit/s", "throughput", across)
+    main = main_method(streams, "throughput_bit_s", across)
+    findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True))] if main.values else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
+from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import Agreement
@@ -31,8 +32,8 @@ def find(agreements: Sequence[Agreement]) -> Findings:
             "assessed."
         )
         return Findings.of([info(text)])
-    findings: list[Finding] = []
     same_packets = [agreement for agreement in agreements if not agreement.differs_in]
+    findings: list[Finding] = [answer(_answer(same_packets))]
     for agreement in same_packets:
         ratio = agreement.ratio
         if ratio.low is None or ratio.high is None or ratio.estimate is None:
@@ -52,3 +53,15 @@ def find(agreements: Sequence[Agreement]) -> Findings:
         text = f"Different packets: {join(different)}. Do not compare their numbers; compare paths within one method."
         findings.append(act(text))
     return Findings.of(findings)
+
+
+def _answer(agreements: Sequence[Agreement]) -> str:
+    """Count the pairs of tools that agree, disagree or are open; without any, say that packets differ."""
+    if not agreements:
+        return "No two tools sent the same packets, so their numbers cannot be compared."
+    words = {True: "agree", False: "disagree", None: "are inconclusive"}
+    counts = {word: sum(agreement.agree is verdict for agreement in agreements) for verdict, word in words.items()}
+    parts = [f"**{count}** {word}" for word, count in counts.items() if count]
+    margin = f"{100 * agreements[0].margin:g} %"
+    pairs = count_of(len(agreements), "pair")
+    return f"Of {pairs} of tools that send the same packets, {', '.join(parts)} within {margin}."

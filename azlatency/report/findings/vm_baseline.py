@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.card import span
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.tables.common import in_unit, limits
 from azlatency.studies.format import column_unit, count_of
@@ -31,7 +31,8 @@ def find(results: Sequence[Conformance]) -> Findings:
     if not results:
         return Findings.of([info("This study has no baseline to compare with.")])
     measured = [result for result in results if result.mean is not None]
-    findings = [act(_decided(result)) for result in measured if result.status == "fails"]
+    findings = [answer(_answer(results))]
+    findings += [act(_decided(result)) for result in measured if result.status == "fails"]
     findings += [info(_decided(result)) for result in measured if result.status == "meets"]
     findings += _inconclusive(measured)
     if any("unit_slip" in result.codes for result in measured):
@@ -43,6 +44,20 @@ def find(results: Sequence[Conformance]) -> Findings:
         names = "; ".join(missing)
         findings.append(act(f"Not measured by any run: {names}. The page lists the commands."))
     return Findings.of(findings)
+
+
+def _answer(results: Sequence[Conformance]) -> str:
+    """Count the expectations by what the runs decide; the worst result of an expectation counts."""
+    order = ("fails", "inconclusive", "meets")
+    worst: dict[str, str] = {}
+    for result in results:
+        status = "not measured" if result.mean is None else result.status
+        before = worst.get(result.what, status)
+        worst[result.what] = min((before, status), key=lambda name: order.index(name) if name in order else len(order))
+    counts = {name: sum(status == name for status in worst.values()) for name in ("meets", *order[:2], "not measured")}
+    words = {"meets": "met", "fails": "failed"}
+    parts = [f"**{count} {words.get(name, name)}**" for name, count in counts.items() if count]
+    return f"Of {count_of(len(worst), 'expectation')}: {', '.join(parts)}."
 
 
 def _decided(result: Conformance) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, info, join
+from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
+from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
 
@@ -35,17 +36,16 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
         counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
         contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
         return Findings.of(
-            [info(f"This study has no logs, only {contents}. You can quote its numbers but not test them.")]
+            [answer(f"This study has no logs, only {contents}. You can quote its numbers but not test them.")]
         )
     runs = run_table(study)
     tools = ", ".join(sorted(set(study.runs["tool"])))
-    findings = [info(f"Measured with {tools}: {join(runs['path'].astype(str))}.")]
+    paths, unread = runs["path"].nunique(), study.events[study.events["code"] == "unknown_line"]
+    lines = f"**{count_of(len(unread), 'line')}** not recognised" if len(unread) else "every line recognised"
+    findings = [answer(f"**{count_of(len(runs), 'run')}** of {tools} over {count_of(paths, 'path')}; {lines}.")]
     findings += _printed_quantities(printed)
-    unread = study.events[study.events["code"] == "unknown_line"]
     if len(unread):
         findings.append(act(f"Not every line was recognised, first {_place(study, unread)}"))
-    else:
-        findings.append(info("Every line of every file was recognised."))
     errors = study.events[study.events["severity"] == "error"]
     if len(errors):
         findings.append(act(f"A log reports an error: {_place(study, errors)}"))

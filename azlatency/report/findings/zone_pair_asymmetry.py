@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import MICROSECOND, act, info, join, join_by_method, shares_held
+from azlatency.report.findings.common import MICROSECOND, act, answer, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.runs.path import route
 
-#: Most methods whose ratios are said, and most pairs of a method; the tables list all.
-_MOST_METHODS, _MOST_PAIRS = 2, 4
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
     "dependent_runs": "Neighbouring rounds resemble each other, by a test over all pairs of a method: {}. Their "
@@ -61,11 +59,11 @@ def find(
             "each tool from both ends, in rounds."
         )
         return Findings.of([act(text) if asymmetries else info(text)])
-    findings = _recovered(differences)
+    findings = [answer(_answer(asymmetries)), *_recovered(differences)]
     findings += [
         info(_difference(asymmetry, pair))
         for asymmetry, pair in pairs
-        if _differs(pair) and pair.ratio.estimate is not None and asymmetry.metric != "retransmits"
+        if _differs(pair) and pair.ratio.estimate is not None and asymmetry.metric == "latency"
     ]
     round_trips = [pair for asymmetry, pair in pairs if asymmetry.metric == "latency" and pair.ratio.low is not None]
     if round_trips and not any(map(_differs, round_trips)):
@@ -83,7 +81,6 @@ def find(
         for detour in asymmetry.detours
         if detour.diagnostics["violated"]
     ]
-    findings += _agreements(asymmetries)
     for code, text in _FLAGGED.items():
         flagged = [pair for _, pair in pairs if code in pair.codes]
         if flagged:
@@ -96,31 +93,36 @@ def _pair(pair: Comparison) -> str:
     return f"{pair.labels['from']} ↔ {pair.labels['to']}"
 
 
-def _agreements(asymmetries: Sequence[Asymmetry]) -> list[Finding]:
-    """Say how the round trips of both initiators compare, for the methods that measured them most precisely."""
+def _answer(asymmetries: Sequence[Asymmetry]) -> str:
+    """Say how far round trips differ with the end that starts, and which transfer has a slow direction."""
     measured = [asymmetry for asymmetry in asymmetries if asymmetry.metric == "latency" and asymmetry.pairs]
     precise = [asymmetry for asymmetry in measured if any(pair.ratio.low is not None for pair in asymmetry.pairs)]
-    chosen = sorted(precise or measured, key=_widest)[:_MOST_METHODS]
-    return [info(_agreement(asymmetry)) for asymmetry in chosen]
+    parts = []
+    if measured:
+        best = min(precise or measured, key=_widest)
+        most = max(abs(math.log(pair.ratio.estimate)) for pair in best.pairs if pair.ratio.estimate)
+        once = "" if precise else ", one round: not testable"
+        parts.append(
+            f"Round trips differ by at most **{100 * math.expm1(most):.2g} %** with the end that starts "
+            f"({best.labels['method']}{once})"
+        )
+    slow = [
+        (asymmetry, pair) for asymmetry in asymmetries if asymmetry.metric == "throughput"
+        for pair in asymmetry.pairs if _differs(pair) and pair.ratio.estimate
+    ]  # fmt: skip
+    if slow:
+        asymmetry, pair = max(slow, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
+        parts.append(_difference(asymmetry, pair))
+    elif any(asymmetry.metric == "throughput" and asymmetry.pairs for asymmetry in asymmetries):
+        parts.append("no transfer is shown to be slower in one direction")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _widest(asymmetry: Asymmetry) -> float:
     """Return the largest ratio of the ends of an interval of a pair."""
     ratios = [pair.ratio for pair in asymmetry.pairs]
     return max((ratio.high / ratio.low for ratio in ratios if ratio.low and ratio.high is not None), default=math.inf)
-
-
-def _agreement(asymmetry: Asymmetry) -> str:
-    """Say the ratio of each pair, or of the closest and the most different one, and the range of their intervals."""
-    pairs = [pair for pair in asymmetry.pairs if pair.ratio.estimate]
-    pairs.sort(key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
-    shown = pairs if len(pairs) <= _MOST_PAIRS else [pairs[0], pairs[-1]]
-    ratios = ", ".join(f"{_pair(pair)} **{pair.ratio.estimate:.3f}**" for pair in shown)
-    which = "" if shown == pairs else f", least and most of {len(pairs)} pairs"
-    lows = [pair.ratio.low for pair in pairs if pair.ratio.low is not None]
-    highs = [pair.ratio.high for pair in pairs if pair.ratio.high is not None]
-    ends = f"; {100 * asymmetry.confidence:g} % intervals from {min(lows):.2f} to {max(highs):.2f}" if lows else ""
-    return f"Round trip from one end over that from the other ({asymmetry.labels['method']}{which}): {ratios}{ends}."
 
 
 def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:
@@ -152,10 +154,11 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
     start, end, ratio = str(pair.labels["from"]), str(pair.labels["to"]), pair.ratio.estimate or math.nan
     if ratio < 1:
         start, end, ratio = end, start, 1 / ratio
+    if asymmetry.metric == "throughput":
+        more = f"{route(start, end)} carries **{ratio:.3g} times** the goodput of the reverse"
+        return f"{more} ({asymmetry.labels['method']})"
     machines = ", between these machines" if ABOUT_MACHINES.intersection(pair.codes) else ""
     method = f"{asymmetry.labels['method']}{machines}"
-    if asymmetry.metric == "throughput":
-        return f"{route(start, end)} carries **{ratio:.3g} times** the goodput of the reverse direction ({method})."
     return (
         f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end "
         f"({method}). This compares initiators, not one-way delays."

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from azlatency.logs.parsers import find_parser
 from azlatency.stats.across_runs.comparison import compare, with_run_ids
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
@@ -51,6 +52,8 @@ class Condition:
         Typical run of the path (only for logs).
     order : str
         Where the order of the values comes from; see `azlatency.stats.across_runs.run_values.in_time_order`.
+    superseded : float or None
+        What a text reports for the run of this log, in ns. The log counts, and the reported number is no condition.
     """
 
     origin: Origin
@@ -67,6 +70,7 @@ class Condition:
     typical: Estimate | None = None
     run_ids: tuple[str, ...] = ()
     order: Order = "given"
+    superseded: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +123,15 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
         A run counts with its median if all runs of its method have one, else with its mean. Reported means of a segment
         are left out.
     """
-    all_conditions = [*_logged(runs, confidence), *_reported(study.reported)]
+    logged, reported = list(_logged(runs, confidence)), list(_reported(study.reported))
+    texts = {(condition.path, condition.kind): condition.values[0] for condition in reported}
+    logged = [
+        replace(condition, superseded=texts.get((condition.path, condition.kind.split()[0])))
+        if condition.statistic == "mean" and condition.runs == 1 else condition
+        for condition in logged
+    ]  # fmt: skip
+    replaced = {condition.path for condition in logged if condition.superseded is not None}
+    all_conditions = [*logged, *(condition for condition in reported if condition.path not in replaced)]
     order = {name: index for index, name in enumerate(NEAR_TO_FAR)}
     return sorted(
         all_conditions,
@@ -211,16 +223,17 @@ def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -
     logged = [condition for condition in conditions if condition.origin == "log"]
     methods = list(dict.fromkeys(condition.method for condition in logged))
 
-    def breadth(method: str) -> tuple[int, int]:
-        of_method = [condition for condition in logged if condition.method == method]
-        return -len({condition.placement for condition in of_method}), -len(of_method)
+    def breadth(method: str) -> tuple[int, ...]:
+        return tuple(-number for number in _breadth([one for one in logged if one.method == method]))
 
     kept = set(sorted(methods, key=breadth)[:most])
     return [condition for condition in conditions if condition.origin == "reported" or condition.method in kept]
 
 
 def widest(conditions: Sequence[Condition]) -> list[Condition]:
-    """Select the kind of measurement with most placements, then with most conditions; the first one of equals.
+    """Select the kind of measurement with most placements, then with most paths and runs; the first one of equals.
+
+    Of equal ones, a tool that sends packets all the time comes before ping, and medians before means.
 
     Parameters
     ----------
@@ -237,11 +250,16 @@ def widest(conditions: Sequence[Condition]) -> list[Condition]:
     def members(kind: tuple[str, str]) -> list[Condition]:
         return [condition for condition in conditions if (condition.origin, condition.kind) == kind]
 
-    def breadth(kind: tuple[str, str]) -> tuple[int, int]:
-        return len({condition.placement for condition in members(kind)}), len(members(kind))
-
-    best = max(kinds, key=breadth, default=None)
+    best = max(kinds, key=lambda kind: _breadth(members(kind)), default=None)
     return [] if best is None else members(best)
+
+
+def _breadth(chosen: Sequence[Condition]) -> tuple[int, ...]:
+    """Return what ranks a kind of measurement: its placements, paths and runs, and how its tool measures."""
+    paths, runs = {condition.path for condition in chosen}, min(condition.runs or 0 for condition in chosen)
+    steady = not find_parser(chosen[0].kind.split(maxsplit=1)[0]).sends_rarely
+    median = chosen[0].statistic == "median"
+    return len({condition.placement for condition in chosen}), len(paths), runs, steady, median, len(chosen)
 
 
 def changes(

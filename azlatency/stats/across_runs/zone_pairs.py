@@ -103,6 +103,18 @@ def _grouped(rows: Iterable[tuple[Any, float, str, str]]) -> list[ZonePair]:
     return list(pairs.values())
 
 
+def zones_of(runs: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return the zones of client and server by path, where both are known and the path left its host."""
+    found: dict[str, tuple[str, str]] = {}
+    if not {"zone", "peer_zone", "region", "peer_region", "placement"} <= set(runs.columns):
+        return found
+    for _, row in runs.drop_duplicates("path").iterrows():
+        ends = _end(row, ""), _end(row, "peer_")
+        if all(ends) and row["placement"] != "same_host":
+            found[str(row["path"])] = ends
+    return found
+
+
 def _end(row: Any, peer: str) -> str:
     """Return the zone of one end without the region in its name, else its region if the other end is elsewhere."""
     zone, region = row[f"{peer}zone"], row[f"{peer}region"]

@@ -93,6 +93,8 @@ def interval_mean(
         codes += (("short_series",) if n < DEPENDENT else ()) + (("constant",) if variance == 0 else ())
         half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
     low, high = (None, None) if estimate is None or half is None else (estimate - half, estimate + half)
+    if low is not None and low < 0 <= x.min():  # no rate is negative: the run has too few independent intervals
+        low, high, codes = None, None, (*codes, "few_effective")
     return Estimate(
         what="mean rate", estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run",
         confidence=confidence, method=SHORT if n < DEPENDENT else LONG, codes=codes,

@@ -8,4 +8,4 @@ from azlatency.studies.store.study import Study
 
 def test_the_study_is_named_by_its_title(cni: Study) -> None:
     (finding,) = findings.index.find(cni).findings
-    assert finding.kind == "info" and "AKS pods with Azure CNI" in finding.text and "throughput" in finding.text
+    assert finding.kind == "answer" and "AKS pods with Azure CNI" in finding.text and "throughput" in finding.text

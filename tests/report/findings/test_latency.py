@@ -15,8 +15,8 @@ def test_single_runs_and_maxima_are_named(cni: Study, cni_latency: pd.DataFrame)
     text = str(findings.latency.find(cni_latency, medians, means, curves))
     # az2-az3/sockperf.log: "Total 6738 observations", percentile 99.999 = <MAX> = 1149.838
     assert "the largest of 6,738 observations" in text and "p99.999 of AZ2 - AZ3" in text
-    # qperf.log of AZ1 - AZ2 prints 60.5 us, half of a round trip; each path has one run.
-    assert "AZ1 - AZ2 **121 µs**" in text and "Measured once: Single node, AZ1 - AZ1" in text
+    # sockperf.log of AZ1 - AZ2 prints percentile 50 = 52.518 us, half of a round trip; each path has one run.
+    assert "zones 1–2 **105 µs**" in text and "Measured once: 5 paths" in text
 
 
 def test_a_study_without_latency_has_one_finding_for_information(echo: Study) -> None:
@@ -24,7 +24,7 @@ def test_a_study_without_latency_has_one_finding_for_information(echo: Study) ->
     assert finding.kind == "info"
 
 
-def test_each_of_the_two_most_precise_methods_names_its_typical_runs_once() -> None:
+def test_the_answer_says_the_method_that_measured_the_most_paths_and_runs() -> None:
     spreads = {"sockperf TCP": 1e3, "ping 56 B": 20e3, "echo TCP": 5e3}
     rows = [
         {"path": "a → b", "method": method, "median_ns": 450e3 + spread * step, "mean_ns": 460e3}
@@ -32,8 +32,7 @@ def test_each_of_the_two_most_precise_methods_names_its_typical_runs_once() -> N
         for step in range(6)
     ]
     runs = pd.DataFrame([*rows, {"path": "a → c", "method": "ping 56 B", "median_ns": 700e3, "mean_ns": 700e3}])
-    text = str(findings.latency.find(runs, az.summarize(runs, "median_ns"), [], []))
-    assert "sockperf TCP, typical run (6 runs, 95 % CI): a → b **452 µs (450–455 µs)**." in text
-    assert "echo TCP, typical run" in text and "ping 56 B, typical run" not in text
-    # A path without an interval keeps its value.
-    assert "ping 56 B, median RTT: a → c **700 µs**." in text and "Measured once with ping 56 B: a → c." in text
+    answer, *others = findings.latency.find(runs, az.summarize(runs, "median_ns"), [], []).findings
+    assert answer.kind == "answer" and len(answer.text.split()) <= 30
+    assert answer.text == "Median round trip: a → b **500 µs**; a → c **700 µs** (ping 56 B, 1 to 6 runs each)."
+    assert "Measured once with ping 56 B: a → c." in str(others)

@@ -14,8 +14,8 @@ def test_runs_without_spread_ask_for_repeats(cni_latency: pd.DataFrame) -> None:
     # The shortest run has 6,738 packets: enough for p99.9 (3,688). The longest has 295,149: enough for p99.99 (36,887).
     text = str(conclusion)
     assert (
-        conclusion.findings[0].kind == "act"
-        and "no spread: Single node" in text
+        conclusion.findings[0].kind == "answer"
+        and "no spread: 5 paths" in text
         and "every run up to p99.9," in text
         and "p99.99." in text
     )

@@ -62,8 +62,15 @@ def badge_of(levels: Sequence[Condition]) -> Badge:
     return "replicated" if intervals and all(intervals) else "indicative"
 
 
-def inference_of(levels: Sequence[Condition]) -> Sentence:
-    """Say what the conditions support: an interval, single connections, or a quotation."""
+def inference_of(levels: Sequence[Condition], runs: pd.DataFrame) -> Sentence:
+    """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed."""
+    shown = [run for level in levels for run in level.run_ids]
+    halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
+    note = (f" {levels[0].kind.split()[0]} prints half of each value.",) if halved else ()
+    return (*_inference_of(levels), *note)
+
+
+def _inference_of(levels: Sequence[Condition]) -> Sentence:
     if levels[0].origin == "reported":
         text = (
             "The text reports these numbers without logs, so the spread between runs is unknown: quote them, but do "

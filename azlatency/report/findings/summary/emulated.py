@@ -7,16 +7,19 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Linked, dot, listed
+from azlatency.report.card import Linked, Sentence, dot, listed
 from azlatency.report.findings.common import shares_held
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference, emulated_differences
-from azlatency.studies.emulation import configured_links, recorded_round_trips
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.emulation import configured_links, recorded_round_trips, route_changes
 from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.runs.path import route
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 
 def _width(steps: Sequence[EmulatedDifference]) -> float:
@@ -25,6 +28,8 @@ def _width(steps: Sequence[EmulatedDifference]) -> float:
 
 def emulated(data: Data) -> Answer | None:
     """Say how many intervals contain the delays that the emulator recorded."""
+    from scipy.stats import binom
+
     records = recorded_round_trips(data.study)
     steps = emulated_differences(configured_links(data.study), records, data.runs)
     checked = [step for step in steps if step.holds is not None]
@@ -39,9 +44,14 @@ def emulated(data: Data) -> Answer | None:
         for share, steps in shares_held(checked)
     ]
     truth = [FileRef("truth.json", file) for file in records["file"].reindex(list(worst.run_ids)).dropna()]
+    held, methods = sum(bool(step.holds) for step in checked), {step.method for step in checked}
+    few = binom.cdf(held, len(checked), 0.95) < 0.05
+    short = f"; {held} is too few: hosts take longer after a longer wait, which no repeat removes" if few else ""
     return Answer(
         badge="emulated",
         answer=(
+            *_changed_routes(data, records),
+            *_narrow_directions(data),
             *listed(shares),
             " contain the difference between a path and the shortest one that the emulator recorded; the measured "
             "differences are off by at most ",
@@ -51,8 +61,8 @@ def emulated(data: Data) -> Answer | None:
             f" ({worst.method}).",
         ),
         inference=(
-            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth. The "
-            "delays were configured on one machine: nothing here describes a cloud.",
+            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth{short}. "
+            "The delays were configured on one machine: nothing here describes a cloud.",
         ),
         dots=tuple(
             dot(
@@ -68,5 +78,55 @@ def emulated(data: Data) -> Answer | None:
             for step in shown[:6]
         ),
         axis=f"{shown[0].value.removesuffix('_ns')} RTT less that of {shown[0].reference}, {method}, 95 % CI",
-        next_step="Compare the tools: what remains is the time that a host takes longer after a longer wait.",
+        next_step="Compare the tools: what remains is the time that a host takes longer after a longer wait."
+        if len(methods) > 1
+        else "Measure with a second tool: what remains is the time that a host takes longer after a longer wait.",
     )
+
+
+def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
+    """Say by how much round trips between two zones rose when their route changed, and that no others did."""
+    runs = data.runs.join(records["median_ns"].rename("recorded_ns"), how="inner")
+    ends = [frozenset(map(str, pair)) for pair in zip(runs["physical_zone"], runs["peer_physical_zone"], strict=True)]
+    text: Sentence = ()
+    for zones, first in route_changes(data.study):
+        changed = [{name.rpartition("-")[2] for name in pair} == set(zones) for pair in ends]
+        rises = {}
+        for column in ("median_ns", "recorded_ns"):
+            late = runs[runs["round"] >= first].groupby("path")[column].median()
+            rises[column] = late - runs[runs["round"] < first].groupby("path")[column].median()
+        paths = {str(path) for path in runs.loc[changed, "path"]}
+        inside, outside = (
+            [path for path in rises["median_ns"].index if (str(path) in paths) is where] for where in (True, False)
+        )
+        measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
+        rest = rises["median_ns"][outside].median()
+        refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
+        names = " and ".join(name.removeprefix("az") for name in zones)
+        text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns"), refs))
+        text += (
+            f" farther apart (recorded {format_value(recorded, 'ns')}), the other paths {format_value(rest, 'ns')}. ",
+        )
+    return text
+
+
+def _narrow_directions(data: Data) -> Sentence:
+    """Say which pair of zones carries less in one direction, if the links were configured so."""
+    links = configured_links(data.study)
+    streams = throughput(data.study, sender_only=True)
+    zones = {path: pair for path, pair in zones_of(streams).items() if pair[0] != pair[1] and path in links.index}
+    rates: dict[tuple[str, str], list[float]] = {}
+    for path, pair in zones.items():
+        rates.setdefault(pair, []).append(float(links.at[path, "rate_bit_s"]))
+    text: Sentence = ()
+    for pair, configured in rates.items():
+        back = rates.get(pair[::-1])
+        if back is None or statistics.median(configured) >= statistics.median(back):
+            continue
+        sides = [streams[[zones.get(str(path)) == side for path in streams["path"]]] for side in (pair, pair[::-1])]
+        ratio = sides[0]["throughput_bit_s"].median() / sides[1]["throughput_bit_s"].median()
+        refs = RunsRef(tuple(str(run) for side in sides for run in side.index), "throughput")
+        truth = statistics.median(configured) / statistics.median(back)
+        text += (f"Zone {route(*pair)} carries ", Linked(f"{ratio:.2f}×", refs))
+        text += (f" what the reverse does (configured {truth:.2f}×). ",)
+    return text

@@ -50,7 +50,7 @@ def placements(data: Data) -> Answer | None:
         badge=badge_of(levels),
         reported=levels[0].origin == "reported",
         answer=text + _separated(data, steps) + _broken(data.study),
-        inference=inference_of(levels),
+        inference=inference_of(levels, data.runs),
         dots=dots_of_levels(levels, label_of),
         axis=axis_of(levels),
         next_step=(
@@ -130,7 +130,7 @@ def single_level(data: Data) -> Answer | None:
         badge=badge_of(data.levels),
         reported=data.levels[0].origin == "reported",
         answer=(f"The {data.levels[0].statistic} round trip takes ", *listed(parts), "."),
-        inference=inference_of(data.levels),
+        inference=inference_of(data.levels, data.runs),
         dots=dots_of_levels(data.levels, label_of),
         axis=axis_of(data.levels),
         next_step="Measure a second path or setting with the same tool and message size, in rounds.",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Linked, Sentence, dot, listed, span
+from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.typical_run import summarize
-from azlatency.stats.within_run.time_series import falling, throughput_series
+from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
 from azlatency.studies.format import count_of, format_value, one_prefix
 from azlatency.studies.runs.run_table import client_side_runs, run_table
 from azlatency.studies.runs.throughput import throughput
@@ -31,6 +33,10 @@ def falling_rates(data: Data) -> Answer | None:
     chosen, tested = falling(throughput_series(data.study.intervals, client_side_runs(run_table(data.study))))
     if not chosen or 2 * len(chosen) < len(tested):
         return None
+    # Hosts of two kinds start at different rates; their transfers are not repeats of each other.
+    usual_rate = statistics.median(rate.throttled.burst_rate or 0.0 for rate in chosen)
+    others = [rate for rate in chosen if not 1 / ALIKE <= (rate.throttled.burst_rate or 0.0) / usual_rate <= ALIKE]
+    chosen = [rate for rate in chosen if rate not in others]
     runs = pd.DataFrame(
         {
             "path": [rate.path for rate in chosen],
@@ -64,18 +70,19 @@ def falling_rates(data: Data) -> Answer | None:
         badge="replicated" if any(moment[path].low is not None for path in paths) else "indicative",
         answer=(
             Linked(
-                f"{len(chosen)} of {len(tested)}",
+                f"{len(chosen) + len(others)} of {len(tested)}",
                 RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
                 bold=False,
             ),
-            " transfers fall from about ",
+            f" transfers fall once and stay low. {len(chosen)} of them start at about ",
             Linked(top, *refs.values()),
-            " and stay low (median runs): ",
+            " (median runs): ",
             *listed(
                 (f"{path} to ", Linked(rates[path], refs[path]), " after ", Linked(falls[path], refs[path]))
                 for path in paths
             ),
             ".",
+            *_other_hosts(others),
         ),
         inference=("Until the fall: ", *listed((part,) for part in inference), "."),
         dots=tuple(
@@ -96,6 +103,17 @@ def falling_rates(data: Data) -> Answer | None:
         next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
         f"{middles['seconds'].max() / 60e9:.0f} min measures the burst.",
     )
+
+
+def _other_hosts(others: Sequence[ThroughputSeries]) -> Sentence:
+    """Say from which rates the other transfers start, and when they fall."""
+    if not others:
+        return ()
+    refs = RunsRef(tuple(rate.run_id for rate in others), "intervals")
+    burst = span([rate.throttled.burst_rate or 0.0 for rate in others], "bit/s")
+    after = [(rate.throttled.at_s or 0.0) / 60 for rate in others]
+    times = f"{min(after):.1f}–{max(after):.1f} min"
+    return f" {len(others)} start at ", Linked(burst, refs), " and fall after ", Linked(times, refs), "."
 
 
 def _minutes(time: Estimate) -> str:

@@ -38,9 +38,10 @@ def settings(data: Data) -> Answer | None:
     like = prefix_of(levels)
     parts: list[Sentence] = [
         (
-            Linked(_percent(step), *both_sides([step])),
+            Linked(_percent(step), *both_sides([step]), bold=not _once(step)),
             f" {PLACES.get(step.other.placement or '', step.other.path)} (",
-            *(values_of(step.base, like=like), " → ", values_of(step.other, like=like), ")"),
+            *(values_of(step.base, like=like), " → ", values_of(step.other, like=like)),
+            ", one run each: may be chance)" if _once(step) else ")",
         )
         for step in sorted(steps, key=lambda step: step.ratio_high)
     ]
@@ -54,7 +55,7 @@ def settings(data: Data) -> Answer | None:
         badge=badge_of(levels),
         reported=levels[0].origin == "reported",
         answer=text,
-        inference=inference_of(levels),
+        inference=inference_of(levels, data.runs),
         dots=_dots_of_settings(levels, like),
         axis=axis_of(levels),
         next_step=f"Measure each setting in at least {rounds_needed(len(steps) + len(grouped))} rounds, on and off "
@@ -72,6 +73,8 @@ def _sizes(steps: Sequence[Change], like: float) -> Sentence:
         all(test) for test in ([step.ratio_high < 1 for step in plain], [step.ratio_low > 1 for step in plain])
     )
     effect = "larger ones are faster" if faster else "larger ones are slower" if slower else "no consistent effect"
+    if all(map(_once, plain)):
+        effect = "not testable from one run each"
     refs = both_sides(plain)
     return " VM size: ", Linked(effect, *refs), " (", Linked(values, *refs, bold=False), ")."
 
@@ -85,6 +88,11 @@ def _dots_of_settings(levels: Sequence[Condition], like: float) -> tuple[Dot, ..
         dot(label, level.values, "ns", condition_ref(level), near=not level.accelerated_networking, like=like)
         for label, level in zip(labels, levels, strict=True)
     )
+
+
+def _once(step: Change) -> bool:
+    """Return whether either side is a single value, so that nothing shows how much such values differ by chance."""
+    return all(len(set(side.values)) == 1 for side in (step.base, step.other))
 
 
 def _percent(step: Change) -> str:

@@ -70,7 +70,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(data.levels),
         answer=text,
-        inference=inference_of(data.levels),
+        inference=inference_of(data.levels, data.runs),
         dots=tuple(dots),
         axis=axis_of(data.levels),
         next_step=(

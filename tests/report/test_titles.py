@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from azlatency.report.charts.titles import RATES, by_method, extremes, is_sparse, names
+from azlatency.report.titles import by_method, extremes, is_sparse, names
 
 
 def test_the_ends_are_named_with_their_values() -> None:
     values = {"AZ1 - AZ3": 1.4e6, "AZ1 - AZ2": 1.05e5, "Single node": 3.3e4}
     sentence = extremes("median round trip", values, "ns", "sockperf")
-    assert (
-        sentence
-        == "AZ1 - AZ3 has the longest median round trip, 1,400 µs; Single node the shortest, 33.0 µs (sockperf)"
-    )
-    assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3", RATES) == "a, b: goodput 4.00 Gbit/s (iperf3)"
+    assert sentence == "Median round trip from 33.0 µs (Single node) to 1,400 µs (AZ1 - AZ3), sockperf"
+
+
+def test_a_tie_is_not_ranked() -> None:
+    assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3") == "Goodput 4.00 Gbit/s (a, b), iperf3"
+    title = extremes("p99", {"a → b": 459e3, "b → a": 458e3, "a → c": 263e3}, "ns", "lagscope")
+    assert title == "p99 from 263 µs (a → c) to 458–459 µs (a → b, b → a), lagscope"
 
 
 def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> None:

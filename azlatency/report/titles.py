@@ -7,13 +7,10 @@ from statistics import median
 from typing import TypeVar
 
 from azlatency.logs.parsers import find_parser
-from azlatency.report.card import span
-from azlatency.studies.format import format_value, one_prefix
+from azlatency.report.card import ALIKE, span
+from azlatency.studies.format import one_prefix
 
 Name = TypeVar("Name", bound=str)
-
-#: Words for the largest and the smallest value of a quantity.
-TIMES, RATES = ("longest", "shortest"), ("highest", "lowest")
 
 
 def by_method(
@@ -39,21 +36,33 @@ def by_method(
 
 
 def extremes(
-    quantity: str, values: Mapping[Name, float], unit: str, method: str, ends: tuple[str, str] = TIMES,
+    quantity: str, values: Mapping[Name, float], unit: str, method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
 ) -> str:  # fmt: skip
-    """Say which path has the largest and which the smallest value: "AZ1 - AZ3 has the longest median …".
+    """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
-    ``ranges``: paths of which a range is said instead of their value.
+    Paths within a tenth of an end are named together, because a title must not rank a tie. ``ranges``: paths of which
+    a range is said instead of their value.
     """
     if not values:
         return ""
-    high, low = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
-    if values[high] == values[low]:
-        return f"{names(list(values))}: {quantity} {format_value(values[high], unit)} ({method})"
-    like = one_prefix((values[high], values[low]), unit)
-    largest, smallest = (span((ranges or {}).get(end, [values[end]]), unit, like=like) for end in (high, low))
-    return f"{high} has the {ends[0]} {quantity}, {largest}; {low} the {ends[1]}, {smallest} ({method})"
+    low, high = min(values.values()), max(values.values())
+    like, start = one_prefix((high, low), unit), capitalised(quantity)
+
+    def end(chosen: Mapping[Name, float]) -> str:
+        reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
+        return f"{span(reached, unit, like=like)} ({names(list(chosen))})"
+
+    if high <= ALIKE * low:
+        return f"{start} {end(values)}, {method}"
+    near = {path: value for path, value in values.items() if value <= ALIKE * low}
+    far = {path: value for path, value in values.items() if value >= high / ALIKE}
+    return f"{start} from {end(near)} to {end(far)}, {method}"
+
+
+def capitalised(quantity: str) -> str:
+    """Return the name of a quantity as a sentence begins with it; "p99" stays as it is."""
+    return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"
 
 
 def is_sparse(method: str) -> bool:
@@ -61,7 +70,7 @@ def is_sparse(method: str) -> bool:
     return find_parser(method.split(maxsplit=1)[0]).sends_rarely
 
 
-def names(paths: Sequence[str], most: int = 3) -> str:
+def names(paths: Sequence[str], most: int = 2) -> str:
     """Join the names of paths; of more than ``most`` only their number."""
     different = list(dict.fromkeys(map(str, paths)))
     return ", ".join(different) if len(different) <= most else f"{len(different)} paths"

@@ -1,0 +1,107 @@
+"""The matrix of zones: the value from each zone to each other one, with its interval and its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.report.card import span
+from azlatency.report.charts import draw
+from azlatency.report.charts.base import GIGABIT, MICROSECOND, narrow, new_figure, styled
+from azlatency.report.charts.draw import number
+from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.report.charts.palette import ON_LIGHT
+from azlatency.report.groups import MainMethod, main_method
+from azlatency.report.objects import Chart, Note
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.stats.result import Estimate
+from azlatency.studies.format import one_prefix
+from azlatency.studies.runs.path import route
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: Most zones with an interval in each square, on a page and in a column.
+_INTERVAL = (6, 4)
+#: What a column of runs is called, its unit, and the unit of the axis with its size.
+_QUANTITIES = {
+    "median_ns": ("median round trip", "ns", "µs", MICROSECOND),
+    "mean_ns": ("mean round trip", "ns", "µs", MICROSECOND),
+    "p99_ns": ("99th percentile", "ns", "µs", MICROSECOND),
+    "throughput_bit_s": ("goodput", "bit/s", "Gbit/s", GIGABIT),
+}
+
+
+@styled
+def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
+    """Draw the value from each zone (row) to each other zone (column), with its interval and the number of runs.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row per run with ``path``, ``method``, the zones of both ends and ``value``.
+    estimates : sequence of Estimate
+        Estimates of the same column across runs, one per path and method.
+    value : {"median_ns", "mean_ns", "p99_ns", "throughput_bit_s"}
+        Column to draw.
+
+    Returns
+    -------
+    Chart or Note
+        The chart of the method that measured the most paths, or a note where fewer than three pairs of zones are known.
+    """
+    what, unit, shown, scale = _QUANTITIES[value]
+    main = main_method(runs, value, estimates)
+    zones = {path: ends for path, ends in zones_of(runs).items() if path in main.values}
+    squares: dict[tuple[str, str], list[str]] = {}
+    for path, ends in zones.items():
+        squares.setdefault(ends, []).append(path)
+    names = sorted({zone for ends in squares for zone in ends})
+    if len(squares) < 3:
+        return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
+    if len(names) > MOST_ENDS:
+        return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
+    intervals = {str(one.labels["path"]): one for one in estimates if str(one.labels["method"]) == main.method}
+    figure = _draw(names, squares, main, {path: draw.ends_of(one, scale) for path, one in intervals.items()}, scale)
+    level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
+    several = any(len(paths) > 1 for paths in squares.values())
+    caption = draw.caption(
+        f"{what[0].upper()}{what[1:]} in {shown} from the client's zone (row) to the server's zone (column); "
+        "empty: not measured.",
+        (f"Small: the {level} interval of the typical run.", any(map(draw.ends_of, intervals.values()))),
+        ("Of several paths between two zones, the range.", several),
+    )
+    like = one_prefix(main.values.values(), unit)
+    words = [f"{route(*ends)}: {span([main.values[path] for path in paths], unit, like=like)}"
+             for ends, paths in sorted(squares.items())]  # fmt: skip
+    title = f"{what[0].upper()}{what[1:]} from zone to zone, {shown} ({main.method}, {main.counts})"
+    return Chart(figure, caption, "; ".join(words), title=title)
+
+
+def _draw(
+    names: Sequence[str], squares: dict[tuple[str, str], list[str]], main: MainMethod,
+    intervals: dict[str, tuple[float, ...]], scale: float,
+) -> Figure:  # fmt: skip
+    import numpy as np
+
+    bounded = len(names) <= _INTERVAL[narrow()] and any(intervals.values())
+    figure, (axis,) = new_figure(1, 1, max(1.7, (0.5 if bounded else 0.4) * len(names) + 0.6) + 1.3 * crowded(names))
+    values = np.full((len(names), len(names)), np.nan)
+    for (start, end), paths in squares.items():
+        row, column = names.index(start), names.index(end)
+        found = [main.values[path] / scale for path in paths]
+        values[row, column] = float(np.median(found))
+        upright = is_upright(names)
+        shown = [values[row, column]] if upright else dict.fromkeys((min(found), max(found)))
+        text = "–".join(dict.fromkeys(map(number, shown)))
+        ends = [edge for path in paths for edge in intervals.get(path, ())] if bounded else []
+        axis.text(column + 0.5, row + (0.36 if ends else 0.5), text, ha="center", va="center", color=ON_LIGHT,
+                  fontsize=7.5 if upright else 9.5, fontweight="bold", rotation=90 if upright else 0)  # fmt: skip
+        if ends:
+            axis.text(column + 0.5, row + 0.7, f"{number(min(ends))}–{number(max(ends))}", ha="center", va="center",
+                      color=ON_LIGHT, fontsize=7)  # fmt: skip
+    shade(axis, values)
+    name_ends(axis, names)
+    axis.set(xlabel="server's zone", ylabel="client's zone")
+    return figure

@@ -1,0 +1,173 @@
+"""Paths that behave alike, named by their zones: how a sentence or a title speaks of many paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from azlatency.report.card import ALIKE, span
+from azlatency.report.titles import by_method, capitalised
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.format import one_prefix
+from azlatency.studies.runs.path import route
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.stats.result import Estimate
+
+#: Most groups that a sentence lists, and most pairs of zones that the name of a group does.
+_MOST_GROUPS, _MOST_PAIRS = 4, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Paths with similar values: how they are called, and the value of each."""
+
+    name: str
+    values: tuple[float, ...]
+    inside: bool = False
+
+    def say(self, unit: str, like: float) -> str:
+        """Return the name and the values, as Markdown."""
+        return f"{self.name} **{span(self.values, unit, like=like)}**"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MainMethod:
+    """The values of the method that measured the most paths.
+
+    ``values`` has one value per path, ``runs`` the number of its runs.
+    """
+
+    method: str
+    values: Mapping[str, float]
+    runs: Mapping[str, int]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether each path has several runs."""
+        return min(self.runs.values(), default=0) > 1
+
+    @property
+    def counts(self) -> str:
+        """The number of runs in words."""
+        fewest, most = min(self.runs.values(), default=0), max(self.runs.values(), default=0)
+        each = " each" if len(self.runs) > 1 else ""
+        if fewest == most:
+            return f"one run{each}" if most == 1 else f"{most} runs{each}"
+        return f"{fewest} to {most} runs each"
+
+
+def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()) -> MainMethod:
+    """Return the values of the method that measured the most paths: estimates across runs, else the median of the runs.
+
+    ``runs`` has one row per run with ``path``, ``method`` and ``column``.
+    """
+    runs = runs[runs[column].notna() & (runs[column].astype(float) < float("inf"))]
+    rows = zip(map(str, runs["method"]), map(str, runs["path"]), runs[column].astype(float), strict=True)
+    packets = runs.groupby("method")["n"].sum().to_dict() if "n" in runs.columns else None
+    method, values = by_method(rows, packets)
+    counts = runs[runs["method"] == method].groupby("path", sort=False).size()
+    for estimate in across:
+        path = str(estimate.labels["path"])
+        if str(estimate.labels["method"]) == method and path in values and estimate.estimate is not None:
+            values[path] = estimate.estimate
+    return MainMethod(method=method, values=values, runs={str(path): int(count) for path, count in counts.items()})
+
+
+def groups(values: Mapping[str, float], runs: pd.DataFrame, *, directed: bool = False) -> list[Group]:
+    """Return groups of paths with similar values, smallest first, those inside a zone last.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        A value by path.
+    runs : DataFrame
+        One row per run with ``path`` and the zones of both ends. Paths without zones are named by themselves.
+    directed : bool
+        Whether the two directions of a pair of zones are apart where their values are: those of a transfer, not those
+        of a round trip.
+    """
+    zones = zones_of(runs)
+    local = set(map(str, runs.loc[runs["placement"] == "same_host", "path"])) if "placement" in runs.columns else set()
+    units: dict[tuple[str, ...], list[float]] = {}
+    # What never crossed the network is no answer about it, unless there is nothing else.
+    for path, value in {path: value for path, value in values.items() if path not in local}.items() or values.items():
+        ends = zones.get(path)
+        units.setdefault((path,) if ends is None else ends if directed else tuple(sorted(ends)), []).append(value)
+    if directed:
+        units = _joined_directions(units)
+    inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
+    across = {unit: some for unit, some in units.items() if unit not in inside}
+    every = [unit for unit in across if len(unit) == 2]
+    named = [Group(name=_name(part, every), values=_values(part, across)) for part in _clusters(across)]
+    if inside:
+        name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
+        named.append(Group(name=name, values=_values(inside, inside), inside=True))
+    return named
+
+
+def say(found: Sequence[Group], unit: str) -> str:
+    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone."""
+    like = one_prefix((value for group in found for value in group.values), unit)
+    across, inside = ([group for group in found if group.inside is where] for where in (False, True))
+    if len(across) > _MOST_GROUPS:
+        low, high = across[0], across[-1]
+        ends = [f"from **{span(low.values[:1], unit, like=like)}** ({low.name}) to "
+                f"**{span(high.values[-1:], unit, like=like)}** ({high.name})"]  # fmt: skip
+    else:
+        ends = [group.say(unit, like) for group in across]
+    return "; ".join([*ends, *(group.say(unit, like) for group in inside)])
+
+
+def _joined_directions(units: Mapping[tuple[str, ...], list[float]]) -> dict[tuple[str, ...], list[float]]:
+    """Join the directions of a pair whose values are similar; the others keep an arrow in their name."""
+    joined: dict[tuple[str, ...], list[float]] = {}
+    for unit, values in units.items():
+        back = units.get(unit[::-1], []) if len(unit) == 2 else []
+        both = [*values, *back]
+        if len(unit) < 2 or max(both) <= ALIKE * min(both):
+            joined[tuple(sorted(unit))] = sorted(both) if unit[0] != unit[-1] else values
+        else:
+            joined[(f"zone {route(*unit)}",)] = values
+    return joined
+
+
+def _clusters(units: Mapping[tuple[str, ...], list[float]]) -> list[list[tuple[str, ...]]]:
+    """Return the keys in groups whose values differ by at most a tenth, smallest first."""
+    ordered = sorted(units, key=lambda unit: (min(units[unit]), max(units[unit])))
+    found: list[list[tuple[str, ...]]] = []
+    for unit in ordered:
+        if found and max(units[unit]) <= ALIKE * min(min(units[other]) for other in found[-1]):
+            found[-1].append(unit)
+        else:
+            found.append([unit])
+    return found
+
+
+def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, list[float]]) -> tuple[float, ...]:
+    return tuple(sorted(value for unit in part for value in units[unit]))
+
+
+def _name(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
+    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names."""
+    pairs = [unit for unit in part if len(unit) == 2]
+    if len(pairs) < len(part):
+        names = [f"zones {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
+        return ", ".join(names) if len(names) <= _MOST_PAIRS else f"{len(names)} paths"
+    if len(pairs) == len(every) > 1:
+        return "between zones"
+    shared = set(pairs[0]).intersection(*map(set, pairs))
+    others = {pair for pair in every if shared & set(pair)}
+    if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
+        return f"zone {shared.pop()} to the others"
+    names = ["–".join(pair) for pair in pairs]
+    return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
+
+
+def answer_of(main: MainMethod, runs: pd.DataFrame, quantity: str, unit: str, *, directed: bool = False) -> str:
+    """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …"."""
+    found = say(groups(main.values, runs, directed=directed), unit)
+    return f"{capitalised(quantity)}: {found} ({main.method}, {main.counts})."
