@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.result import Estimate
+    from azlatency.stats.within_run.time_series import ThroughputSeries
 
 #: Most groups that a sentence lists, and most pairs of zones that the name of a group does.
 _MOST_GROUPS, _MOST_PAIRS = 4, 3
@@ -171,3 +173,13 @@ def answer_of(main: MainMethod, runs: pd.DataFrame, quantity: str, unit: str, *,
     """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …"."""
     found = say(groups(main.values, runs, directed=directed), unit)
     return f"{capitalised(quantity)}: {found} ({main.method}, {main.counts})."
+
+
+def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:
+    """Return the transfers that start at the usual rate, and the others: their hosts differ, so they are no repeats."""
+    usual = median(rate.throttled.burst_rate or 0.0 for rate in fallen)
+    like = [usual / ALIKE <= (rate.throttled.burst_rate or 0.0) <= ALIKE * usual for rate in fallen]
+    same, others = (
+        [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
+    )
+    return same, others

@@ -10,6 +10,8 @@ from azlatency.logs.parsers import find_parser
 from azlatency.report.card import ALIKE, span
 from azlatency.studies.format import one_prefix
 
+#: Most letters of several names in a title of two lines.
+_LETTERS = 40
 Name = TypeVar("Name", bound=str)
 
 
@@ -73,4 +75,9 @@ def is_sparse(method: str) -> bool:
 def names(paths: Sequence[str], most: int = 2) -> str:
     """Join the names of paths; of more than ``most`` only their number."""
     different = list(dict.fromkeys(map(str, paths)))
-    return ", ".join(different) if len(different) <= most else f"{len(different)} paths"
+    joined = ", ".join(different)
+    return (
+        joined
+        if len(different) == 1 or (len(different) <= most and len(joined) <= _LETTERS)
+        else f"{len(different)} paths"
+    )

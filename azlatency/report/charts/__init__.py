@@ -9,6 +9,7 @@ from azlatency.report.charts.base import column, export, few, show
 from azlatency.report.charts.before_after import changes_forest, shift_functions
 from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
+from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.options import Options
 from azlatency.report.charts.path_matrix import path_matrix
@@ -28,8 +29,9 @@ from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_m
 
 __all__ = [
     "Options", "agreement_plot", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
-    "estimation_plot", "export", "few", "ground_truth", "last_segments", "latency_forest", "path_matrix",
-    "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes", "runs_in_order",
+    "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "last_segments", "latency_forest",
+    "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
+    "runs_in_order",
     "runs_needed_forest", "shift_functions", "show", "single_changes", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map", "zone_matrices",
 ]  # fmt: skip

@@ -82,7 +82,7 @@ def throughput_series(
         if rate := configured().rate.get(str(run["path"])):
             upper.axhline(rate / GIGABIT, color=INK, linewidth=1, linestyle=":")
         if (fall := falls.get(str(run_id))) and fall.at_s is not None:
-            tip(upper.axvline(fall.at_s, color=RUN, linewidth=1.2, linestyle="--"), _fall(str(run["path"]), fall))
+            tip(upper.axvline(fall.at_s, color=RUN, linewidth=1.2, linestyle="--"), fall_words(str(run["path"]), fall))
         upper.set_title(f"{run['path']}\n{run['method']}", fontsize=8.5)
         alts.append(_alt_of_series(run, table))
         if column == 0:
@@ -119,9 +119,8 @@ def throughput_series(
     title = extremes("typical interval", by_path, "bit/s", method)
     if shown_falls:
         most = min(shown_falls, key=lambda rate: _left(rate.throttled))
-        title = (
-            f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {_fall(most.path, most.throttled)}"
-        )
+        example = fall_words(most.path, most.throttled)
+        title = f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {example}"
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 
@@ -130,7 +129,8 @@ def _left(fall: Throttling) -> float:
     return (fall.sustained_rate or 0.0) / (fall.burst_rate or 1.0)
 
 
-def _fall(path: str, fall: Throttling) -> str:
+def fall_words(path: str, fall: Throttling) -> str:
+    """Say from which to which rate a run fell, and when."""
     rates = fall.burst_rate or 0.0, fall.sustained_rate or 0.0
     before, after = (format_value(rate, "bit/s", like=one_prefix(rates, "bit/s")) for rate in rates)
     return f"{path}, from {before} to {after} after {plain(fall.at_s)} s"

@@ -13,7 +13,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.tables.common import VERDICTS
+from azlatency.report.tables.common import VERDICTS, known_ends
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 from azlatency.studies.format import plain
 
@@ -105,11 +105,12 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     draw.equivalence(axis, agreement.margin)
     mean, more = len(groups), len(groups) + 1
     assert agreement.ratio.estimate is not None
-    draw.bar(axis, mean, draw.ends_of(agreement.ratio), colour, 2.4)
+    if None not in known_ends(agreement.ratio.low, agreement.ratio.high):
+        draw.bar(axis, mean, draw.ends_of(agreement.ratio), colour, 2.4)
     draw.point(axis, mean, agreement.ratio.estimate, shape="|", colour=colour, markersize=11, markeredgewidth=2.4)
     if configured().rtt and not agreement.differs_in:
         draw.point(axis, mean, 1, shape="x", colour=INK, markersize=5, zorder=4)
-    if agreement.prediction is not None:
+    if agreement.prediction is not None and None not in known_ends(*agreement.prediction):
         axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
     names = [path for path, _, _ in groups]
     last = "one more pair" if agreement.prediction else "(one pair only)"
@@ -132,8 +133,15 @@ def _subject(agreement: Agreement) -> str:
 
 
 def _words(agreement: Agreement) -> str:
-    mean = f"{plain(agreement.ratio.estimate, 4)}{draw.brackets(draw.ends_of(agreement.ratio))}"
-    more = f", one more pair in{draw.brackets(agreement.prediction)}" if agreement.prediction else ""
+    known = known_ends(agreement.ratio.low, agreement.ratio.high)
+    ends = [end for end in known if end is not None]
+    mean = f"{plain(agreement.ratio.estimate, 4)}{draw.brackets(ends)}"
+    prediction = known_ends(*(agreement.prediction or (None, None)))
+    more = (
+        f", one more pair in{draw.brackets([end for end in prediction if end is not None])}"
+        if None not in prediction
+        else ""
+    )
     paths = "; ".join(
         f"{path}: {', '.join(plain(value, 4) for value in ratios)}" for path, _, ratios in _by_size(agreement.points)
     )

@@ -81,9 +81,7 @@ def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Se
         return []
     once = any(step.comparison is None or step.comparison.ratio.low is None for step in chosen)
     source = "as reported" if chosen[0].comparison is None else "single runs" if once else "repeated runs"
-    return [
-        answer(f"A round trip takes {'; '.join(parts[:_MOST_STEPS])} ({chosen[0].other.method.split()[0]}, {source}).")
-    ]
+    return [answer(f"Round trips: {'; '.join(parts[:_MOST_STEPS])} ({chosen[0].other.method.split()[0]}, {source}).")]
 
 
 def _times(group: Sequence[Change]) -> str:

@@ -56,6 +56,12 @@ def _answer(results: Sequence[Conformance]) -> str:
         worst[result.what] = min((before, status), key=lambda name: order.index(name) if name in order else len(order))
     counts = {name: sum(status == name for status in worst.values()) for name in ("meets", *order[:2], "not measured")}
     words = {"meets": "met", "fails": "failed"}
+    measured = [result for result in results if result.mean is not None]
+    if len(worst) == 1 and measured:
+        first, values = measured[0], [result.mean for result in measured if result.mean is not None]
+        shown = span(values, first.unit, like=column_unit(first.unit)[0])
+        said, verdict = limits(first.limit_low, first.limit_high, first.unit), next(iter(worst.values()))
+        return f"{first.what}: **{shown}** measured, {said} expected; **{words.get(verdict, verdict)}**."
     parts = [f"**{count} {words.get(name, name)}**" for name, count in counts.items() if count]
     return f"Of {count_of(len(worst), 'expectation')}: {', '.join(parts)}."
 

@@ -222,9 +222,22 @@ def interval_column(spec: str) -> Column[Any]:
     )
 
 
+#: Ratio of the ends above which an interval says nothing: it is not known.
+_WIDEST = 100
+
+
+def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of a ratio; none of one that is too wide to say anything."""
+    return (None, None) if low is not None and high is not None and high > _WIDEST * low else (low, high)
+
+
 def ratio_columns(confidence: float) -> list[Column[Any]]:
     """Return the columns of the estimate and the interval of ``row.ratio``."""
     return [
         Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
-        Column(f"{level(confidence)} interval", lambda row: (row.ratio.low, row.ratio.high), interval(".3f")),
+        Column(
+            f"{level(confidence)} interval",
+            lambda row: known_ends(row.ratio.low, row.ratio.high),
+            interval(".3f", missing="not known"),
+        ),
     ]

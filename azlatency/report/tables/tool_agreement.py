@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, Table, interval, number, words
-from azlatency.report.tables.common import COUNT, VERDICTS, codes_of, explain, flags, from_runs, ratio_columns
+from azlatency.report.tables.common import (
+    COUNT,
+    VERDICTS,
+    codes_of,
+    explain,
+    flags,
+    from_runs,
+    known_ends,
+    ratio_columns,
+)
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
         Column("verdict", _verdict),
         Column("pairs", attrgetter("pairs"), COUNT),
         *ratio_columns(results[0].ratio.confidence),
-        Column("one more pair in", lambda result: result.prediction or (None, None), interval(",.3g")),
+        Column("one more pair in", lambda result: known_ends(*(result.prediction or (None, None))), interval(",.3g")),
         Column("p, equivalent", attrgetter("tost_p"), number(".3f")),
         Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], words(flags)),
     ]

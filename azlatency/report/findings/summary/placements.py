@@ -107,7 +107,25 @@ def _separated(data: Data, steps: Sequence[Change]) -> Sentence:
         size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
         comparisons.append((tail, " against ", least, size))
     near, far = (PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
-    return f" The p99 {near} is below the minimum {far} (", *listed(comparisons), ")."
+    said = f" The p99 {near} is below the minimum {far} ("
+    return said, *listed(comparisons), ").", *_reversed_tail(data, steps, near)
+
+
+def _reversed_tail(data: Data, steps: Sequence[Change], near: str) -> Sentence:
+    """Say the lowest printed percentile from p99.9 on at which the nearer placement is slower than the farther one."""
+    printed = data.study.quantiles
+    printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
+    for step in steps:
+        values = [printed[printed["run_id"].isin(side.run_ids)].groupby("q")["value_ns"].median()
+                  for side in (step.base, step.other)]  # fmt: skip
+        both = values[0].index.intersection(values[1].index)
+        if not (slower := [q for q in both if values[0][q] > values[1][q]]):
+            continue
+        q, size = min(slower), f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
+        shown = [Linked(format_value(side[q], "ns"), RunsRef(level.run_ids, q=q), bold=False)
+                 for side, level in zip(values, (step.base, step.other), strict=True)]  # fmt: skip
+        return f" But its p{100 * q:g}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
+    return ()
 
 
 def _broken(study: Study) -> Sentence:

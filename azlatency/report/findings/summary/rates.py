@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
+from azlatency.report.card import Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
+from azlatency.report.groups import by_burst
 from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
@@ -33,10 +33,7 @@ def falling_rates(data: Data) -> Answer | None:
     chosen, tested = falling(throughput_series(data.study.intervals, client_side_runs(run_table(data.study))))
     if not chosen or 2 * len(chosen) < len(tested):
         return None
-    # Hosts of two kinds start at different rates; their transfers are not repeats of each other.
-    usual_rate = statistics.median(rate.throttled.burst_rate or 0.0 for rate in chosen)
-    others = [rate for rate in chosen if not 1 / ALIKE <= (rate.throttled.burst_rate or 0.0) / usual_rate <= ALIKE]
-    chosen = [rate for rate in chosen if rate not in others]
+    chosen, others = by_burst(chosen)
     runs = pd.DataFrame(
         {
             "path": [rate.path for rate in chosen],
