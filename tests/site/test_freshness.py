@@ -91,8 +91,8 @@ def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
     monkeypatch.setattr(WarmKernel, "run", noted)
     monkeypatch.setattr(report, "new_kernel", lambda: kernel)
-    # No documentation: each build would write all of it again, which `test_documentation` proves.
-    monkeypatch.setattr(report, "documents_folder", lambda _: root / "docs")
+    # No concepts: each build would write all of them again, which `test_documentation` proves.
+    monkeypatch.setattr(report, "CONCEPTS", root / "docs")
     monkeypatch.setattr(report, "worker_count", lambda: 1)
     yield made
 

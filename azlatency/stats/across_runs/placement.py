@@ -50,7 +50,7 @@ class Condition:
     typical : Estimate or None
         Typical run of the path (only for logs).
     order : str
-        Where the order of the values comes from; see `azlatency.stats.across_runs.run_values.in_time_order`.
+        Where the order of the values comes from: a ``RunOrder``.
     """
 
     origin: Origin
