@@ -41,7 +41,7 @@ exclude_patterns = ["examples"]
 default_role = "autolink"
 nitpicky = True
 nitpick_ignore_regex = [
-    (".*", rf"({'|'.join(_LIBRARIES)}|pathlib)[.:].*"),  # without a network, these are not links
+    (".*", rf"({'|'.join(_LIBRARIES)})[.:].*"),  # without a network, these are not links
     ("py:obj", r"[A-Z_]+"),  # constants are not in the reference
 ]
 
@@ -53,9 +53,8 @@ autodoc_typehints = "none"  # the docstrings say them in words
 autosummary_generate = False
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
-numpydoc_xref_aliases = {"DataFrame": "pandas.DataFrame", "Axes": "matplotlib.axes.Axes", "Path": "pathlib.Path"}
+numpydoc_xref_aliases = {"DataFrame": "pandas.DataFrame", "Axes": "matplotlib.axes.Axes"}
 
 html_theme = "furo"
 html_title = f"azlatency {release}"
@@ -80,6 +79,7 @@ def _inventories(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 intersphinx_mapping = _inventories(_HERE.parent / "build" / "inventories")
+numpydoc_xref_param_type = bool(intersphinx_mapping)
 
 
 def _write_reference(home: str, module: ModuleType, seen: set[int]) -> None:
@@ -94,8 +94,8 @@ def _write_reference(home: str, module: ModuleType, seen: set[int]) -> None:
             seen.add(id(value))
             names.append((name, "class" if inspect.isclass(value) else "function"))
     lines = [home, "=" * len(home), "", f".. automodule:: {home}", "   :no-members:", ""]
-    lines += [".. toctree::", "", *(f"   {name}" for name in inner), ""]
     lines += [f".. currentmodule:: {home}", "", ".. autosummary::", "", *(f"   {name}" for name, _ in names), ""]
+    lines += [".. toctree::", "   :maxdepth: 1", "", *(f"   {name}" for name in inner), ""]
     lines += [f".. auto{kind}:: {name}\n" for name, kind in names]
     (_REFERENCE / f"{home}.rst").write_text("\n".join(lines), "utf-8")
     for name, value in inner.items():
