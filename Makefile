@@ -69,6 +69,15 @@ data: setup ## import every study of data/raw into data/processed
 report: data ## import the data, execute the notebooks, build build/site/index.html
 	@$(PY) -m azlatency report --out build/site
 
+.PHONY: docs
+docs: ## build the documentation with the reference of the library, build/docs/index.html; warnings are errors
+	@$(MAKE) setup EXTRAS=$(EXTRAS),docs
+	@$(PY) -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
+
+.PHONY: docs-links
+docs-links: docs ## check the links of the documentation that lead to the web (needs a network)
+	@$(PY) -m sphinx -q -b linkcheck -d build/doctrees docs build/links
+
 .PHONY: picture
 picture: report ## take the screenshot for the README from the report (needs Chromium)
 	@$(PY) tools/picture.py build/site docs/images/report.png
@@ -164,6 +173,6 @@ dist: setup ## build the source distribution and the wheel in dist/
 
 .PHONY: clean
 clean: ## remove all generated files except .venv
-	@rm -rf build dist .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf build dist docs/api .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find data/processed -mindepth 1 -not -name README.md -delete
 	@find . -path './.venv*' -prune -o -name __pycache__ -type d -exec rm -rf {} +

@@ -75,6 +75,8 @@ if not TYPE_CHECKING:  # the type checker would take this function for any attri
             module = importlib.import_module(_HOMES[name])
             # A function named like its module wins over the module.
             return getattr(module, name, module)
+        if name.startswith("_"):  # what inspection asks every module for
+            raise AttributeError(f"module 'azlatency' has no attribute {name!r}")
         nearest = sorted(_HOMES, key=lambda known: SequenceMatcher(None, name, known).ratio(), reverse=True)
         raise AttributeError(f"module 'azlatency' has no attribute {name!r}; names: {', '.join(nearest)}")
 

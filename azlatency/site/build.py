@@ -22,7 +22,7 @@ from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
 from azlatency.site.changes import changes, reports
-from azlatency.site.documentation import Documents
+from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.kernels.outputs import write_notebook
@@ -30,7 +30,6 @@ from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.notebooks import (
     Progress,
-    documents_folder,
     new_kernel,
     notebooks_folder,
     run_notebook,
@@ -212,8 +211,7 @@ class _Site:
     def _look(self, job: Job) -> str:
         """Hash everything that the page shows besides the outputs of its notebook."""
         chapters = [(chapter.file, chapter.title, chapter.question) for chapter in job.chapters]
-        documents = documents_folder(self._notebooks).is_dir()
-        return freshness.key(freshness.code()[1], asdict(job.study), chapters, job.number, documents)
+        return freshness.key(freshness.code()[1], asdict(job.study), chapters, job.number)
 
     def _parameters(self, job: Job) -> dict[str, Any]:
         return {"study": job.study.name}
@@ -278,12 +276,13 @@ class _Site:
     # --- the pages about the pages
 
     @cached_property
-    def _documents(self) -> Documents:
-        return Documents(documents_folder(self._notebooks))
+    def _documents(self) -> list[Document]:
+        return concepts(CONCEPTS)
 
     def _whole_key(self, views: list[StudyView], made: list[Made]) -> str:
         looks = [(page.page, self._pages.get(page.page, {}).get("files")) for page in made]
-        return freshness.key(freshness.code(), [asdict(view) for view in views], looks, self._documents.digest)
+        concepts = [asdict(document) for document in self._documents]
+        return freshness.key(freshness.code(), [asdict(view) for view in views], looks, concepts)
 
     def is_whole(self, views: list[StudyView], made: list[Made]) -> bool:
         """Return whether index, documentation and search exist for exactly these pages."""
@@ -291,30 +290,29 @@ class _Site:
         return bool(known) and known["run"] == self._whole_key(views, made) and self._before.is_intact(known)
 
     def finish(self, views: list[StudyView], made: list[Made]) -> None:
-        """Write the index, the documentation and the search over all of it."""
-        documents = self._documents
+        """Write the index, the concepts and the search over all of it."""
         environment = self._exporter.environment
         pages = {
-            "index.html": self.index(views, made, documents), "across.html": self.across(views, made),
+            "index.html": self.index(views, made), "across.html": self.across(views, made),
             "changes.html": self.changes(views, made),
         }  # fmt: skip
-        pages |= documents.pages(environment)
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
-        pages["search.html"] = self._render(
-            "search.html.j2", "search.html", texts=texts_of([*entries, *documents.texts()])
-        )
+        for document in self._documents:
+            pages[document.at], parts = document.page(environment, self._documents)
+            entries.append((document.at, document.title, "Concepts", parts))
+        pages["search.html"] = self._render("search.html.j2", "search.html", texts=texts_of(entries))
         for name, html in pages.items():
             _write(self._out / name, html)
         digests = {name: freshness.file_digest(self._out / name) for name in pages}
         self._pages["index.html"] = {"run": self._whole_key(views, made), "files": digests}
 
-    def index(self, views: list[StudyView], made: list[Made], documents: Documents | None = None) -> str:
+    def index(self, views: list[StudyView], made: list[Made]) -> str:
         """Return the HTML of the index."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         cards = {page.job.study.name: page.card for page in made if page.card}
         return self._render(
             "site.html.j2", "index.html", studies=views, pages=pages, cards=cards,
-            documents=documents.groups if documents else [],
+            documents=self._documents,
         )  # fmt: skip
 
     def across(self, views: list[StudyView], made: list[Made]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from markupsafe import Markup, escape
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: A wide formula scrolls, so that the keyboard has to reach it.
 _FORMULA = Markup('<div class="formula" tabindex="0" role="group" aria-label="Formula">{}</div>')
 #: A link leads to a page of the site or, as plain text does, to the web; everything else stays text.
-_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+|#[\w-]+|[\w-][\w./-]*\.(?:html|ipynb)(?:#[\w-]+)?")
+_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+|#[\w-]+|[\w-][\w./-]*\.(?:html|ipynb|md)(?:#[\w-]+)?")
 #: A comment for writers of a page, which readers do not see.
 _COMMENT = re.compile(r"<!--[^<>]{0,1000}-->")
 
@@ -31,19 +31,9 @@ class Heading:
     text: str
 
 
-class Links(Protocol):
-    """Decides where the links and pictures of a text lead that is not a page's own."""
-
-    def link(self, url: str) -> str | None:
-        """Return the address, "" to leave plain text, or None for the default rule of pages."""
-
-    def image(self, url: str, alt: str) -> Markup | None:
-        """Return the picture as HTML."""
-
-
-def markdown(source: str, headings: list[Heading] | None = None, links: Links | None = None) -> Markup:
+def markdown(source: str, headings: list[Heading] | None = None) -> Markup:
     """Markdown with maths as HTML. Headings get ids and are added to ``headings``."""
-    return Markup(_markdown(headings if headings is not None else [], links).render(source))
+    return Markup(_markdown(headings if headings is not None else []).render(source))
 
 
 def markdown_line(source: str) -> Markup:
@@ -58,11 +48,11 @@ def plain_text(source: str) -> str:
     return markdown(source).striptags()
 
 
-def _markdown(headings: list[Heading], links: Links | None) -> MarkdownWithMath:
+def _markdown(headings: list[Heading]) -> MarkdownWithMath:
     from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
     renderer, inline = _markdown_classes()
-    return MarkdownWithMath(renderer=renderer(headings, links), inline=inline(hard_wrap=False))
+    return MarkdownWithMath(renderer=renderer(headings), inline=inline(hard_wrap=False))
 
 
 @lru_cache(maxsize=1)
@@ -81,10 +71,9 @@ def _markdown_classes() -> tuple[Any, Any]:
     class Renderer(IPythonRenderer):
         """HTML that only says what the Markdown says."""
 
-        def __init__(self, headings: list[Heading], links: Links | None) -> None:
+        def __init__(self, headings: list[Heading]) -> None:
             super().__init__(escape=True, allow_harmful_protocols=False)
             self._headings = headings
-            self._links = links
 
         def heading(self, text: str, level: int, **_: Any) -> str:
             plain = Markup(text).striptags()
@@ -93,19 +82,14 @@ def _markdown_classes() -> tuple[Any, Any]:
             return f'<h{level} id="{heading.id}">{text}</h{level}>\n'
 
         def link(self, text: str, url: str, title: str | None = None) -> str:
-            target = self._links.link(url) if self._links is not None else None
-            if target is not None:
-                return f'<a href="{escape(target)}">{text}</a>' if target else f"{text} ({escape(url)})"
             if not _LINK.fullmatch(url):
-                return f"{text} ({escape(url)})"
-            url = re.sub(r"\.ipynb(?=#|$)", ".html", url) if "//" not in url else url
+                return text if url.startswith("../") else f"{text} ({escape(url)})"
+            url = re.sub(r"\.(?:ipynb|md)(?=#|$)", ".html", url) if "//" not in url else url
             rel = ' rel="noopener noreferrer"' if "//" in url else ""
             return f'<a href="{escape(url)}"{rel}>{text}</a>'
 
         def image(self, text: str, url: str, title: str | None = None) -> str:
-            # A page loads nothing; text is escaped already.
-            picture = self._links.image(url, Markup(text).striptags()) if self._links is not None else None
-            return f"[{text}]" if picture is None else picture
+            return f"[{text}]"  # a page loads nothing; text is escaped already
 
         def block_html(self, html: str) -> str:
             return "" if _COMMENT.fullmatch(html.strip()) else super().block_html(html)

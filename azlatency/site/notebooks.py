@@ -52,12 +52,6 @@ def notebooks_folder() -> Path:
     raise LogError(f"{here}: no folder notebooks/ here or above; run in the project's folder")
 
 
-def documents_folder(notebooks: Path) -> Path:
-    """``docs/`` beside the notebooks, otherwise that of the installed package."""
-    beside = notebooks.parent / "docs"
-    return beside if beside.is_dir() else INSTALLED / "docs"
-
-
 def notebook_files(folder: Path) -> list[Path]:
     """Return the notebooks of a folder, sorted. Raises `LogError` if there are none."""
     paths = sorted(folder.glob("[!.]*.ipynb"))

@@ -86,7 +86,7 @@ def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
     study : Study
         The study.
     runs : DataFrame
-        `azlatency.studies.runs.run_table` of measuring runs.
+        `azlatency.studies.run_table` of measuring runs.
 
     Returns
     -------

@@ -88,10 +88,18 @@ def test_many_copies_of_a_file_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("parse", "a.log"), ("check", "a.log"), ("manifest", "a.log"), ("compare", "a.log", "a.log"), ("report",),
-     ("import", "a.log", "--study", "a"), ("init", "new")],
+    [
+        ("parse", "a.log"),
+        ("compare", "a.log", "a.log"),
+        # The two above import everything that is shadowed.
+        pytest.param(("check", "a.log"), marks=pytest.mark.slow),
+        pytest.param(("manifest", "a.log"), marks=pytest.mark.slow),
+        pytest.param(("report",), marks=pytest.mark.slow),
+        pytest.param(("import", "a.log", "--study", "a"), marks=pytest.mark.slow),
+        pytest.param(("init", "new"), marks=pytest.mark.slow),
+    ],
     ids=lambda arguments: arguments[0],
-)  # fmt: skip
+)
 def test_no_module_of_the_working_directory_is_imported(arguments: tuple[str, ...], tmp_path: Path, log: Path) -> None:
     """An unpacked dump may contain anything; for ``-m``, Python itself puts the folder on the import path."""
     shutil.copy(log, tmp_path / "a.log")

@@ -142,6 +142,7 @@ def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> N
     assert {row["method"] for row in rows} == {"iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP"}
 
 
+@pytest.mark.slow
 def test_the_output_does_not_depend_on_the_seed_of_hashes(tmp_path: Path) -> None:
     half(tmp_path / "odd", "base", True), half(tmp_path / "even", "slower", False)
     command = (sys.executable, "-m", "azlatency", "compare", "odd", "even", "--format", "json")

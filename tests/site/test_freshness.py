@@ -15,7 +15,7 @@ from helpers.sites import broken_links, write
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.site import build as report
-from azlatency.site import freshness
+from azlatency.site import freshness, pages
 from azlatency.site.kernels.warm import WarmKernel
 from azlatency.studies.imports.importer import import_study
 
@@ -91,8 +91,10 @@ def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
     monkeypatch.setattr(WarmKernel, "run", noted)
     monkeypatch.setattr(report, "new_kernel", lambda: kernel)
-    # No documentation: each build would write all of it again, which `test_documentation` proves.
-    monkeypatch.setattr(report, "documents_folder", lambda _: root / "docs")
+    # No concepts: each build would write all of them again, which `test_documentation` proves.
+    monkeypatch.setattr(report, "CONCEPTS", root / "docs")
+    # What the data cannot answer takes as long as everything else; it does not decide which pages are made.
+    monkeypatch.setattr(pages, "unanswered", lambda _: ())
     monkeypatch.setattr(report, "worker_count", lambda: 1)
     yield made
 

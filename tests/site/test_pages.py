@@ -22,8 +22,7 @@ from azlatency.report.card import Card, Linked, RoundTrip, dot
 from azlatency.report.objects import Chart, Finding, Findings
 from azlatency.report.table import FileRef
 from azlatency.site import build as report
-from azlatency.site import documentation, pages
-from azlatency.site.api import modules
+from azlatency.site import pages
 from azlatency.site.search import texts_of
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import load
@@ -157,14 +156,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     running.close()
 
 
-MODULE = "azlatency.stats.within_run.quantiles"
 EVIL = "</noscript></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az1" / "sockperf.log"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A site with one page that holds every kind of output, documentation and search; not executed."""
+    """A site with one page that holds every kind of output, a concept and the search; not executed."""
     root = tmp_path_factory.mktemp("site")
     folder = root / "data" / "raw" / "toy"
     folder.mkdir(parents=True)
@@ -177,8 +175,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (root / "docs" / "guide.md").write_text(f"# Guide\n\n## Part\n\n{EVIL}\n\n```\n{'W' * 300}\n```\n", "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AZLATENCY_DATA", str(root / "data"))
-        # One module of the library; `test_documentation` renders all, from the same template.
-        patch.setattr(documentation, "modules", lambda homes: [each for each in modules(homes) if each.name == MODULE])
+        patch.setattr(report, "CONCEPTS", root / "docs")
         import_study("toy")
         study = pages.study_view("toy")
         chapters = tuple(
@@ -248,7 +245,6 @@ PAGES = [
     "toy/1.html",
     "toy/60.html",
     "docs/guide.html",
-    f"docs/api/{MODULE}.html",
 ]
 
 #: The dark scheme has the same layout; axe checks its colours.

@@ -78,7 +78,7 @@ def computed_from(parameters: str, numbers: str = "these numbers") -> str:
 
 
 def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
-    """Return the source of rows with ``run_ids``; ``value`` as in `RunsRef`."""
+    """Return the source of rows with ``run_ids``; ``value`` as in ``RunsRef``."""
     return lambda row: [RunsRef(tuple(row.run_ids), value)]
 
 

@@ -51,7 +51,7 @@ class Condition:
     typical : Estimate or None
         Typical run of the path (only for logs).
     order : str
-        Where the order of the values comes from; see `azlatency.stats.across_runs.run_values.in_time_order`.
+        Where the order of the values comes from: a ``RunOrder``.
     superseded : float or None
         What a text reports for the run of this log, in ns. The log counts, and the reported number is no condition.
     """

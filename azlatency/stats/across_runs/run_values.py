@@ -279,7 +279,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
         whatever the tool printed).
     ``type_p_mismatch``
-        Different tool, test or protocol, or another field of the key that differs (`azlatency.studies.runs.key`).
+        Different tool, test or protocol, or another field of the key that differs (`azlatency.key`).
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
     ``path_unknown``

@@ -144,7 +144,7 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
 def fitted_exceedances(fit: TailFit, values: Sequence[float]) -> list[float]:
     """Return the clusters per packet above each of ``values`` under the fitted tail; empty if the fit was refused.
 
-    The fit describes cluster maxima, so each cluster counts once, as in `return_level`.
+    The fit describes cluster maxima, so each cluster counts once, as in `azlatency.stats.return_level`.
     """
     if fit.refused or fit.threshold is None or fit.scale is None or fit.shape.estimate is None:
         return []

@@ -83,7 +83,7 @@ def run_time_series(
     runs : DataFrame
         Runs to analyse, one row per run, indexed by run_id.
     block_ns : float
-        Length of a block in ns (see `stability`).
+        Length of a block in ns (see `azlatency.stats.stability`).
     margin : float
         Relative change that matters in practice.
     confidence : float

@@ -1,7 +1,7 @@
 """The runs of a study: one row per run, with its path and its method.
 
 Two runs repeat each other if they have the same path (region, zone and, where known, machine of client and server) and
-the same method (`azlatency.studies.runs.key`). The log of a receiver or server
+the same method (`azlatency.key`). The log of a receiver or server
 describes a test that the log of its other end contains, too; `client_side_runs` counts each test once.
 """
 
@@ -51,7 +51,7 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         The columns of the table ``runs``, and ``file``, ``path`` (text: the scenario of the manifest, or the names of
         client and server, or both if the scenario has several paths), ``client_end`` and ``server_end`` (the names of
         the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
-        `azlatency.studies.runs.key`), ``unknown`` (codes of the refusals to pool a run, because
+        `azlatency.key`), ``unknown`` (codes of the refusals to pool a run, because
         its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
         test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
         run). The index is ``run_id``. Rows are ordered by the scenarios of the
