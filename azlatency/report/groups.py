@@ -16,6 +16,7 @@ from azlatency.studies.runs.path import route
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.stats.across_runs.planning import Plan
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.time_series import ThroughputSeries
 
@@ -183,3 +184,27 @@ def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries]
         [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
     )
     return same, others
+
+
+#: Most runs of a path that anybody measures.
+FEASIBLE = 50
+
+
+def runs_enough(plans: Sequence[Plan]) -> tuple[str, list[Plan]]:
+    """Say how many runs are enough on how many paths, and return the plans that need more than `FEASIBLE` runs.
+
+    A plan counts with its upper bound; ``plans`` have a spread.
+    """
+    wide = [plan for plan in plans if plan.high is None or plan.high > FEASIBLE]
+    most = max((plan.high or 0 for plan in plans if plan not in wide), default=0)
+    every = (
+        f"{len(plans)} paths and methods"
+        if len({plan.labels["method"] for plan in plans}) > 1
+        else f"{len(plans)} paths"
+    )
+    if not wide:
+        return f"**{most}** {plans[0].what} are enough on all {every}.", wide
+    if not most:
+        return f"More than {FEASIBLE} {plans[0].what} are needed on all {every}.", wide
+    enough = f"**{most}** {plans[0].what} are enough on {len(plans) - len(wide)} of {every}"
+    return f"{enough}; {len(wide)} need more than {FEASIBLE}.", wide

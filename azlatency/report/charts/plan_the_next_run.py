@@ -9,6 +9,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
+from azlatency.report.groups import runs_enough
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan
 
@@ -52,7 +53,6 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
             ends = [plan.low or plan.at_pilot_spread, plan.high or plan.at_pilot_spread]
             draw.bar(axis, row, ends)
             draw.point(axis, row, plan.at_pilot_spread, text=_words(plan), face="white")
-            draw.value_at(axis, row, max([*ends, plan.done]), plan.at_pilot_spread)
             draw.point(axis, row, plan.done, shape="|", colour=RUN, markersize=11, markeredgewidth=2.2, zorder=4)
         draw.name_rows(axis, [label(plan.labels["path"]) for plan in rows])
         axis.set_title(method)
@@ -60,16 +60,15 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     low, high = axes[-1].get_xlim()
     axes[-1].set_xlim(low, high * (high / low) ** (0.3 if narrow() else 0.1))
     plain_log_ticks(axes[-1].xaxis)
+    for axis, rows in zip(axes, panels.values(), strict=True):
+        for row, plan in enumerate(rows):
+            draw.value_at(axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done), plan.high or math.inf)
     caption = (
-        "Runs needed per path, fewest first. Circle and number: if the true spread equals the observed one; bar: from "
-        "the lower to the upper bound of the spread; orange tick: runs done. "
+        "Runs needed per path, fewest first. Circle: if the true spread equals the observed one; bar: from the lower "
+        "to the upper bound of the spread; number: the upper bound, to plan with; orange tick: runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
-    most = max(answered, key=lambda plan: plan.at_pilot_spread or 0)
-    title = (
-        f"{most.labels['path']} needs the most runs, {most.at_pilot_spread:,} at the observed spread "
-        f"({most.labels['method']}); {most.done} are done"
-    )
+    title = runs_enough(answered)[0].replace("**", "").removesuffix(".")
     return Chart(figure, caption, "\n".join(_words(plan) for rows in panels.values() for plan in rows), title=title)
 
 

@@ -53,11 +53,16 @@ def _answer(comparisons: Sequence[Comparison], when: str) -> str:
     judged = [comparison for comparison in comparisons if comparison.ratio.low is not None]
     if not judged:
         return "Not answerable: nothing was measured twice in the same way, several times each."
-    changed = [comparison for comparison in judged if comparison.verdict.startswith("different")]
-    equal = sum(comparison.verdict == "equivalent" for comparison in judged)
+    changed = [comparison for comparison in judged if comparison.verdict == "different"]
+    counts = {
+        "practically equivalent": sum(comparison.verdict == "equivalent" for comparison in judged),
+        "different within the margin": sum(comparison.verdict == "different_within_margin" for comparison in judged),
+        "inconclusive": sum(comparison.verdict == "undetermined" for comparison in judged),
+    }
     number = count_of(len(judged), "comparison")
     if not changed:
-        return f"No change is shown {when}: **{equal} of {number}** practically equivalent, the others inconclusive."
+        listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return f"No change beyond the margin is shown {when}: of {number}, {listed}."
     most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
     ratio = most.ratio.estimate or 1.0
     return f"**{len(changed)} of {number}** changed {when}; most of all {most.what}: **{ratio:.3g} times**."

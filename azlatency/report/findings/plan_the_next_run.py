@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, answer, info, join_by_method
+from azlatency.report.groups import FEASIBLE, runs_enough
 from azlatency.report.objects import Finding, Findings
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds
     from azlatency.stats.across_runs.planning import Plan
-
-#: Most runs of a path that anybody measures.
-_FEASIBLE = 50
 
 
 def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
@@ -37,20 +34,11 @@ def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequenc
     findings: list[Finding] = []
     with_spread = [plan for plan in plans if plan.at_pilot_spread is not None]
     if with_spread:
-        needs = [plan.high if plan.high is not None else math.inf for plan in with_spread]
-        most = max((need for need in needs if need <= _FEASIBLE), default=0)
-        wide, what = (
-            [plan for plan, need in zip(with_spread, needs, strict=True) if need > _FEASIBLE],
-            with_spread[0].what,
-        )
-        if not wide:
-            findings.append(answer(f"**{most}** {what} are enough on every path."))
-        else:
+        text, wide = runs_enough(with_spread)
+        findings.append(answer(text))
+        if wide:
             names = join_by_method((plan.labels["path"], plan.labels["method"]) for plan in wide)
-            enough = f"{len(with_spread) - len(wide)} of {len(with_spread)} paths and methods"
-            few = f"**{most}** {what} are enough on {enough}" if most else f"No path reaches {what} soon"
-            findings.append(answer(f"{few}; {len(wide)} need more than {_FEASIBLE}."))
-            text = f"More than {_FEASIBLE} runs: {names}. Longer runs, more machines or a wider interval help more."
+            text = f"More than {FEASIBLE} runs: {names}. Longer runs, more machines or a wider interval help more."
             findings.append(act(text))
     without_spread = [plan for plan in plans if plan.at_pilot_spread is None]
     if without_spread:
