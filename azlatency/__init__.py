@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from azlatency.report import findings as findings
     from azlatency.report import tables as tables
     from azlatency.stats.across_runs.asymmetry import asymmetry as asymmetry
+    from azlatency.stats.across_runs.base_and_candidate import compare as compare
     from azlatency.stats.across_runs.baseline import baseline as baseline
-    from azlatency.stats.across_runs.comparison import compare as compare
     from azlatency.stats.across_runs.planning import plan as plan
     from azlatency.stats.across_runs.typical_run import summarize as summarize
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
@@ -51,7 +51,7 @@ _HOMES = {
     "key": "azlatency.studies.runs.key",
     "summarize": "azlatency.stats.across_runs.typical_run",
     "quantiles": "azlatency.stats.within_run.quantiles",
-    "compare": "azlatency.stats.across_runs.comparison",
+    "compare": "azlatency.stats.across_runs.base_and_candidate",
     "asymmetry": "azlatency.stats.across_runs.asymmetry",
     "baseline": "azlatency.stats.across_runs.baseline",
     "plan": "azlatency.stats.across_runs.planning",

@@ -103,7 +103,7 @@ def compare(stored: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[st
         if "ratio" not in row or old is None:
             continue
         ratios = [
-            [ours / peer for ours, peer in zip(side["own_s"], side["peer_s"], strict=True)] for side in (row, old)
+            [ours / peer for ours, peer in zip(side["own_s"], side["peer_s"], strict=True)] for side in (old, row)
         ]
         comparison = az.compare(*ratios, margin=MARGIN, unit="1", what=f"{row['what']}, against {row['peer']}")
         judged += 1

@@ -60,6 +60,8 @@ class Example(NamedTuple):
 EXAMPLES = (
     Example("latency_forest", "The typical round trip of each path with its interval, and every run as a dot. Start here.",
             "az.charts.latency_forest(runs, estimates)"),
+    Example("path_matrix", "One number per direction of each pair of zones: the picture of many paths at a glance.",
+            "az.charts.path_matrix(runs, estimates)"),
     Example("throughput_forest", "The same for goodput.",
             "streams = az.throughput(study)\naz.charts.throughput_forest(streams, az.summarize(streams, by=[\"path\", \"method\"]))"),
     Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
@@ -87,6 +89,34 @@ EXAMPLES = (
             "az.charts.agreement_plot(az.stats.agreement(study))"),
     Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
             "az.charts.runs_needed_forest(az.plan(runs))"),
+    Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
+            "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
+            "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
+    Example("placement_values", "What each placement, size or network setting measured, and what a text reports without a log.",
+            "levels = az.stats.placement.conditions(study, runs)\naz.charts.placement_values(levels)"),
+    Example("estimation_plot", "The runs of two placements next to the effect with its interval.",
+            "levels = az.stats.placement.conditions(study, runs)\n"
+            "az.charts.estimation_plot(az.stats.placement.changes(levels, \"placement\"))"),
+    Example("single_changes", "Single changes of a setting: accelerated networking, size of the machine, size of the message.",
+            "canada = az.load(\"canadacentral-proximity-placement\")\n"
+            "levels = az.stats.placement.conditions(canada, az.latency(canada))\n"
+            "az.charts.single_changes(az.stats.placement.changes(levels, \"accelerated_networking\"))"),
+    Example("run_series", "Round trips over time within long runs, with shifts of their level.",
+            "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
+            "az.charts.run_series(az.stats.time_series.run_time_series(study, echoes))"),
+    Example("shift_functions", "Where two runs differ: at which percentiles, and by how much.",
+            "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
+            "az.charts.shift_functions(az.stats.distribution_shape.shift_functions(study, echoes))"),
+    Example("last_segments", "What a connection did before it broke, as an author reports it.",
+            "echo = az.load(\"uksouth-echo-latency\")\n"
+            "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
+    Example("baseline_bullets", "Whether a machine delivers what its specification promises.",
+            "az.charts.baseline_bullets(az.baseline(az.load(\"westeurope-azure-cni\")))"),
+    Example("emulated_errors", "How far measured differences are from those that an emulator recorded.",
+            "links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)\n"
+            "az.charts.emulated_errors(az.stats.emulated_differences(links, records, runs))"),
+    Example("precision_chart", "What a narrower interval costs in runs.",
+            "az.charts.precision_chart(az.stats.precision_curves(runs, az.plan(runs)))"),
 )  # fmt: skip
 
 

@@ -288,6 +288,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         ratio_high       | float64 | | computed | Upper end of the interval of the ratio.
         inner_low        | float64 | | computed | Lower end of the 90 % interval of the ratio, for equivalence.
         inner_high       | float64 | | computed | Upper end of the 90 % interval of the ratio, for equivalence.
+        superiority      | float64 | | computed | Share of pairs of runs in which the first side is larger, ties half.
         difference       | float64 | | computed | First minus second, in the unit of the row.
         difference_low   | float64 | | computed | Lower end of the interval of the difference.
         difference_high  | float64 | | computed | Upper end of the interval of the difference.

@@ -413,6 +413,8 @@ class Comparison(Result):
         Columns that identify the result in a frame.
     inner : tuple of float or None
         Interval of the ratio at twice the error (90 % for 95 %), which decides on equivalence: two one-sided tests.
+    superiority : float or None
+        Share of pairs of runs in which the first side is larger, ties counted half; ``None`` for rounds.
     """
 
     what: str
@@ -426,12 +428,13 @@ class Comparison(Result):
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     inner: tuple[float | None, float | None] = (None, None)
+    superiority: float | None = None
 
     ROW: ClassVar[Row] = (
         "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
         ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
         ("difference_high", "difference.high"), ("unit", "difference.unit"), ("inner_low", "inner.0"),
-        ("inner_high", "inner.1"), "p", "scope",
+        ("inner_high", "inner.1"), "superiority", "p", "scope",
         ("statistic", "method"),
     )  # fmt: skip
 

@@ -13,12 +13,8 @@ from helpers.places import ROOT
 import azlatency as az
 
 GALLERY: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "gallery.py"))
-#: Functions that draw nothing, and charts that need a study of their own.
-OTHERS = {
-    *("column", "export", "few", "show"),
-    *("baseline_bullets", "emulated_errors", "estimation_plot", "ground_truth", "last_segments", "placement_values"),
-    *("precision_chart", "run_series", "shift_functions", "single_changes"),
-}
+#: Functions that draw nothing.
+OTHERS = {"column", "export", "few", "ground_truth", "show"}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu, t, ttest_ind
 
-from azlatency import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 SIZES = (3, 5, 10, 20)
@@ -80,7 +80,7 @@ def row(process: str, runs: int, repetitions: int) -> list[str]:
     draw, counts = PROCESSES[process], np.zeros(9)
     for _ in range(repetitions):
         x, y = draw(random, runs), draw(random, runs)
-        same, changed = (compare(np.exp(side), np.exp(y), margin=MARGIN) for side in (x, x + math.log1p(CHANGE)))
+        same, changed = (compare_runs(np.exp(side), np.exp(y), margin=MARGIN) for side in (x, x + math.log1p(CHANGE)))
         counts += [
             same.verdict.startswith("different"),
             ttest_ind(x, y, equal_var=False).pvalue < 0.05,
@@ -105,7 +105,7 @@ def rounds(repetitions: int) -> list[str]:
                 shared = 5 * regime(random, runs)
                 x, y = (shared + random.normal(0, 0.02, runs) for _ in "ab")
                 for at, change in enumerate((0.0, 0.05, CHANGE)):
-                    result = compare(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
+                    result = compare_runs(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
                     counts[at] += result.verdict.startswith("different")
             shares = (f"{100 * count / repetitions:.0f}" for count in counts)
             lines.append(f"| {name} | {runs} | {' | '.join(shares)} |")

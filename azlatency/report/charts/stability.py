@@ -81,12 +81,10 @@ def _title(runs: Sequence[RunTimeSeries]) -> str:
 
 def _caption(chosen: Sequence[RunTimeSeries], runs: Sequence[RunTimeSeries]) -> str:
     """Describe the marks that the figure has."""
-    shifts = [shift for run in chosen for shift in run.stability.shifts]
-    kinds = [word for word, kind in (("solid: confirmed", True), ("dashed: not confirmed", False))
-             if any(shift.confirmed == kind for shift in shifts)]  # fmt: skip
+    shifts = any(map(_confirmed, chosen))
     return draw.caption(
         "Round-trip times over time. Grey: range of each time bin; blue: its median.",
-        (f"Orange line: level shift ({', '.join(kinds)}); shaded: 95 % interval of its time.", shifts),
+        ("Orange line: confirmed level shift; shaded: 95 % interval of its time.", shifts),
         ("Short ticks at the bottom: blocks whose medians were tested.",
          any(1 < run.stability.blocks <= _COLUMNS for run in chosen)),
         ("Triangles at the top: lost probes.", any(run.lost for run in chosen)),
@@ -112,10 +110,10 @@ def _series(axis: Axes, run: RunTimeSeries) -> None:
     if truth := configured().rtt.get(run.path):
         axis.axhline(truth / MICROSECOND, color=INK, linewidth=1, linestyle=":")
     axis.set_yscale("log")
-    for shift in run.stability.shifts:
+    for shift in (shift for shift in run.stability.shifts if shift.confirmed):
         when, first, last = (moment / unit for moment in (shift.at, shift.at_low, shift.at_high))
         axis.axvspan(first, last, color=RUN, alpha=0.18, linewidth=0)
-        line = axis.axvline(when, color=RUN, linewidth=1.2, linestyle="-" if shift.confirmed else "--")
+        line = axis.axvline(when, color=RUN, linewidth=1.2)
         tip(line, f"{format_value(abs(shift.change.estimate or 0.0), 'ns')} "
                   f"{'slower' if (shift.change.estimate or 0.0) > 0 else 'faster'} {_when(run, shift.at)}")  # fmt: skip
     lost = np.unique(places[~np.isfinite(run.rtt)])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.directions import column_cells
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, run_values, value_column
@@ -151,7 +151,9 @@ def compare_pairing(
         "runs_before": int(y[column].notna().sum()),
     }
     what = f"{pairing.path}, {pairing.method}"
-    result = compare(x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what, order=order)
+    result = compare_runs(
+        x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what, order=order
+    )
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
 
 
@@ -269,7 +271,7 @@ def compare_rounds_of(
         labels = {"path": "all paths", "method": str(method), "first": names[0], "last": names[1]}
         what = f"{method}, round {names[1]} over round {names[0]}"
         comparisons.append(
-            compare(
+            compare_runs(
                 last, first, margin=margin, confidence=confidence, paired=True, value=column, what=what, labels=labels,
             )
         )  # fmt: skip

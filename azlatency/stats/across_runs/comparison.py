@@ -35,6 +35,7 @@ from azlatency.stats.result import Comparison, Estimate, Scope, verdict_of
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_order import RunOrder
     from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.arrays import FloatArray
 
     #: Ends of an interval; ``None`` where an end is open.
     Interval = tuple[float | None, float | None]
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
 
 
-def compare(
+def compare_runs(
     a: RunData,
     b: RunData,
     *,
@@ -58,7 +59,7 @@ def compare(
     resolution: float | None = None,
     order: RunOrder | None = None,
 ) -> Comparison:
-    """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict.
+    """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict; see `azlatency.compare`.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def compare(
     --------
     >>> base = [450e3, 440e3, 460e3, 455e3]
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
-    >>> comparison = compare(candidate, base, unit="ns")
+    >>> comparison = compare_runs(candidate, base, unit="ns")
     >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.codes
     ('different', 1.26, ())
     """
@@ -153,10 +154,19 @@ def compare(
         counts = len(first.values), len(second.values)
         return not_estimable(setting, codes, min(counts) if paired else sum(counts))
     if statistic == "mean":
-        return _of_means(first, second, setting, missing)
-    logs = of_groups(first, second, _log_margin(setting, second), confidence, order)
-    return _conclude(logs, setting, second, len(first.values) + len(second.values),
-                     {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing})  # fmt: skip
+        result = _of_means(first, second, setting, missing)
+    else:
+        logs = of_groups(first, second, _log_margin(setting, second), confidence, order)
+        result = _conclude(logs, setting, second, len(first.values) + len(second.values),
+                           {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing})  # fmt: skip
+    return replace(result, superiority=_superiority(first.values, second.values))
+
+
+def _superiority(first: FloatArray, second: FloatArray) -> float:
+    """Return the share of pairs in which the first side is larger, ties counted half (Vargha and Delaney 2000)."""
+    import numpy as np
+
+    return float((np.sign(first[:, None] - second[None, :]).mean() + 1) / 2)
 
 
 def _log_margin(setting: Setting, base: RunValues) -> float:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from azlatency.stats.across_runs.comparison import Setting, compare, compare_rounds, with_codes, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare_rounds, compare_runs, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
 from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
@@ -61,7 +61,7 @@ def compare_directions(
         comparison = compare_rounds(first, second, setting, alone, order)
     elif not forward and not backward and min(len(cells.all_values[i, j]), len(cells.all_values[j, i])) >= 2:
         first, second = (cells.values(cells.all_values[way], base.unit, cells.order) for way in ((i, j), (j, i)))
-        comparison = compare(
+        comparison = compare_runs(
             first,
             second,
             margin=base.margin,

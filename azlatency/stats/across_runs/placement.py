@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.logs.parsers import find_parser
-from azlatency.stats.across_runs.comparison import compare, with_run_ids
+from azlatency.stats.across_runs.comparison import compare_runs, with_run_ids
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
@@ -301,7 +301,9 @@ def changes(
             comparison = None
             if origin == "log":
                 what = f"{other.path} against {base.path}, {other.method}"
-                comparison = compare(of_other, of_base, margin=margin, confidence=confidence, what=what, order=order)
+                comparison = compare_runs(
+                    of_other, of_base, margin=margin, confidence=confidence, what=what, order=order
+                )
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
             results.append(

@@ -12,7 +12,7 @@ from azlatency.logs.grammar.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
@@ -296,5 +296,5 @@ def percentile_spec(given: dict[str, Any]) -> dict[str, Any]:
 def ratios(given: dict[str, Any]) -> dict[str, Any]:
     """One number each: the bare ratio with ``no_replication``, which `changes` shows without an interval."""
     same, cross, region = given["same"], given["cross"], given["region"]
-    assert compare([cross], [same]).codes == ("no_replication",)
+    assert compare_runs([cross], [same]).codes == ("no_replication",)
     return {"cross_over_same": cross / same, "region_over_same": region / same, "region_over_cross": region / cross}

@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 
 from azlatency.report.charts import ratios
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 
 
 def test_the_axis_reaches_every_estimate_and_the_words_have_the_band() -> None:
-    comparison = compare([200e3, 202e3, 198e3, 201e3], [100e3, 101e3, 99e3, 100e3], margin="5%", unit="ns")
+    comparison = compare_runs([200e3, 202e3, 198e3, 201e3], [100e3, 101e3, 99e3, 100e3], margin="5%", unit="ns")
     comparison = replace(comparison, labels={"method": "ping"})
     assert ratios.ratio_reach([comparison]) >= math.log(2)
     text = ratios.pair_words(comparison)

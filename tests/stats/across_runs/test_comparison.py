@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from helpers.cases import cases, correlated
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 
 
 @pytest.mark.parametrize("case", cases("summary_tests", "fieller-raw|") + cases("repeats_hierarchy", "fieller-run"))
 def test_fieller_of_run_values(case: dict[str, Any]) -> None:
     given, due = case["input"], case["expected"]
     a, b = given.get("x", given.get("a")), given.get("y", given.get("b"))
-    result = compare(a, b, statistic="mean", confidence=given["conf"])
+    result = compare_runs(a, b, statistic="mean", confidence=given["conf"])
     assert (
         result.ratio.estimate,
         result.ratio.low,
@@ -43,24 +43,24 @@ def frame(values: list[float], **columns: Any) -> pd.DataFrame:
 
 
 def test_frames_and_arrays_agree() -> None:
-    of_frames = compare(frame(SLOW), frame(FAST))
-    of_arrays = compare(SLOW, FAST, unit="ns")
+    of_frames = compare_runs(frame(SLOW), frame(FAST))
+    of_arrays = compare_runs(SLOW, FAST, unit="ns")
     assert of_frames.row() == of_arrays.row()
     assert of_frames.difference is not None and of_frames.difference.unit == "ns"
     assert of_frames.verdict == "different" and of_frames.codes == ()
     assert "runs" in str(of_frames) and of_frames.scope == "across_runs"
-    paired = compare(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
+    paired = compare_runs(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
     assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate, rel=1e-3)
 
 
 def test_paired_rounds_meet_by_number_and_lonely_ones_are_counted() -> None:
     first, second = frame(SLOW), frame(FAST)
     second["round"] = [2, 3, 4, 5, 6]
-    result = compare(first, second, paired=True)
+    result = compare_runs(first, second, paired=True)
     assert result.ratio.n == 4 and result.ratio.diagnostics["rounds_alone"] == 2
     logs = np.log(np.array(SLOW[1:]) / np.array(FAST[:4]))
     assert result.ratio.estimate == pytest.approx(math.exp(logs.mean()))
-    assert compare(first.drop(columns="round"), second, paired=True).codes == ("no_values",)
+    assert compare_runs(first.drop(columns="round"), second, paired=True).codes == ("no_values",)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_paired_rounds_meet_by_number_and_lonely_ones_are_counted() -> None:
 @pytest.mark.parametrize("paired", [False, True])
 def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, paired: bool) -> None:
     first = frame(SLOW, subscription="a", zone="1")
-    result = compare(first, frame(FAST).assign(**change), paired=paired)
+    result = compare_runs(first, frame(FAST).assign(**change), paired=paired)
     assert code in result.codes
     assert result.ratio.refused and result.p is None and result.verdict == "undetermined"
 
@@ -85,15 +85,15 @@ def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, pai
 def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None:
     sides = [frame(values, subscription=name, zone="1", physical_zone="westeurope-az1") for values, name in
              ((SLOW, "a"), (FAST, "b"))]  # fmt: skip
-    assert not compare(*sides).ratio.refused
+    assert not compare_runs(*sides).ratio.refused
 
 
 def test_half_and_full_round_trips_are_one_quantity_only_in_the_columns_of_the_data_set() -> None:
     full, half = frame(SLOW), frame(FAST, printed_as="half_round_trip")
-    assert not compare(full, half).ratio.refused
+    assert not compare_runs(full, half).ratio.refused
     renamed = [side.rename(columns={"median_ns": "printed_us"}) for side in (full, half)]
-    assert compare(*renamed, value="printed_us").codes == ("unit_conflict",)
-    assert compare(full, half["median_ns"].astype(float).to_list()).codes == ("unit_conflict",)
+    assert compare_runs(*renamed, value="printed_us").codes == ("unit_conflict",)
+    assert compare_runs(full, half["median_ns"].astype(float).to_list()).codes == ("unit_conflict",)
 
 
 HARD: list[tuple[list[Any], list[Any], str]] = [
@@ -113,7 +113,7 @@ HARD: list[tuple[list[Any], list[Any], str]] = [
 
 @pytest.mark.parametrize(("a", "b", "code"), HARD)
 def test_hard_inputs(a: list[Any], b: list[Any], code: str) -> None:
-    result = compare(a, b)
+    result = compare_runs(a, b)
     assert code in result.codes
     assert result.verdict == "undetermined" or code == "two_runs"
     assert str(result) and result.row()
@@ -123,26 +123,26 @@ def test_hard_inputs(a: list[Any], b: list[Any], code: str) -> None:
 
 
 def test_missing_values_are_counted() -> None:
-    result = compare([1.0, 2.0, math.nan, 3.0], [1.0, None, 2.0, 4.0])
+    result = compare_runs([1.0, 2.0, math.nan, 3.0], [1.0, None, 2.0, 4.0])
     assert result.ratio.diagnostics["missing"] == 2
 
 
 def test_a_zero_denominator_has_no_ratio() -> None:
-    result = compare([1.0, 2.0, 3.0], [-1.0, 0.0, 1.0], statistic="mean")
+    result = compare_runs([1.0, 2.0, 3.0], [-1.0, 0.0, 1.0], statistic="mean")
     assert "ratio_unbounded" in result.codes and result.ratio.refused
     assert result.difference is not None and result.difference.low is not None
-    near = compare([1.0, 2.0, 3.0], [-1.0, 0.2, 1.0], statistic="mean")
+    near = compare_runs([1.0, 2.0, 3.0], [-1.0, 0.2, 1.0], statistic="mean")
     assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "undetermined"
 
 
 def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
-    result = compare([42.0] * 10, [43.0] * 10)
+    result = compare_runs([42.0] * 10, [43.0] * 10)
     assert result.codes == ("constant",) and result.verdict == "undetermined" and result.ratio.low is None
     assert result.p is None
-    known = compare([42.0] * 10, [43.0] * 10, resolution=1.0)
+    known = compare_runs([42.0] * 10, [43.0] * 10, resolution=1.0)
     assert (known.ratio.low, known.ratio.high) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
-    assert compare([42.0] * 10, [45.0] * 10, resolution=1.0).verdict == "different"
-    assert compare([42.0] * 4, [45.0] * 4, resolution=1.0).verdict == "different"
+    assert compare_runs([42.0] * 10, [45.0] * 10, resolution=1.0).verdict == "different"
+    assert compare_runs([42.0] * 4, [45.0] * 4, resolution=1.0).verdict == "different"
 
 
 #: Ten pings of each side, in µs: two slow runs on one, three on the other.
@@ -152,26 +152,28 @@ CANDIDATE = [730, 705, 7100, 722, 741, 5300, 715, 735, 9100, 728]
 
 def test_slow_runs_do_not_hide_a_change() -> None:
     """Ratio, difference, interval and p come from one estimator, which slow runs move little."""
-    result = compare([1e3 * time for time in CANDIDATE], [1e3 * time for time in BASE], unit="ns")
+    result = compare_runs([1e3 * time for time in CANDIDATE], [1e3 * time for time in BASE], unit="ns")
     assert result.verdict == "different" and result.p is not None and result.p < 0.05
     ratio, difference = result.ratio, result.difference
     assert ratio.estimate is not None and ratio.low is not None and 1.15 < ratio.estimate < 1.3 and ratio.low > 1.05
     assert difference is not None and difference.estimate == pytest.approx(604.5e3 * (ratio.estimate - 1))
     assert difference.low is not None and difference.low > 0
     assert ratio.diagnostics["typical_b"] == 604.5e3 and ratio.diagnostics["beyond_p"] < 0.05
-    turned = compare([1e3 * time for time in BASE], [1e3 * time for time in CANDIDATE], unit="ns")
+    turned = compare_runs([1e3 * time for time in BASE], [1e3 * time for time in CANDIDATE], unit="ns")
     assert turned.ratio.estimate == pytest.approx(1 / ratio.estimate)
 
 
 def test_runs_that_resemble_their_neighbours_widen_the_comparison() -> None:
     rising = [100.0, 101, 102, 103, 104, 105, 106, 107, 108, 109]
     mixed = [rising[(3 * run) % 10] for run in range(10)]
-    dependent, independent = (compare(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
+    dependent, independent = (compare_runs(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
     assert dependent.codes == ("dependent_runs",) and independent.codes == ()
     assert dependent.ratio.low is not None and independent.ratio.low is not None
     assert dependent.ratio.low < independent.ratio.low
     known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
-    assert "dependent_runs" in compare(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
+    assert (
+        "dependent_runs" in compare_runs(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
+    )
 
 
 def test_the_verdict_follows_from_the_printed_intervals() -> None:
@@ -182,13 +184,13 @@ def test_the_verdict_follows_from_the_printed_intervals() -> None:
     for runs in (2, 3, 4, 5, 8, 12):
         for shift in (0.0, 0.03, 0.1):
             x, y = (np.exp(random.normal(at, 0.02, runs)) for at in (shift, 0.0))
-            for result in (compare(x, y), compare(x, y, paired=True), compare(x, y, statistic="mean")):
+            for result in (compare_runs(x, y), compare_runs(x, y, paired=True), compare_runs(x, y, statistic="mean")):
                 row = result.row()
                 ends = [row[name] for name in ("ratio_low", "ratio_high", "inner_low", "inner_high")]
                 assert row["verdict"] == verdict_of(*ends, row["margin"])
                 verdicts.add(row["verdict"])
     assert verdicts == {"different", "different_within_margin", "equivalent", "undetermined"}
-    equal = compare([100.0, 101, 99, 100.5, 99.5, 100.2], [100.1, 100.9, 99.2, 100.4, 99.7, 100.0])
+    equal = compare_runs([100.0, 101, 99, 100.5, 99.5, 100.2], [100.1, 100.9, 99.2, 100.4, 99.7, 100.0])
     assert equal.verdict == "equivalent" and "90 % CI" in str(equal), "the interval that decides is printed"
 
 
@@ -208,7 +210,7 @@ def decided(laws: list[tuple[float, float]], samples: int, correlation: float = 
             np.mean([
                 [verdict.startswith("different"), verdict in ("equivalent", "different_within_margin")]
                 for x, y in noise
-                for verdict in [compare(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict]
+                for verdict in [compare_runs(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict]
             ], axis=0)
             for runs in SIZES
         ])  # fmt: skip
@@ -243,14 +245,14 @@ def test_the_power_is_within_ten_points_of_welch() -> None:
         ours = theirs = 0
         for _ in range(600):
             x, y = random.normal(shift, spread, runs), random.normal(0, spread, runs)
-            ours += compare(np.exp(x), np.exp(y)).verdict.startswith("different")
+            ours += compare_runs(np.exp(x), np.exp(y)).verdict.startswith("different")
             theirs += ttest_ind(x, y, equal_var=False).pvalue < 0.05
         # Two standard errors of the difference of two shares of the same samples.
         assert ours / 600 >= theirs / 600 - 0.1 - 0.025, (runs, spread, shift)
 
 
 def test_three_runs_have_an_interval_and_few_runs() -> None:
-    result = compare([10.0, 10.1, 10.2], [20.0, 20.1, 20.3])
+    result = compare_runs([10.0, 10.1, 10.2], [20.0, 20.1, 20.3])
     assert result.verdict == "different" and result.codes == ("few_runs",)
     assert result.p is not None and result.p < 0.05
 
@@ -258,29 +260,29 @@ def test_three_runs_have_an_interval_and_few_runs() -> None:
 @pytest.mark.parametrize("margin", ["5", "five", "2 miles", 0.0, -0.1, math.nan, "2 Gbit/s"])
 def test_margins_that_are_none(margin: str | float) -> None:
     with pytest.raises(ValueError, match="margin"):
-        compare([1.0, 2.0], [1.0, 2.0], margin=margin)
+        compare_runs([1.0, 2.0], [1.0, 2.0], margin=margin)
 
 
 def test_a_microsecond_is_never_a_practical_difference() -> None:
     values = np.array([16.0e3, 16.01e3, 16.02e3, 15.99e3, 16.0e3])
-    result = compare(values + 500.0, values, unit="ns", margin="1%")
+    result = compare_runs(values + 500.0, values, unit="ns", margin="1%")
     assert result.margin == pytest.approx(1000 / np.median(values))
     assert result.verdict == "different_within_margin"
-    assert compare(values + 500.0, values, unit="ns", margin="1%", floor=0).verdict == "different"
+    assert compare_runs(values + 500.0, values, unit="ns", margin="1%", floor=0).verdict == "different"
 
 
 def test_wrong_arguments_are_errors() -> None:
     with pytest.raises(KeyError, match="Columns"):
-        compare(frame(SLOW), frame(FAST), value="nothing")
+        compare_runs(frame(SLOW), frame(FAST), value="nothing")
     with pytest.raises(ValueError, match="confidence"):
-        compare(SLOW, FAST, confidence=95)
+        compare_runs(SLOW, FAST, confidence=95)
     with pytest.raises(ValueError, match="statistic"):
-        compare(SLOW, FAST, paired=True, statistic="mean")
+        compare_runs(SLOW, FAST, paired=True, statistic="mean")
 
 
 def test_a_ratio_of_means_allows_for_the_printed_resolution() -> None:
     a, b = [10.0, 11.0, 10.0, 11.0], [10.0, 10.0, 11.0, 10.0]
-    exact, coarse = (compare(a, b, statistic="mean", unit="ns", resolution=step) for step in (0.0, 1.0))
+    exact, coarse = (compare_runs(a, b, statistic="mean", unit="ns", resolution=step) for step in (0.0, 1.0))
     assert exact.ratio.low is not None and exact.ratio.high is not None and exact.ratio.estimate is not None
     assert coarse.ratio.low == pytest.approx(exact.ratio.low - (exact.ratio.estimate - 10.0 / 10.75))
     assert coarse.ratio.high is not None and coarse.ratio.high > exact.ratio.high + 0.09

@@ -19,7 +19,7 @@ from helpers.rank_tests import rank_sum_tails
 
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.across_runs.two_groups import mover_difference
@@ -109,10 +109,10 @@ def check_c5(n: int, cv: float, repetitions: int) -> None:
     by_fieller = by_logs = by_bootstrap = by_z = 0
     for _ in range(repetitions):
         x, y = 1.2 * np.exp(random.normal(0, sigma, n)), np.exp(random.normal(0, sigma, n))
-        mean = compare(x, y, statistic="mean")
+        mean = compare_runs(x, y, statistic="mean")
         # An unbounded ratio excludes nothing.
         by_fieller += "ratio_unbounded" in mean.codes or holds(mean.ratio, 1.2)
-        by_logs += holds(compare(x, y).ratio, 1.2)
+        by_logs += holds(compare_runs(x, y).ratio, 1.2)
         low, high = bootstrap_ratio(x, y, 299, random)
         by_bootstrap += low <= 1.2 <= high
         error = math.sqrt((np.log(x).var(ddof=1) + np.log(y).var(ddof=1)) / n)
@@ -180,7 +180,7 @@ def check_c12(repetitions: int) -> None:
     for _ in range(repetitions):
         effects = random.normal(math.log(1.02), 0.006, rounds)
         ratio = np.exp(effects)
-        verdict = compare(ratio, np.ones(rounds), paired=True, margin="2%").verdict
+        verdict = compare_runs(ratio, np.ones(rounds), paired=True, margin="2%").verdict
         equal += verdict in ("equivalent", "different_within_margin")
         pooled = (effects[:, None] + random.normal(0, 0.1, (rounds, packets))).ravel()
         error = pooled.std() / math.sqrt(pooled.size)
@@ -212,7 +212,7 @@ def test_c12_power() -> None:
     """
     random = stream(121)
     verdicts = [
-        compare(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
+        compare_runs(np.exp(random.normal(math.log(1.01), 0.006, 8)), np.ones(8), paired=True, margin="2%").verdict
         for _ in range(2000)
     ]
     share = sum(verdict in ("equivalent", "different_within_margin") for verdict in verdicts) / len(verdicts)
@@ -280,17 +280,17 @@ def different(verdict: str) -> bool:
 
 
 def aa_unpaired(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
-    result = compare(x, y)
+    result = compare_runs(x, y)
     return different(result.verdict), result.p is not None and result.p < 0.05
 
 
 def aa_fieller(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
-    result = compare(x, y, statistic="mean")
+    result = compare_runs(x, y, statistic="mean")
     return different(result.verdict), result.p is not None and result.p < 0.05
 
 
 def aa_paired(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
-    result = compare(x, y, paired=True)
+    result = compare_runs(x, y, paired=True)
     return different(result.verdict), result.p is not None and result.p < 0.05
 
 

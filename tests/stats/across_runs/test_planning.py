@@ -91,7 +91,7 @@ def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
 @pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_runs_to_decide_keeps_its_promise(made: int) -> None:
     """Where nothing changed, so many runs a side show it about as often as promised; one-third of them do not."""
-    from azlatency.stats.across_runs.comparison import compare
+    from azlatency.stats.across_runs.comparison import compare_runs
     from azlatency.stats.across_runs.planning import _runs_for_no_change
 
     random = stream(7)
@@ -99,7 +99,7 @@ def test_runs_to_decide_keeps_its_promise(made: int) -> None:
     assert runs is not None
 
     def share(count: int) -> float:
-        done = [compare(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(made)]
+        done = [compare_runs(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(made)]
         return sum(result.verdict in ("equivalent", "different_within_margin") for result in done) / made
 
     assert share(runs) == pytest.approx(0.8, abs=0.1 if made > 100 else 0.2)

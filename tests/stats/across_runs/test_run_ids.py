@@ -10,7 +10,7 @@ from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.attainable import percentile_sizes
 from azlatency.stats.across_runs.baseline import baseline
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
@@ -39,7 +39,7 @@ def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
 def test_comparisons_name_both_sides(runs: pd.DataFrame) -> None:
     first, second = (runs[(runs["path"] == path) & (runs["method"] == "ping")] for path in ("a → b", "b → a"))
     for paired in (False, True):
-        result = compare(first, second, paired=paired)
+        result = compare_runs(first, second, paired=paired)
         assert set(result.run_ids) == set(result.ratio.run_ids) == ids("ping", "a → b", "b → a")
         assert result.difference is not None and result.difference.run_ids == result.run_ids
     assert set(runs_to_decide(first, second).run_ids) == ids("ping", "a → b", "b → a")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers.round_runs import round_runs
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.history import history
 from azlatency.stats.across_runs.run_values import in_time_order, parse_margin, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
@@ -61,7 +61,7 @@ def test_results_say_that_the_order_is_assumed_where_it_matters() -> None:
     )  # fmt: skip
     mixed = rising.sample(frac=1, random_state=1)
     assert "dependent_runs" in typical_run(mixed).codes
-    assert "dependent_runs" in compare(mixed, rising.assign(median_ns=2e6)).codes
+    assert "dependent_runs" in compare_runs(mixed, rising.assign(median_ns=2e6)).codes
     assert "order_assumed" in history(mixed).codes
     known = mixed.assign(round=mixed["file"].str.extract(r"(\d+)")[0].astype(int))
     assert "dependent_runs" in typical_run(known).codes

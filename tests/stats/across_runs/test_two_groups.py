@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.cases import cases
 
-from azlatency.stats.across_runs.comparison import compare
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, welch
 
 
@@ -19,7 +19,7 @@ def test_student_intervals_of_paired_rounds_equal_the_oracle(case: dict[str, Any
     differences = np.array(given["x"]) - np.array(given["y"])
     interval = student_interval(differences, given["conf"])
     assert interval == pytest.approx((due["lower"], due["upper"]), rel=case["tolerance"]["rel"])
-    result = compare(given["x"], given["y"], paired=True, margin="1%")
+    result = compare_runs(given["x"], given["y"], paired=True, margin="1%")
     mean, error = differences.mean(), differences.std(ddof=1) / math.sqrt(len(differences))
     assert mean / error == pytest.approx(due["t"], rel=case["tolerance"]["rel"])
     assert result.verdict == "different_within_margin"
