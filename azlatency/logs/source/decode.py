@@ -199,15 +199,12 @@ def _apply_backspaces(text: str) -> str:
     if "\x08" not in text:
         return text
     kept: list[str] = []
-    for part in text.split("\x08"):
-        # Every part but the first has one backspace in front of it, which deletes the character that is last so far.
-        if kept:
-            kept[-1] = kept[-1][:-1]
-            if not kept[-1]:
-                kept.pop()
-        if part:
-            kept.append(part)
-    return "".join(kept)
+    deleted = 0
+    for part in reversed(text.split("\x08")):
+        kept.append(part[: max(len(part) - deleted, 0)])
+        # From the end, because characters are deleted from there: the backspace in front of this part deletes one more.
+        deleted = max(deleted - len(part), 0) + 1
+    return "".join(reversed(kept))
 
 
 def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> Source:

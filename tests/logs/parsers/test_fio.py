@@ -20,6 +20,7 @@ from helpers.cut_logs import (
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
+from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers.fio.latency_log import bucket_at
 from azlatency.logs.parsers.fio.numbers import bucket_of
 from azlatency.logs.recognise.claims import find_claims
@@ -543,3 +544,13 @@ def test_archive_of_jobs_named_by_their_block_size(folder: str) -> None:
         tables = az.parse(path)
         assert [run["status"] for run in tables.records("runs")] == ["complete"], path.name
         assert len(tables.records("quantiles")) == 17
+
+
+@pytest.mark.parametrize("name", ["2.21-averaged_clat.1.log", "3.28-single_lat.1.log"])
+def test_two_logs_of_single_ios_in_one_file_are_no_run_with_doubled_numbers(name: str) -> None:
+    # A log without a header has no other mark of its begin than times that start again.
+    raw = (FIXTURES / name).read_bytes()
+    logs = parse_source(source_from_bytes(raw + raw, name))
+    assert logs.runs["status"].tolist() == ["failed"] and not len(logs.metrics) and not len(logs.histograms)
+    (event,) = logs.events.loc[logs.events["severity"] == "error"].to_dict("records")
+    assert event["code"] == "joined_logs" and event["line"] == raw.count(b"\n") + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
 from azlatency.logs.grammar import json_tokens
+from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.source.decode import source_from_bytes
 
@@ -654,3 +656,16 @@ def test_a_printed_number_is_part_of_the_line_it_is_traced_to(path: Path) -> Non
     lines = text.splitlines()
     for metric_row in read_log(text).records("metrics"):
         assert str(metric_row["printed"]) in lines[metric_row["line"] - 1]
+
+
+def test_totals_of_many_repeats_are_read_in_linear_time() -> None:
+    raw = (FIXTURES / "3.0.11-server-interrupted.log").read_bytes()
+    totals = b"".join(line for line in raw.splitlines(keepends=True) if line.rstrip().endswith(b"receiver"))
+
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        parse_source(source_from_bytes(raw + totals * times, "a.log"))
+        return time.process_time() - start
+
+    seconds(10)
+    assert seconds(3000) < 9 * seconds(1000) + 0.3

@@ -50,6 +50,8 @@ _OLD_BUCKETS, _BUCKETS = 1216, 1856
 _GROUP = 64
 _MS, _US = round(scale("ms")), round(scale("us"))
 _WITH_PRIORITY = 5
+#: I/Os that end together are logged in any order; a step back of more than this, to less than half, is another log.
+_DISORDER_MS = 100
 #: At most this many different sizes and last fields are kept: they show all that is asked of them.
 _SEVERAL = 2
 
@@ -148,10 +150,10 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
         endings.add(int(log.lines[-1].text.strip().rsplit(", ", 1)[-1]))
         rows.skipped = rows.last
     totals = [_Total() for _ in _STREAMS]
-    longest = 0
+    longest = again = 0
     sizes: set[int] = set()
     for line, time, _, stream, size, ending in rows:
-        longest = max(longest, time)
+        longest, again = max(longest, time), again or line * (longest - time > max(_DISORDER_MS, longest / 2))
         total = totals[stream]
         total.rows, total.size, total.line = total.rows + 1, total.size + size, total.line or line
         if len(sizes) <= _SEVERAL:
@@ -160,6 +162,11 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
             endings.add(ending)
     streams = [name for name, total in zip(_STREAMS, totals, strict=True) if total.rows]
     if not streams:
+        return
+    if again:
+        run.set(status="failed")
+        text = f"the times start again in line {again}: several logs in one file, left out; separate them"
+        run.add_event("joined_logs", "error", text, again)
         return
     averaged, sizes = sizes == {0}, sizes - {0}
     run.set(duration_ns=longest * _MS, message_bytes=sizes.pop() if len(sizes) == 1 else None)

@@ -310,10 +310,16 @@ class Test:
         for row in self.summary:
             by_name.setdefault(self._stream_name(row), []).append(row)
         for name, rows in by_name.items():
-            kept = [row for row in rows if not self._is_missing(row, rows)]
+            counted: dict[str | None, bool] = {}
             for row in rows:
-                if row in kept or row.mixed:
-                    self._write_total(row, name, sizes=row in kept)
+                counted[row.side] = counted.get(row.side, False) or not row.silent
+            kept = []
+            for row in rows:
+                missing = self._is_missing(row, counted)
+                if not missing:
+                    kept.append(row)
+                if not missing or row.mixed:
+                    self._write_total(row, name, sizes=not missing)
             self._compare_ends(kept)
             if name is None or (self.bidir and name == rows[0].role):
                 self._set_duration(kept)
@@ -333,13 +339,16 @@ class Test:
                 if value is not None:
                     self.run.add_metric(metric, value, row.line, side="server", stream=name, scope=scope)
 
-    def _is_missing(self, row: RateRow, rows: list[RateRow]) -> bool:
-        """Whether a printed zero means that the results of an end did not arrive, not that it transferred nothing."""
+    def _is_missing(self, row: RateRow, counted: dict[str | None, bool]) -> bool:
+        """Whether a printed zero means that the results of an end did not arrive, not that it transferred nothing.
+
+        ``counted``: for each side with totals, whether one of them is not zero.
+        """
         if not row.silent or row.side is None:
             return False
-        opposite = [total for total in rows if total.side != row.side]
+        opposite = [any_counted for side, any_counted in counted.items() if side != row.side]
         remote = row.side != self.local_side(row.role)
-        transferred = any(not total.silent for total in opposite)
+        transferred = any(opposite)
         if not (transferred or (remote and (not opposite or self.run.row["status"] != "complete"))):
             return False
         severity = "info" if self.server and self.run.row["status"] == "complete" else "warning"
