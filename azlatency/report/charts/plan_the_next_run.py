@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import Plan
@@ -42,7 +43,10 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         return Note(_NOTHING)
     if len(shown) == 1:
         return Note(f"No chart: one path only. {_words(shown[0])}.")
-    panels = {method: sorted(rows, key=lambda plan: plan.at_pilot_spread or 0) for method, rows in panels.items()}
+    panels = {
+        method: ordered(rows, lambda plan: plan.at_pilot_spread or 0, lambda plan: plan.labels["path"])
+        for method, rows in panels.items()
+    }
     names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = stack(counts, xlabel=f"{shown[0].what} (log)")
@@ -61,8 +65,8 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     axes[-1].set_xlim(low, high * (high / low) ** (0.3 if narrow() else 0.1))
     plain_log_ticks(axes[-1].xaxis)
     caption = (
-        "Runs needed per path, fewest first. Circle and number: if the true spread equals the observed one; bar: from "
-        "the lower to the upper bound of the spread; orange tick: runs done. "
+        f"Runs needed per path{by_size(', fewest first')}. Circle and number: if the true spread equals the observed "
+        "one; bar: from the lower to the upper bound of the spread; orange tick: runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
     most = max(answered, key=lambda plan: plan.at_pilot_spread or 0)
