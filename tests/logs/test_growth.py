@@ -68,7 +68,7 @@ def _long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decode, "_GROUPED_FROM", 0)
 
 
-@pytest.mark.parametrize("repeat", [repeat_lines, pytest.param(repeat_whole, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("repeat", [repeat_whole, repeat_lines])
 @pytest.mark.parametrize("dialect", shortest_logs())
 def test_work_grows_linearly(dialect: str, repeat: Any) -> None:
     text = source_from_bytes(shortest_logs()[dialect].read_bytes(), "a.log").text

@@ -10,6 +10,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks, times_axis
 from azlatency.report.charts.base import MOST_ROWS, grid, label, left_out, lines, most_of, sizes, stack, styled, tip
 from azlatency.report.charts.draw import number
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
@@ -44,15 +45,18 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
         return Note(f"No chart: {why}; the table says why.")
     if len(drawn) == 1:
         return Note(f"No chart: one comparison only. {pair_words(drawn[0])}.")
-    every = sorted(drawn, key=lambda comparison: -abs(math.log(comparison.ratio.estimate or 1.0)))
+    every = sorted(drawn, key=_largest_first)
     drawn, left = most_of(
         every, lambda comparison: comparison.ratio.n, "comparisons, those with the most runs", MOST_ROWS
     )
     several = len({comparison.labels["path"] for comparison in drawn}) > 1
-    names = [
-        f"{comparison.labels['path']}, {comparison.labels['method']}" if several else str(comparison.labels["method"])
-        for comparison in drawn
-    ]
+
+    def name(comparison: Comparison) -> str:
+        method = str(comparison.labels["method"])
+        return f"{comparison.labels['path']}, {method}" if several else method
+
+    drawn = ordered(drawn, _largest_first, name)
+    names = list(map(name, drawn))
     figure, axes = stack([len(drawn) * lines(*map(label, names))], xlabel="after ÷ before (log)")
     pair_panel(axes[0], drawn, names)
     truths = [_recorded_change(comparison) for comparison in drawn]
@@ -61,8 +65,8 @@ def changes_forest(comparisons: Sequence[Comparison]) -> Chart | Note:
     ratio_ticks(axes[0], ratio_reach(drawn))
     level = f"{100 * drawn[0].ratio.confidence:g} %"
     caption = draw.caption(
-        f"Ratio after / before, the largest change on top. Bar: {level} interval. Band: practically equivalent. "
-        f"{verdict_words(drawn)} "
+        f"Ratio after / before{by_size(', the largest change on top')}. Bar: {level} interval. Band: practically "
+        f"equivalent. {verdict_words(drawn)} "
         f"{sizes((comparison.ratio.n for comparison in drawn), 'runs or pairs of runs per comparison')}.",
         (configured().caption("recorded change"), any(truths)),
         left,
@@ -112,6 +116,10 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
         left_out(len(shown), len(shifts), "pairs of runs"),
     )
     return Chart(figure, caption, "\n".join(_shift_words(shift) for shift in shown), title=title)
+
+
+def _largest_first(comparison: Comparison) -> float:
+    return -abs(math.log(comparison.ratio.estimate or 1.0))
 
 
 def _recorded_change(comparison: Comparison) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from azlatency.report.charts import draw
 from azlatency.report.charts.base import MICROSECOND, label, stack, styled
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.emulation_check import EmulatedDifference
@@ -29,7 +30,7 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
     if not drawn:
         return Note("No chart: the network was not emulated, or no path was measured in several rounds.")
     methods = list(dict.fromkeys(step.method for step in drawn))
-    rows = [sorted((step for step in drawn if step.method == method), key=_error) for method in methods]
+    rows = [ordered((s for s in drawn if s.method == method), _error, lambda s: s.path) for method in methods]
     figure, axes = stack([len(steps) for steps in rows], xlabel="measured less recorded difference, µs")
     for axis, method, steps in zip(axes, methods, rows, strict=True):
         for row, step in enumerate(steps):
@@ -45,9 +46,9 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
         axis.set_title(method)
     inside, level = sum(bool(step.holds) for step in drawn), f"{100 * drawn[0].difference.confidence:g} %"
     caption = (
-        f"Error of the measured differences to {drawn[0].reference}, smallest first; beside each path the recorded "
-        f"difference; the line at 0 is the ground truth. Bar: {level} interval over rounds. {inside} of {len(drawn)} "
-        "contain the recorded difference (blue dots); the others are orange diamonds."
+        f"Error of the measured differences to {drawn[0].reference}{by_size(', smallest first')}; beside each path the "
+        f"recorded difference; the line at 0 is the ground truth. Bar: {level} interval over rounds. {inside} of "
+        f"{len(drawn)} contain the recorded difference (blue dots); the others are orange diamonds."
     )
     alt = "\n".join(map(_words, drawn))
     return Chart(figure, caption, alt, title=f"{inside} of {len(drawn)} intervals contain the recorded difference")

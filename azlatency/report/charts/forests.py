@@ -21,7 +21,7 @@ from azlatency.report.charts.base import (
     stack,
     styled,
 )
-from azlatency.report.charts.options import ordered
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -128,7 +128,8 @@ def _forest(
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     for axis, method in zip(axes, methods, strict=True):
         groups = dict(list(runs[runs["method"] == method].groupby("path", sort=False)[value]))
-        names = ordered({path: (_size(group, by_key.get((path, method))), str(path)) for path, group in groups.items()})
+        keys = {path: (_size(group, by_key.get((path, method))), str(path)) for path, group in groups.items()}
+        names = ordered(keys, keys.__getitem__)
         draw.name_rows(axis, [label(path) for path in names], 0.5)
         axis.set_title(method)
         numbered = [(row, path, float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
@@ -168,7 +169,7 @@ def _size(values: pd.Series, estimate: Estimate | None) -> float:
 
 def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate], within: list[Estimate]) -> str:
     """Describe the dots, bars and thin bars that the figure has."""
-    caption = f"{what.capitalize()} by path and method, in the order of size; each dot is a run. "
+    caption = f"{what.capitalize()} by path and method{by_size(', in the order of size')}; each dot is a run. "
     answered = [estimate for estimate in estimates if not estimate.refused]
     if answered:
         level = f"{100 * answered[0].confidence:g} %"

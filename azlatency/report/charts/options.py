@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -24,7 +24,7 @@ WIDTHS = {"single": 3.5, "double": 7.2}
 OPTIONS_DOC = "Further arguments of every chart: ``help(az.charts.Options)``."
 _THEMES = ("light", "dark", "print")
 _LOG = ("", "x", "y", "xy")
-Name = TypeVar("Name")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,22 @@ def _colours(palette: str | Sequence[str] | Mapping[str, str] | None) -> Mapping
     return [to_hex(colour) for colour in seaborn.color_palette(palette, count)]
 
 
-def ordered(sizes: Mapping[Name, Any]) -> list[Name]:
-    """Return names of rows in the order of the option ``order``, the others after them, or sorted by their size."""
-    rows = sorted(sizes, key=sizes.__getitem__)
+def ordered(rows: Iterable[Row], size: Callable[[Row], Any], name: Callable[[Row], object] = str) -> list[Row]:
+    """Return rows sorted by size; those that the option ``order`` names before the others, in its order."""
+    rows = sorted(rows, key=size)
     wanted = OPTIONS.get().order
     if wanted is None:
         return rows
+    names = [str(name(row)) for row in rows]
     _USED.get().add("order")
-    _SEEN.get().update(map(str, rows))
+    _SEEN.get().update(names)
     places = {name: place for place, name in enumerate(wanted)}
-    return sorted(rows, key=lambda name: places.get(str(name), len(places)))
+    return [row for _, row in sorted(zip(names, rows, strict=True), key=lambda pair: places.get(pair[0], len(places)))]
+
+
+def by_size(words: str) -> str:
+    """Return what a caption says about the order of the rows, or "" where the caller chose it."""
+    return words if OPTIONS.get().order is None else ""
 
 
 #: Names of rows of the chart, to name the nearest one to an unknown name.

@@ -22,6 +22,7 @@ from azlatency.report.charts.base import (
     tip,
 )
 from azlatency.report.charts.draw import number
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -62,6 +63,7 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     panels: dict[tuple[str, str], list[Condition]] = {}
     for condition in sorted(conditions, key=lambda condition: (condition.origin == "reported", _size(condition))):
         panels.setdefault((condition.origin, condition.method), []).append(condition)
+    panels = {key: ordered(group, _size, _name) for key, group in panels.items()}
     heights = [sum(lines(label(_name(condition))) for condition in group) for group in panels.values()]
     figure, axes = stack(heights)
     values = [
@@ -141,7 +143,7 @@ def _caption(conditions: Sequence[Condition]) -> str:
         "runs on, else t on logarithms), with its estimate."
     )
     return draw.caption(
-        "Round-trip times by placement, shortest first.",
+        f"Round-trip times by placement{by_size(', shortest first')}.",
         (f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.", logged),
         (bar, levels),
         (configured().caption("rtt"), any(configured().rtt.get(condition.path) for condition in logged)),
@@ -181,7 +183,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         return Note(f"No chart: one change only. {change_name(changes[0])}: measured ratio {span}.")
     every = changes
     changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
-    changes = sorted(changes, key=_ratio)
+    changes = ordered(changes, _ratio, change_name)
     names = [label(change_name(change).replace("Standard_", ""), most=_LINES_OF_A_CHANGE) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
     figure, (axis,) = stack([sum(heights)], xlabel="round-trip time after ÷ before the change (log); below 1 is faster")
@@ -210,7 +212,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
     axis.set_yticks(rows, names)
     axis.set_ylim(place, 0)
     caption = draw.caption(
-        "Ratio of the round-trip times after and before one change, smallest first; right: the ratio.",
+        f"Ratio of the round-trip times after and before one change{by_size(', smallest first')}; right: the ratio.",
         _change_caption(changes),
         "Do not generalise from a point without an interval.",
         (configured().caption("rtt ratio"), any(map(_truth, changes))),

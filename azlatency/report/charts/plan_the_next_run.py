@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
 from azlatency.report.groups import runs_enough
 from azlatency.report.objects import Chart, Note
@@ -43,7 +44,10 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         return Note(_NOTHING)
     if len(shown) == 1:
         return Note(f"No chart: one path only. {_words(shown[0])}.")
-    panels = {method: sorted(rows, key=lambda plan: plan.at_pilot_spread or 0) for method, rows in panels.items()}
+    panels = {
+        method: ordered(rows, lambda plan: plan.at_pilot_spread or 0, lambda plan: plan.labels["path"])
+        for method, rows in panels.items()
+    }
     names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
     figure, axes = stack(counts, xlabel=f"{shown[0].what} (log)")
@@ -64,8 +68,8 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         for row, plan in enumerate(rows):
             draw.value_at(axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done), plan.high or math.inf)
     caption = (
-        "Runs needed per path, fewest first. Circle: if the true spread equals the observed one; bar: from the lower "
-        "to the upper bound of the spread; number: the upper bound, to plan with; orange tick: runs done. "
+        f"Runs needed per path{by_size(', fewest first')}. Circle: if the true spread equals the observed one; bar: from "
+        "the lower to the upper bound of the spread; number: the upper bound, to plan with; orange tick: runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
     title = runs_enough(answered)[0].replace("**", "").removesuffix(".")

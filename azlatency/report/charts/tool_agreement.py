@@ -10,6 +10,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, sizes, stack, styled
 from azlatency.report.charts.draw import number
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -64,7 +65,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     margin = f"±{100 * shown[0].margin:g} %"
     same = [not agreement.differs_in for agreement in shown]
     caption = draw.caption(
-        "Ratio of the first tool to the second, shortest path on top; "
+        f"Ratio of the first tool to the second{by_size(', shortest path on top')}; "
         f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
         f"more pair (both may be clipped). Band: practically equivalent, {margin}.",
         ("Blue: both tools send the same kind of packet.", any(same)),
@@ -97,7 +98,7 @@ def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
         )
         for path, pairs in groups.items()
     ]
-    return sorted(sized, key=lambda pair: pair[1])
+    return ordered(sized, lambda pair: pair[1], lambda pair: pair[0])
 
 
 def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, list[float]]]) -> None:

@@ -11,6 +11,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import label, lines, narrow, sizes, stack, styled
 from azlatency.report.charts.draw import number
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import limits, read_in
@@ -47,7 +48,10 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
             panels.setdefault(result.what, []).append(result)
     if not panels:
         return Note("No chart: no run of this study measured a quantity of the baseline.")
-    panels = {what: sorted(rows, key=lambda result: result.mean or 0.0) for what, rows in panels.items()}
+    panels = {
+        what: ordered(rows, lambda result: result.mean or 0.0, lambda result: result.labels["path"])
+        for what, rows in panels.items()
+    }
     counts = [len(rows) * lines(*map(_where, rows)) for rows in panels.values()]
     shown = [result for rows in panels.values() for result in rows]
     if len(shown) == 1:
@@ -65,7 +69,7 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     if len(panels) == 1:
         title = f"{_range(shown)} where {_expected(shown[0])} is expected: {title}"
     caption = draw.caption(
-        "Mean of the runs and the expected range (blue), in the order of size.",
+        f"Mean of the runs and the expected range (blue){by_size(', in the order of size')}.",
         (f"Bar: one-sided {level} bounds, below and above.", any(r.low is not None for r in shown)),
         ("No bar: a single run.", any(r.low is None for r in shown)),
         f"{words[:1].upper()}{words[1:]}. {sizes((result.runs for result in shown), 'runs')}.",

@@ -24,6 +24,7 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import LETTERS, LINE_LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.names import short
+from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
@@ -225,9 +226,9 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     caption = draw.caption(
-        f"Ratio of the {quantity} in one direction to the other, smallest first. Bar: {level} interval over rounds. "
-        f"Band: practically equivalent (±{100 * pairs[0].margin:g} %{wider}). {verdict_words(pairs)} Adjusted for the "
-        "number of pairs. "
+        f"Ratio of the {quantity} in one direction to the other{by_size(', smallest first')}. Bar: {level} "
+        f"interval over rounds. Band: practically equivalent (±{100 * pairs[0].margin:g} %{wider}). "
+        f"{verdict_words(pairs)} Adjusted for the number of pairs. "
         f"{sizes((pair.ratio.n for pair in pairs), 'rounds per pair')}.{left}",
         (configured().caption("ratio"), any(truths)),
     )
@@ -265,4 +266,4 @@ def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[tu
         words = (f"{path} over {path.reversed()}{suffix}", str(pair.labels["method"]))
         title, name = words[::-1] if one_method else words
         panels.setdefault(title, []).append((name, pair))
-    return panels, left
+    return {title: ordered(panel, lambda _: 0, lambda row: row[0]) for title, panel in panels.items()}, left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,6 +101,25 @@ def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> Non
         forest(order=["az3a → az2"])
     with pytest.raises(ValueError, match="runs_in_order has no rows to order; leave order out"):
         az.charts.runs_in_order(az.stats.histories(runs), order=["x"])
+
+
+ROWS = {
+    "runs needed": "az3a → az2a",
+    "agreement": "az1b → az1a",
+    "rounds": "qperf tcp_lat",
+    "latency both ways": "ping 56 B",
+    "emulated errors": "az1a → az2a",
+    "placement": "az1b → az1a (same zone)",
+}
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS.items())
+def test_rows_of_every_chart_in_the_order_of_the_caller(charts: dict[str, Any], name: str, row: str) -> None:
+    with Options(order=[row]).applied():
+        chart = charts[name]()
+    assert not re.search(r", (smallest|shortest|fewest|the largest|in the order)", chart.caption)
+    first = {axis.get_yticklabels()[0].get_text().replace("\n", " ") for axis in chart.figure.axes}
+    assert any(text.startswith(row) for text in first), first
 
 
 def colours(chart: Chart) -> set[str]:
