@@ -68,8 +68,9 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         for row, plan in enumerate(rows):
             draw.value_at(axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done), plan.high or math.inf)
     caption = (
-        f"Runs needed per path{by_size(', fewest first')}. Circle: if the true spread equals the observed one; bar: "
-        "from the lower to the upper bound of the spread; number: the upper bound, to plan with; orange tick: runs done. "
+        f"Runs needed per path{by_size(', fewest first')}. Circle: if the true spread equals the observed one; "
+        "bar: from the lower to the upper bound of the spread; number: the upper bound, to plan with; orange tick: "
+        "runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
     title = runs_enough(answered)[0].replace("**", "").removesuffix(".")
