@@ -104,9 +104,8 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = " and ".join(name.removeprefix("az") for name in zones)
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns"), refs))
-        text += (
-            f" farther apart (recorded {format_value(recorded, 'ns')}), the other paths {format_value(rest, 'ns')}. ",
-        )
+        other = f"{'−' if rest < 0 else '+'}{format_value(abs(rest), 'ns')}"
+        text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
     return text
 
 
