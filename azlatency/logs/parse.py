@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.logs.grammar.command_line import describe_settings
 from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.parsers import Log, load_parsers, parser_version
+from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
 from azlatency.logs.recognise.segment import (
@@ -279,6 +280,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     for claim in segments.foreign:
         text = f"this is output of {claim.tool}, which azlatency does not read"
         recorder.add_event("foreign_tool", "warning", text, source.lines[claim.position].number)
+    check_identities(recorder, {tool: parser.identities for tool, parser in load_parsers().items()})
     _fail_contradicted_runs(recorder)
     # Without a log in a very large text, or if a log is refused, one event says it all.
     skip = bool(refused) or (not segments.logs and source.size_bytes > LARGEST_WHOLE)

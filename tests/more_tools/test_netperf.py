@@ -88,7 +88,7 @@ def test_n8_an_impossible_deviation(read) -> None:
 
 
 def test_a_mean_outside_its_extremes(read) -> None:
-    assert read(RR + "MIN_LATENCY=600\nMAX_LATENCY=900\nMEAN_LATENCY=500.00\n").codes("error") == ["impossible_order"]
+    assert read(RR + "MIN_LATENCY=600\nMAX_LATENCY=900\nMEAN_LATENCY=500.00\n").codes("error") == ["impossible_spread"]
 
 
 @pytest.mark.parametrize("test", ["Connect/Request/Response", "Connect/Close"])

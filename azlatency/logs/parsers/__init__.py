@@ -30,6 +30,7 @@ from azlatency.logs.source import decode
 
 if TYPE_CHECKING:
     from azlatency.logs.grammar.rules import LineAccounting
+    from azlatency.logs.parsers.identities import Identity
     from azlatency.logs.record import Recorder
     from azlatency.logs.source.decode import Source
     from azlatency.logs.source.lines import Line
@@ -196,6 +197,8 @@ class Parser:
         Whether the round trips of a closed loop fill the printed duration, which proves what the printed mean is.
     table_dialect : str or None
         The ``dialect`` of a frequency table in a file of its own, which belongs to the log beside it.
+    identities : sequence of Identity
+        What the numbers of a run of this tool keep, besides what those of all tools do.
     reader : type of LineReader
         What reads the lines if the parser has no method `parse`; it is created with the log and the recorder.
     """
@@ -215,6 +218,7 @@ class Parser:
     sends_rarely: ClassVar[bool] = False
     fills_duration: ClassVar[bool] = False
     table_dialect: ClassVar[str | None] = None
+    identities: ClassVar[Sequence[Identity]] = ()
     reader: ClassVar[type[LineReader]]
 
     def parse(self, log: Log, recorder: Recorder) -> None:

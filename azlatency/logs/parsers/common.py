@@ -91,9 +91,6 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 # --- checks of numbers
 
-_COUNT_PAIRS = (("received", "sent"), ("valid_received", "valid_sent"), ("lost", "sent"), ("lost", "datagrams"))
-_PARTS = {part for part, _ in _COUNT_PAIRS}
-_EXPLAINED = {"impossible_order", "impossible_spread", "not_monotone"}
 _CLOSED_LOOP_SLACK = 1.05
 _TICK_NS = 20e6
 
@@ -101,76 +98,21 @@ _TICK_NS = 20e6
 def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
     """Add error events for numbers of a run that contradict each other, beyond the rounding of the printed numbers.
 
-    The minimum, mean, maximum, standard deviation and quantiles of each latency in ``prefixes`` must be consistent.
-    Without prefixes, ``"rtt"``, the duration and the counts of the run are checked.
+    The quantiles of each latency in ``prefixes`` must rise from the minimum to the maximum. Without prefixes, ``"rtt"``
+    and the duration of the run are checked. The other identities are those of `azlatency.logs.parsers.identities`.
     """
     for prefix in prefixes or ("rtt",):
-        if "impossible_order" not in run.codes:
-            _check_spread(run, prefix, stream)
         _check_order(run, prefix, stream)
     if not prefixes:
         _check_duration(run)
-        # The mean round trip of the run was compared above.
-        parts, means = [], []
-        for row in run.metric_rows():
-            name = row["metric"]
-            if name in _PARTS:
-                parts.append(row)
-            elif name[-5:] == "_mean" and row["unit"] == "ns" and (row["side"] or row["stream"] or name != "rtt_mean"):
-                means.append(row)
-        _check_counts(run, parts)
-        _check_means(run, means)
         for metric, place in run.quantile_places():
             if "not_monotone" not in run.codes and (metric, place) != ("rtt", stream):
                 _check_order(run, metric, place)
 
 
-def _check_means(run: Run, means: list[Row]) -> None:
-    """Check that every mean of a time is between its minimum and its maximum, at each side and for each stream."""
-    for mean in means:
-        if not run.codes.isdisjoint(_EXPLAINED):
-            return
-        name = mean["metric"]
-        prefix = name[:-4]
-        low, high = run.rows_of((prefix + "min", prefix + "max"), mean["stream"], mean["side"])
-        if (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high)):
-            text = f"the mean {_shown(mean)} of {name} is not between the minimum and the maximum"
-            run.add_event("impossible_spread", "error", text, mean["line"])
-
-
 @cache
 def _spread_of(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}_{ending}" for ending in ("min", "mean", "max", "sd"))
-
-
-def _check_spread(run: Run, prefix: str, stream: str | None) -> None:
-    """Check that min ≤ mean ≤ max and that the standard deviation is possible for that range.
-
-    The sample standard deviation of n values is at most half the range times sqrt(n / (n - 1)).
-    """
-    low, mean, high, deviation = run.rows_of(_spread_of(prefix), stream)
-    if low is not None and high is not None and _exceeds(low, high):
-        text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
-        run.add_event("not_monotone", "error", text, high["line"])
-        return
-    if mean is not None:
-        if low is not None and _exceeds(low, mean):
-            text = f"the mean {_shown(mean)} is less than the minimum {_shown(low)}"
-            run.add_event("impossible_spread", "error", text, mean["line"])
-        if high is not None and _exceeds(mean, high):
-            text = f"the mean {_shown(mean)} is greater than the maximum {_shown(high)}"
-            run.add_event("impossible_spread", "error", text, mean["line"])
-    if (
-        deviation is not None
-        and low is not None
-        and high is not None
-        and deviation["value"] > (high["value"] - low["value"]) / 2
-    ):
-        n = max(run.value("observations") or 2, 2)
-        most = (high["value"] - low["value"]) / 2 * math.sqrt(n / (n - 1))
-        if deviation["value"] > most + 2 * _slack(low, high, deviation):
-            text = f"a standard deviation of {_shown(deviation)} is impossible between {_shown(low)} and {_shown(high)}"
-            run.add_event("impossible_spread", "error", text, deviation["line"])
 
 
 def _check_order(run: Run, prefix: str, stream: str | None) -> None:
@@ -202,18 +144,6 @@ def _check_duration(run: Run) -> None:
     if n * (mean["value"] - _slack(mean)) > _CLOSED_LOOP_SLACK * duration + _TICK_NS:
         text = f"{n:.0f} consecutive round trips of {_shown(mean)} take longer than {duration / 1e9:g} s"
         run.add_event("impossible_duration", "error", text, mean["line"])
-
-
-def _check_counts(run: Run, parts: list[Row]) -> None:
-    """Check that a part does not exceed the whole."""
-    for part, whole in _COUNT_PAIRS if parts else ():
-        for smaller in parts:
-            if smaller["metric"] != part or smaller["side"] in ("local", "remote"):
-                continue  # each end of a ping-pong counts its own messages: one more or less
-            larger = run.row_of(whole, side=smaller["side"], stream=smaller["stream"])
-            if larger is not None and _exceeds(smaller, larger):
-                text = f"{part} {smaller['value']:.0f} exceeds {whole} {larger['value']:.0f}"
-                run.add_event("count_mismatch", "error", text, smaller["line"])
 
 
 def _value(row: Row) -> float:

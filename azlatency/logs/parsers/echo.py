@@ -32,6 +32,7 @@ from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.lines import UniformBlock, find_line, have_decimals
 
@@ -80,8 +81,6 @@ class _EchoLog(RuleReader):
         if sent:
             self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
         self.run.add_metric("observations", count(match[2]), line.number)
-        if int(match[3]) != sent - received:
-            self.run.add_event("count_mismatch", "error", "lost is not sent - received: the log is edited", line.number)
         # The times follow, unless the console lost every line with a μ.
         self.ended = not (received and self.samples)
 
@@ -219,6 +218,7 @@ class EchoParser(Parser):
     """Reads echo_test; see `azlatency.logs.parsers.echo`."""
 
     tool = "echo"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     reads_any_size = True
     commands = ("echo_client.py",)
     signatures = (

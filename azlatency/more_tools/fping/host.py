@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _DAY = 24 * 3600
 _SECOND = nanoseconds("1", "sec")
+#: Three significant digits of a time are within this share of it.
+_THREE_DIGITS = 0.0101
 _CUMULATIVE_GROWTH = 1.5
 _FEWEST_BLOCKS = 2
 _MILLISECOND = nanoseconds("1", "ms")
@@ -121,8 +123,19 @@ class Host:
         self._store_blocks(log)
         if run.value("rtt_mean") is None and self.running_mean is not None:
             run.add_metric("rtt_mean", *self.running_mean)
+            self._check_running_mean(*self.running_mean)
         has_numbers = bool(self.samples or self.blocks or self.final)
         end_run(run, has_numbers=has_numbers, ended=self.whole, last_line=max(self.last_line, run.row["first_line"]))
+
+    def _check_running_mean(self, printed: Quantity, line: int) -> None:
+        """Compare the mean of the last line with the replies, which have three significant digits, if all are there."""
+        replies = self.samples.count("ok")
+        if not replies or replies + self.samples.count("lost") != self.highest + 1:
+            return
+        mean = sum(rtt for _, rtt, status in self.samples.rows() if status == "ok" and rtt is not None) / replies
+        if abs(printed.value - mean) > _THREE_DIGITS * mean + (printed.resolution or 0.0):
+            text = f"the last line prints an average of {printed.printed} ms; the replies give {mean / 1e6:.3g} ms"
+            contradict(self.run, "summary_mismatch", text, line)
 
     def record_summary(self, line: int, match: re.Match[str]) -> None:
         """Record the counts of the summary, and compare them with the percentage and with the replies."""
@@ -301,13 +314,6 @@ def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Mat
         run.add_metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
     if received:
         run.add_metric("observations", _exact(received), line)
-
-
-def check_order(run: Run, line: int) -> None:
-    """Report a mean that is not between the minimum and the maximum."""
-    low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
-    if low is not None and mean is not None and high is not None and not low <= mean <= high:
-        run.add_event("impossible_order", "error", "min <= avg <= max does not hold; the line is edited", line)
 
 
 def _exact(number: int) -> Quantity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.fping.text import FROM, HOST, LISTED, SUMMARY, TIME, FpingText
 
@@ -13,6 +14,7 @@ class FpingParser(Parser):
     """Reads fping; see `azlatency.more_tools.fping`."""
 
     tool = "fping"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     reads_any_size = True
     commands = ("fping", "fping6")
     sends_rarely = True

@@ -10,7 +10,7 @@ from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock
-from azlatency.more_tools.fping.host import Block, Elapsed, Host, check_order
+from azlatency.more_tools.fping.host import Block, Elapsed, Host
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,15 +196,16 @@ class FpingText(RuleReader):
     def summary(self, line: Line, match: re.Match[str]) -> None:
         """Read a summary: the last one of a host, or one inside a ``-Q`` block."""
         name = match["host"]
-        if self.clock is not None and name not in self.in_block and not self.summaries:
-            self.in_block.add(name)
+        if (clock := self.clock) is not None and name not in self.in_block and not self.summaries:
             host = self._host(line, name)
+            self.clock = clock  # of the session that this line may have begun
+            self.in_block.add(name)
             times = match.group("avg", "min", "max")
             mean, low, high = [None if time is None else quantity(time, "ms") for time in times]
             host.add_block(
                 Block(
                     line=line.number,
-                    clock=self.clock,
+                    clock=clock,
                     sent=int(match["sent"]),
                     received=int(match["received"]),
                     mean=mean,
@@ -227,7 +228,6 @@ class FpingText(RuleReader):
         elif match["outage"] is not None:
             outage = Quantity(float(nanoseconds(match["outage"], "ms")), "ns", match["outage"], None, "ms")
             host.run.add_metric("outage", outage, line.number)
-        check_order(host.run, line.number)
 
     # --- statistics of all hosts
 

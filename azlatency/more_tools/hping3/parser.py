@@ -10,6 +10,7 @@ from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock, have_decimals
 from azlatency.more_tools.hping3.replies import SECOND_NS, Replies, Reply
@@ -226,6 +227,7 @@ class Hping3Parser(Parser):
     """Reads hping3; see `azlatency.more_tools.hping3`."""
 
     tool = "hping3"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     reads_any_size = True
     reader = _Hping
     commands = ("hping3", "hping", "hping2")

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import Line
 from azlatency.more_tools.mtr import csv_output
@@ -18,6 +19,7 @@ class MtrParser(Parser):
     """Reads mtr; see `azlatency.more_tools.mtr`."""
 
     tool = "mtr"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     commands = ("mtr", "mtr-tiny")
     options: ClassVar = {"requested_count": ("-c", "--report-cycles"), "interval": ("-i", "--interval")}
     signatures = (

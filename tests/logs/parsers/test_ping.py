@@ -130,9 +130,9 @@ def test_a_wrongly_translated_label_does_not_reorder_the_numbers(read) -> None:
     assert log.codes() == ["label_conflict"]
 
 
-def test_an_impossible_order_is_an_error(read) -> None:
-    log = read(HEADER + summary(3, 3).replace("0.200/0.300/0.400", "0.500/0.300/0.400"))
-    assert log.codes("error") == ["impossible_order"]
+def test_a_mean_outside_its_extremes_is_an_error(read) -> None:
+    log = read(HEADER + summary(3, 3).replace("0.200/0.300/0.400", "0.350/0.300/0.400"))
+    assert log.codes("error") == ["impossible_spread"]
 
 
 def test_adaptive_and_flood_pings_are_closed_loops(read) -> None:

@@ -127,7 +127,7 @@ def test_rates_of_a_bandwidth_test_count_1024_bytes(read) -> None:
     assert log.value("throughput", side="sender") == 5.75 * 2**20 * 8
     assert log.codes() == []
     assert read(BANDWIDTH.replace("2621440.00", "2500000.00")).codes("error") == ["unit_conflict"]
-    assert read(BANDWIDTH.replace("Average = 5.75", "Average = 7.75")).codes("error") == ["impossible_order"]
+    assert read(BANDWIDTH.replace("Average = 5.75", "Average = 7.75")).codes("error") == ["impossible_spread"]
 
 
 def test_rates_without_a_named_side_are_not_read(read) -> None:

@@ -318,7 +318,6 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
     for metric, low, high, n, line in direction.bins:
         run.add_bucket(metric=metric, stream=direction.name, low_ns=low, high_ns=high, count=n, line=line)
     _check_direction(job, direction, run)
-    _check_samples(direction, run)
     check_numbers(run, *LATENCIES.values(), stream=direction.name)
 
 
@@ -327,23 +326,6 @@ def _check_direction(job: Job, direction: Direction, run: Run) -> None:
     rate, size, iops = (direction.get(name) for name in ("bandwidth", "transferred", "iops"))
     for text in rate_conflicts(rate, size, iops, direction.runtime_ns, job.block_bytes):
         run.add_event("rate_mismatch", "warning", text, direction.line)
-
-
-def _check_samples(direction: Direction, run: Run) -> None:
-    """Report samples of bandwidth or IOPS whose minimum, mean and maximum contradict each other."""
-    for prefix in ("bandwidth", "iops"):
-        low, mean, high = (direction.get(f"{prefix}_{name}") for name in ("min", "mean", "max"))
-        for (small, name), (large, other) in (
-            ((low, "min"), (high, "max")),
-            ((low, "min"), (mean, "avg")),
-            ((mean, "avg"), (high, "max")),
-        ):
-            if small is None or large is None:
-                continue
-            if small.value > large.value * (1 + 1e-9) + (small.resolution or 0.0) + (large.resolution or 0.0):
-                line = next(line for metric, _, line in direction.metrics if metric.startswith(f"{prefix}_m"))
-                text = f"{prefix}: {name} {small.printed} is greater than {other} {large.printed}"
-                run.add_event("impossible_spread", "error", text, line)
 
 
 def _write_snapshots(job: Job, run: Run) -> None:

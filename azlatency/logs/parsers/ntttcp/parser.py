@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.identities import SumOfStreams
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
 from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
@@ -16,6 +17,7 @@ class NtttcpParser(Parser):
     """Reads ntttcp; see `azlatency.logs.parsers.ntttcp`."""
 
     tool = "ntttcp"
+    identities = (SumOfStreams("throughput"),)
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
     options: ClassVar = {"buffer": ("-b", "-l"), "send-buffer": ("-sb",), "receive-buffer": ("-rb",)}
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}

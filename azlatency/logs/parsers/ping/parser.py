@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.parsers.ping.json_output import read_json
 from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
 from azlatency.logs.parsers.ping.mixed import find_continued, separate_targets
@@ -54,6 +55,7 @@ class PingParser(Parser):
     """Reads ping; see `azlatency.logs.parsers.ping`."""
 
     tool = "ping"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     reads_any_size = True
     commands = ("ping", "ping6")
     names_size = sends_rarely = True

@@ -122,14 +122,27 @@ class PingRun:
             text = f"the log has {replies} replies, but the summary counts {n}; it mixes several runs or is edited"
             contradict(run, "count_mismatch", text, number)
             return
-        if self.windows or not n or len(samples.rtt) != n or NULL in samples.rtt:
+        if self.windows and 0 < replies < n:
+            text = f"the log has {replies} replies, but the summary counts {n}; lines are missing"
+            run.add_event("lines_missing", "info", text, number)
+        whole = replies == n if self.windows else len(samples.rtt) == n
+        if not n or not len(samples.rtt) or (not self.windows and NULL in samples.rtt):
             return
-        for name, extreme in zip(("min", "max"), extremes(samples.rtt), strict=True):
+        for name, extreme, sign in zip(("min", "max"), extremes(samples.rtt), (-1, 1), strict=True):
             printed = run.value(f"rtt_{name}")
-            if printed is not None and abs(extreme - printed) > _REPLY_DIGITS * extreme + _REPLY_STEP:
-                self._report_mismatch(name, printed, n, extreme, number)
-        if "clock_step" not in run.codes:
+            if printed is None or extreme == NULL:
+                continue  # Windows prints "<1ms"
+            beyond = sign * (extreme - printed)
+            if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
+                self._report_mismatch(name, printed, len(samples.rtt), extreme, number)
+        if whole and not self.windows and "clock_step" not in run.codes:
             self._check_mean_and_deviation(n, number)
+
+    def _reply_step(self, rtt: int) -> float:
+        """Return by how much (ns) the printed time of a reply may differ from the same time in the summary."""
+        if self.windows:
+            return MILLISECOND - 1  # whole milliseconds in both, but "<1ms" of a reply is 0 ms in the summary
+        return _REPLY_STEP if self.three_decimals else _REPLY_DIGITS * rtt + _REPLY_STEP
 
     def _check_mean_and_deviation(self, n: int, number: int) -> None:
         """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""

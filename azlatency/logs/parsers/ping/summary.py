@@ -55,8 +55,9 @@ def record_counts(
     ``percent`` is the printed loss.
     """
     sent = int(sent_token)
-    received = int(received_token) if received is None else received
-    lost = sent - received
+    # Windows prints the loss; it counts an "unreachable" as a reply, which ``received`` corrects.
+    lost = sent - int(received_token) if lost_token is None else int(lost_token)
+    received, lost = (int(received_token), lost) if received is None else (received, sent - received)
     run.add_metric("sent", count(sent_token), line)
     run.add_metric("received", count(received_token)._replace(value=float(received)), line)
     if lost < 0:
@@ -128,11 +129,3 @@ def check_label(run: Run, label: str, line: int) -> None:
     if "ewma" in label or "移动平均" in label:
         text = f"the label {label!r} is a wrong translation; the numbers are min/avg/max/mdev"
         run.add_event("label_conflict", "info", text, line)
-
-
-def check_order(run: Run, line: int) -> None:
-    """Report a mean that is not between the minimum and the maximum."""
-    low, mean, high = (run.value(name) for name in ("rtt_min", "rtt_mean", "rtt_max"))
-    if low is not None and mean is not None and high is not None and not low <= mean <= high:
-        text = "min <= avg <= max does not hold; the line is edited or its order is unknown"
-        run.add_event("impossible_order", "error", text, line)

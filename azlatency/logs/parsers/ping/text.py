@@ -23,7 +23,6 @@ from azlatency.logs.parsers.ping.languages import (
 from azlatency.logs.parsers.ping.run import CARRY_WIDTH, MILLISECOND, VOID_TIME, PingRun, may_lack_carry
 from azlatency.logs.parsers.ping.summary import (
     check_label,
-    check_order,
     record_counts,
     record_deviation,
     record_extra_count,
@@ -294,7 +293,6 @@ class PingText(RuleReader):
             run.set(dialect=dialect)
         if match[5] is not None and not match[5].endswith("nan"):
             record_deviation(run, match[5], line.number, cut_mean=self.ping.old_mdev)
-        check_order(run, line.number)
 
     @data(
         r"[^=:]{1,30}: ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12}), ?[^=]{1,30}= ?(\d{1,12})"

@@ -1,0 +1,201 @@
+"""Identities that the numbers of a run keep, as data, and the one checker that holds them for all tools.
+
+Every log keeps `EVERYWHERE`; what else a tool keeps, its parser declares as ``Parser.identities``. A run with numbers
+that exclude each other, beyond the rounding of what is printed, is ``failed``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from azlatency.logs.record import Recorder, Row
+
+_Place = tuple[str | None, str | None]
+#: What is derived from a difference, or from two clocks, may be negative.
+_SIGNED = ("_ci_low", "one_way_latency_min", "one_way_latency_mean", "one_way_latency_max")
+#: A total of rates is taken over its own time, those of its streams over theirs.
+_OWN_TIMES = 0.02
+
+
+class Contradiction(NamedTuple):
+    """What is wrong at a line; ``severity`` is a warning where a missing line explains it."""
+
+    code: str
+    text: str
+    line: int
+    severity: str = "error"
+
+
+@dataclass
+class Numbers:
+    """The numbers of one run: its row, its metrics by side and stream, and its intervals."""
+
+    run: Row
+    places: dict[_Place, dict[str, Row]]
+    intervals: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class NotNegative:
+    """No metric, and neither the duration nor the length of an interval, is negative."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every number that is negative."""
+        if (duration := numbers.run.get("duration_ns")) is not None and duration < 0:
+            yield Contradiction("negative", f"the run lasts {duration / 1e9:g} s", numbers.run["first_line"])
+        for rows in numbers.places.values():
+            for name, row in rows.items():
+                if row["value"] < 0 and not name.endswith(_SIGNED):
+                    yield Contradiction("negative", f"{name} is {row['printed']}", row["line"])
+        for row in numbers.intervals:
+            if row["end_ns"] < row["start_ns"]:
+                text = f"the interval from {row['start_ns'] / 1e9:g} s ends at {row['end_ns'] / 1e9:g} s"
+                yield Contradiction("negative", text, row["line"])
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Minimum, mean and maximum of every metric are in order, and its standard deviation is possible for that range.
+
+    The sample standard deviation of n values is at most half the range times sqrt(n / (n - 1)).
+    """
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every minimum above its maximum, every mean outside its range, and every impossible deviation."""
+        for rows in numbers.places.values():
+            n = rows.get("observations") or numbers.places.get((None, None), {}).get("observations")
+            for prefix in dict.fromkeys(name.rpartition("_")[0] for name in rows if name.endswith(("_min", "_max"))):
+                low, mean, high, deviation = (rows.get(f"{prefix}_{name}") for name in ("min", "mean", "max", "sd"))
+                if low is not None and high is not None:
+                    if _exceeds(low, high):
+                        text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
+                        yield Contradiction("not_monotone", text, high["line"])
+                        continue
+                    mean = mean or rows.get(prefix)
+                    count = max(n["value"] if n else 2, 2)
+                    most = (high["value"] - low["value"]) / 2 * math.sqrt(count / (count - 1))
+                    if deviation is not None and deviation["value"] > most + 2 * _slack(low, high, deviation):
+                        between = f"{low['printed']} and {high['printed']}"
+                        text = f"a deviation of {deviation['printed']} is impossible between {between}"
+                        yield Contradiction("impossible_spread", text, deviation["line"])
+                if mean is not None and (
+                    (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high))
+                ):
+                    ends = " to ".join(row["printed"] or "?" for row in (low, high) if row is not None)
+                    text = f"the mean {mean['printed']} of {prefix} is not in its range, {ends}"
+                    yield Contradiction("impossible_spread", text, mean["line"])
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A count does not exceed another of the same side and stream."""
+
+    part: str
+    whole: str
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every part that exceeds its whole."""
+        for (side, _), rows in numbers.places.items():
+            if side in ("local", "remote") or not {self.part, self.whole} <= rows.keys():
+                continue  # each end of a ping-pong counts its own messages: one more or less
+            part, whole = rows[self.part], rows[self.whole]
+            if _exceeds(part, whole):
+                text = f"{self.part} {part['value']:.0f} exceeds {self.whole} {whole['value']:.0f}"
+                yield Contradiction("count_mismatch", text, part["line"])
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A count is the sum of others of the same side and stream."""
+
+    whole: str
+    parts: tuple[str, ...]
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every count that is not the sum of its parts."""
+        for rows in numbers.places.values():
+            if not {self.whole, *self.parts} <= rows.keys():
+                continue
+            whole, parts = rows[self.whole], [rows[name] for name in self.parts]
+            if whole["value"] != sum(part["value"] for part in parts):
+                counts = " and ".join(f"{name} {rows[name]['value']:.0f}" for name in self.parts)
+                text = f"{counts} are not {self.whole} {whole['value']:.0f} together"
+                yield Contradiction("count_mismatch", text, parts[-1]["line"])
+
+
+@dataclass(frozen=True)
+class SumOfStreams:
+    """The value of the run at a side is the sum of those of its streams."""
+
+    metric: str
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every total that is not the sum of its streams; one that is greater may lack the line of a stream."""
+        for side in dict.fromkeys(side for side, _ in numbers.places):
+            found = [rows.get(self.metric) for (at, _), rows in numbers.places.items() if at == side]
+            streams = [row for row in found if row is not None and row["scope"] == "stream"]
+            total = next((row for row in found if row is not None and row["stream"] is None), None)
+            if total is None or not streams:
+                continue
+            expected = sum(row["value"] for row in streams)
+            difference = total["value"] - expected
+            if abs(difference) <= _OWN_TIMES * expected + _slack(total, *streams):
+                continue
+            shown = f"{total['value']:.6g}, the streams add up to {expected:.6g} {total['unit']}"
+            text = f"the total {self.metric} is {shown}"
+            if difference > 0:
+                yield Contradiction("lines_missing", f"{text}; a stream is missing", total["line"], "warning")
+            else:
+                yield Contradiction("sum_mismatch", text, total["line"])
+
+
+Identity = NotNegative | Spread | AtMost | Sum | SumOfStreams
+SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
+EVERYWHERE: tuple[Identity, ...] = (
+    NotNegative(),
+    Spread(),
+    AtMost("received", "sent"),
+    AtMost("valid_received", "valid_sent"),
+    AtMost("lost", "sent"),
+    AtMost("lost", "datagrams"),
+)
+
+
+def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identity]]) -> None:
+    """Add an event for every identity that a run breaks; a complete run that breaks one is then ``failed``.
+
+    Parameters
+    ----------
+    recorder : Recorder
+        The rows of a source that was read.
+    declared : mapping of str to sequence of Identity
+        What each tool keeps besides `EVERYWHERE`.
+    """
+    places: dict[str, dict[_Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
+    for row in recorder.rows["metrics"]:
+        places[row["run_id"]][row["side"], row["stream"]][row["metric"]] = row
+    intervals: dict[str, list[Row]] = defaultdict(list)
+    for row in recorder.rows["intervals"]:
+        intervals[row["run_id"]].append(row)
+    told = {(event["run_id"], event["code"]) for event in recorder.rows["events"]}
+    for run in recorder.rows["runs"]:
+        run_id = run["run_id"]
+        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()))
+        for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
+            for code, text, line, severity in identity.check(numbers):
+                if (run_id, code) not in told:
+                    recorder.add_event(code, severity, text, line, run_id)
+
+
+def _exceeds(row: Row, limit: Row) -> bool:
+    """Return whether a number is greater than another by more than the rounding of both explains."""
+    return row["value"] > limit["value"] and row["value"] > limit["value"] + _slack(row, limit)
+
+
+def _slack(*rows: Row) -> float:
+    """Return the difference that the rounding of the printed numbers explains."""
+    return 1.001 * sum(row["resolution"] or 0.0 for row in rows) + 1e-9 * max(abs(row["value"]) for row in rows)

@@ -1,0 +1,123 @@
+"""What the numbers of a run keep: every identity on real logs with one edited number, and files that were joined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import azlatency as az
+from azlatency.logs.grammar.units import quantity
+from azlatency.logs.parsers import load_parsers
+from azlatency.logs.parsers.identities import EVERYWHERE, check_identities
+from azlatency.logs.record import Recorder
+from azlatency.logs.source.decode import source_from_bytes
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+WINDOWS = """
+Pinging 10.0.0.4 with 32 bytes of data:
+Reply from 10.0.0.4: bytes=32 time=1ms TTL=64
+Reply from 10.0.0.4: bytes=32 time<1ms TTL=64
+Reply from 10.0.0.4: bytes=32 time=3ms TTL=64
+Reply from 10.0.0.4: bytes=32 time=1ms TTL=64
+
+Ping statistics for 10.0.0.4:
+    Packets: Sent = 4, Received = 4, Lost = 0 (0% loss),
+Approximate round trip times in milli-seconds:
+    Minimum = 0ms, Maximum = 3ms, Average = 1ms
+"""
+
+
+def parse(tmp_path: Path, text: str, name: str = "a.log") -> az.Logs:
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    return az.parse(path)
+
+
+def test_every_declared_identity_is_one() -> None:
+    declared = [identity for parser in load_parsers().values() for identity in parser.identities]
+    assert declared and all(hasattr(identity, "check") for identity in (*declared, *EVERYWHERE))
+    assert {tool for tool, parser in load_parsers().items() if parser.identities} >= {"ping", "iperf3", "ntttcp", "mtr"}
+
+
+@pytest.mark.parametrize(
+    ("fixture", "old", "new", "code"),
+    [
+        ("iperf3/3.14-server-bidir-P2.log", "   0.00-1.00 ", "   5.00-1.00 ", "negative"),
+        ("fio/3.16-randwrite-4k.txt", "bw (  KiB/s): min=", "bw (  KiB/s): min=999", "not_monotone"),
+        ("mtr/0.95-all-fields.csv", ",0.00,0,5,5,0,1.98", ",0.00,0,4,5,0,1.98", "count_mismatch"),
+        ("iperf2/2.1.8-tcp-P3-client.log", "[SUM] 0.0000-", "[SUM] 9.0000-", "negative"),
+    ],
+)
+def test_an_edited_number_breaks_an_identity(tmp_path: Path, fixture: str, old: str, new: str, code: str) -> None:
+    text, name = (FIXTURES / fixture).read_text("utf-8"), Path(fixture).name
+    assert old in text
+    before, after = parse(tmp_path, text, name), parse(tmp_path, text.replace(old, new, 1), name)
+    assert code not in set(before.events["code"])
+    assert code in set(after.events["code"]) and "failed" in set(after.runs["status"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        ("Lost = 0", "Lost = 1", "failed"),
+        ("Maximum = 3ms", "Maximum = 2ms", "failed"),
+        ("time=3ms", "time=2ms", "failed"),
+        ("Minimum = 0ms", "Minimum = 1ms", "complete"),  # less than 1 ms may be either
+    ],
+)
+def test_windows_replies_and_counts_agree_with_their_summary(tmp_path: Path, old: str, new: str, status: str) -> None:
+    assert list(parse(tmp_path, WINDOWS).runs["status"]) == ["complete"]
+    assert list(parse(tmp_path, WINDOWS.replace(old, new)).runs["status"]) == [status]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "codes"),
+    [
+        ({"rtt_min": "0.718", "rtt_mean": "0.969", "rtt_max": "2.137"}, set()),
+        ({"rtt_min": "2.718", "rtt_mean": "0.969", "rtt_max": "2.137"}, {"not_monotone"}),
+        ({"rtt_min": "0.718", "rtt_mean": "9.969", "rtt_max": "2.137"}, {"impossible_spread"}),
+        # At most half the range, times sqrt(2) for two values.
+        ({"rtt_min": "0.718", "rtt_max": "2.137", "rtt_sd": "1.100"}, {"impossible_spread"}),
+        ({"rtt_min": "0.718", "rtt_max": "2.137", "rtt_sd": "0.900"}, set()),
+    ],
+)
+def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, str], codes: set[str]) -> None:
+    recorder = Recorder(source_from_bytes(b"1\n2\n3\n", "a.log"))
+    run = recorder.start_run("ping", 1)
+    for line, (name, token) in enumerate(tokens.items(), start=1):
+        run.add_metric(name, quantity(token, "ms"), line)
+    check_identities(recorder, {})
+    assert {event["code"] for event in recorder.rows["events"]} == codes
+
+
+def test_a_reply_that_is_missing_is_told(tmp_path: Path) -> None:
+    logs = parse(tmp_path, WINDOWS.replace("Reply from 10.0.0.4: bytes=32 time=3ms TTL=64\n", ""))
+    assert list(logs.runs["status"]) == ["complete"]
+    assert set(logs.events["code"]) >= {"lines_missing"}
+
+
+def test_a_total_without_one_of_its_streams_is_told(tmp_path: Path) -> None:
+    lines = (FIXTURES / "iperf2" / "2.1.8-tcp-P3-client.log").read_text("utf-8").splitlines(keepends=True)
+    assert not {"lines_missing", "sum_mismatch"} & set(parse(tmp_path, "".join(lines)).events["code"])
+    total = next(line for line in lines if line.startswith("[SUM] 0.0000-"))
+    fewer = [line for line in lines if not line.startswith("[  2] 0.0000-2.")]
+    logs = parse(tmp_path, "".join(fewer))
+    assert set(logs.events["code"]) & {"lines_missing", "truncated"} and total in fewer
+
+
+def test_logs_that_were_joined_are_never_one_complete_run(tmp_path: Path) -> None:
+    """A doubled log has every complete run twice, or none is called complete."""
+    merged = {}
+    for path in sorted(FIXTURES.rglob("*")):
+        if path.suffix not in (".log", ".csv", ".xml", ".txt", ".json") or path.name.endswith(".expected.json"):
+            continue
+        raw = path.read_bytes()
+        raw += b"" if raw.endswith(b"\n") else b"\n"
+        (tmp_path / path.name).write_bytes(raw)
+        once = (az.parse(tmp_path / path.name).runs["status"] == "complete").sum()
+        (tmp_path / path.name).write_bytes(raw + raw)
+        twice = (az.parse(tmp_path / path.name).runs["status"] == "complete").sum()
+        if 0 < twice < 2 * once:
+            merged[path.name] = (once, twice)
+    assert merged == {}
