@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar.units import Quantity, quantity
+from azlatency.logs.record import Run
 
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
@@ -144,6 +147,44 @@ class RateRow(RowArithmetic):
     def line_of(self, metric: str) -> int:
         """Return the line on which the value of a metric is printed."""
         return self.line if self.lines is None else self.lines.get(metric, self.line)
+
+
+class Gaps:
+    """The intervals of one direction: what is missing between them, if they come in their order."""
+
+    def __init__(self) -> None:
+        self._lengths: Counter[int] = Counter()
+        self._gaps: list[tuple[int, int, int]] = []
+        self._last: tuple[int, int, int] | None = None
+        self._start_ns = 0
+        self.in_order = True
+
+    def add(self, start_ns: int, end_ns: int, line: int) -> None:
+        """Add the next interval."""
+        if self._last is not None:
+            self.in_order = self.in_order and (self._last[0], self._last[2]) <= (start_ns, line)
+            if self.in_order and start_ns > self._last[1]:
+                self._gaps.append((self._last[1], start_ns, line))
+        else:
+            self._start_ns = start_ns
+        self._last = start_ns, end_ns, line
+        self._lengths[end_ns - start_ns] += 1
+
+    def report(self, run: Run, total: tuple[int, int] | None) -> None:
+        """Report a last interval that is shorter than the others, and gaps, also at both ends of the total (ns)."""
+        if self._last is None or self._lengths.total() < 2:
+            return
+        usual, (start_ns, end_ns, line) = median(self._lengths.elements()), self._last
+        if end_ns - start_ns < SHORT_TAIL * usual:
+            text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
+            run.add_event("tail_interval", "info", text, line)
+        if total is not None:
+            # Old versions of iperf 2 do not print the last interval.
+            self._gaps += [(total[0], self._start_ns, line), (end_ns + int(usual), total[1], line)]
+        for begin_ns, stop_ns, line in self._gaps:
+            if stop_ns - begin_ns > SHORT_TAIL * usual:
+                text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
+                run.add_event("interval_gap", "warning", text, line)
 
 
 @dataclass(slots=True)

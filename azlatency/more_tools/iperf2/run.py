@@ -18,6 +18,8 @@ from azlatency.logs.record import Run
 
 _SECOND_NS = nanoseconds("1", "s")
 _DEFAULT_NS = 10 * 10**9
+#: The only row of a test that is shorter than this share of the time asked for is an interval of a log that was cut.
+_SHORTEST_SHARE = 0.9
 _PORT = "5001"
 _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "write_latency"}
 
@@ -184,9 +186,7 @@ class Test:
         for row in totals:
             self._write_total(row)
         written = {row.number for row in totals}
-        for row in self._sided_rows():
-            if row.number not in written:
-                self._write_interval(row)
+        self._write_intervals([row for row in self._sided_rows() if row.number not in written], totals)
         for histogram in self.histograms:
             self._write_histogram(histogram)
         self._write_counts()
@@ -297,7 +297,9 @@ class Test:
         """Whether the only row of a stream is taken as its total; if that is not certain, it is flagged."""
         if row.end_ns % _SECOND_NS or row.stream in self.sent or row.report:
             return True
-        words = self.log.arguments
+        words, requested = self.log.arguments, self._requested_ns()
+        if requested is not None and row.end_ns < _SHORTEST_SHARE * requested:
+            return False
         if words and not any(word.startswith("-i") or word.startswith("--interval") for word in words):
             return True
         # Most people print intervals of one second, and few measure for one second.
@@ -374,14 +376,21 @@ class Test:
         if durations:
             row["duration_ns"] = max(durations)
 
+    def _requested_ns(self) -> int | None:
+        """Return the duration that the command of a client asks for; None if it is unknown or counts bytes."""
+        words = self.log.arguments
+        if "-c" not in words and "--client" not in words:
+            return None
+        counted = any(word.startswith(("-n", "--num")) for word in words)
+        default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
+        return self.log.seconds("-t", "--time") or default
+
     def _read_command(self) -> None:
         words = self.log.arguments
         if "-c" not in words and "--client" not in words:
             return
-        counted = any(word.startswith(("-n", "--num")) for word in words)
-        default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
         self.run.set(requested_bytes=size_of(self.log.option("-n", "--num"), lower=1000))
-        self.run.set(requested_duration_ns=self.log.seconds("-t", "--time") or default)
+        self.run.set(requested_duration_ns=self._requested_ns())
         rate = self.log.option("-b", "--bandwidth")
         if rate is not None and self.run.row.get("protocol") != "udp":
             text = f"the command limits the rate to {rate} bit/s"
@@ -429,6 +438,22 @@ class Test:
         if not rows.percent_agrees(row.percent, loss):
             text = f"the log prints {row.percent} %; {row.lost.value:.0f} / {row.datagrams.value:.0f} = {loss:.6g}"
             run.add_event("loss_recomputed", "info", text, row.line)
+
+    def _write_intervals(self, intervals: Sequence[ReportRow], totals: Sequence[ReportRow]) -> None:
+        """Write each interval once, and report what is missing between those of a stream."""
+        gaps: dict[str, rows.Gaps] = {}
+        earlier: dict[tuple[object, ...], ReportRow] = {}
+        for row in intervals:
+            key = row.stream, row.side, row.start_ns, row.end_ns, row.bytes
+            if (first := earlier.setdefault(key, row)) is not row:
+                text = f"the interval of line {first.line} is printed again; it is counted once"
+                self.run.add_event("duplicate_interval", "info", text, row.line)
+                continue
+            self._write_interval(row)
+            gaps.setdefault(row.stream, rows.Gaps()).add(row.start_ns, row.end_ns, row.line)
+        ends = {row.stream: (row.start_ns, row.end_ns) for row in totals if not row.report}
+        for stream, found in gaps.items():
+            found.report(self.run, ends.get(stream))
 
     def _write_interval(self, row: ReportRow) -> None:
         self._check_rate(row)

@@ -51,7 +51,7 @@ class IostatParser(Parser):
                 index = documents.read(index)
             else:
                 index = text.feed_until(begins_document, lines, index, recorder.accounting)
-        reports.close()
+        reports.close(cut=bool(lines) and bool(lines[-1].text.strip()))
         if not reports.count:
             reason = "the log contains no iostat report; check that it is the output of iostat"
             record_no_data(recorder, log, reason)

@@ -64,6 +64,8 @@ class Reports:
         self.count = 0
         self.has_devices = False
         """Whether a report of this command lists devices."""
+        self.devices = 0
+        """How many devices the report before lists."""
 
     def begin_invocation(self, host: str | None) -> None:
         """Begin the output of another command, at a banner or a host."""
@@ -128,11 +130,14 @@ class Reports:
         if values:
             report.values[name] = values
 
-    def close(self) -> None:
-        """Finish the open report, if there is one."""
+    def close(self, *, cut: bool = False) -> None:
+        """Finish the open report, if there is one; ``cut``: no blank line, which ends a report, is below it."""
         report, self.report = self.report, None
         if report is None:
             return
+        if cut and report.values and len(report.values) < self.devices:
+            report.open_header = report.open_header or report.run.row["last_line"]
+        self.devices = len(report.values)
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from azlatency.logs.grammar.command_line import size_of
@@ -27,9 +26,9 @@ from azlatency.logs.parsers.common import end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
-    SHORT_TAIL,
     SUM,
     Connection,
+    Gaps,
     RateRow,
     percent_agrees,
 )
@@ -70,38 +69,6 @@ class Intervals:
     def __iter__(self) -> Iterator[IntervalRow]:
         """Yield the rows."""
         return iter(self._rows)
-
-
-class _Gaps:
-    """The intervals of one direction: what is missing between them, if they come in their order."""
-
-    def __init__(self) -> None:
-        self._lengths: Counter[int] = Counter()
-        self._gaps: list[tuple[int, int, int]] = []
-        self._last: tuple[int, int, int] | None = None
-        self.in_order = True
-
-    def add(self, start_ns: int, end_ns: int, line: int) -> None:
-        """Add the next interval."""
-        if self._last is not None:
-            self.in_order = self.in_order and (self._last[0], self._last[2]) <= (start_ns, line)
-            if self.in_order and start_ns > self._last[1]:
-                self._gaps.append((self._last[1], start_ns, line))
-        self._last = start_ns, end_ns, line
-        self._lengths[end_ns - start_ns] += 1
-
-    def report(self, run: Run) -> None:
-        """Report a last interval that is shorter than the others, and gaps."""
-        if self._last is None or self._lengths.total() < 2:
-            return
-        usual, (start_ns, end_ns, line) = median(self._lengths.elements()), self._last
-        if end_ns - start_ns < SHORT_TAIL * usual:
-            text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
-            run.add_event("tail_interval", "info", text, line)
-        for begin_ns, stop_ns, line in self._gaps:
-            if stop_ns - begin_ns > SHORT_TAIL * usual:
-                text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
-                run.add_event("interval_gap", "warning", text, line)
 
 
 @dataclass
@@ -439,7 +406,7 @@ class Test:
 
     def _write_intervals(self) -> None:
         table = self.run.recorder.rows["intervals"]
-        gaps: dict[_Direction, _Gaps] = {}
+        gaps: dict[_Direction, Gaps] = {}
         for row, name in self._distinct_intervals():
             throughput = row.agreed_throughput()
             if throughput is None:
@@ -449,12 +416,17 @@ class Test:
             if not row.omitted:
                 direction = row.side or "", row.role or ""
                 if direction not in gaps:
-                    gaps[direction] = _Gaps()
+                    gaps[direction] = Gaps()
                 gaps[direction].add(row.start_ns, row.end_ns, row.line)
         if not all(direction_gaps.in_order for direction_gaps in gaps.values()):
             gaps = self._sorted_gaps()
         for direction in sorted(gaps):
-            gaps[direction].report(self.run)
+            side, role = direction
+            totals = [row for row in self.summary if (row.role or "") == role and (row.side or side) == side]
+            last = max(totals, key=lambda row: row.end_ns, default=None)
+            # With -O the first interval begins where the last omitted one ended, not at 0.
+            total = None if last is None or self.intervals.omitted else (last.start_ns, last.end_ns)
+            gaps[direction].report(self.run, total)
 
     def _named_intervals(self) -> Iterator[tuple[IntervalRow, str | None]]:
         """Yield each interval with the name of its stream. TCP rows without retransmits get the side of the test."""
@@ -495,11 +467,11 @@ class Test:
         severity = "info" if boundary and shift <= LONGEST_SHIFT * implied else "warning"
         self.run.add_event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
-    def _sorted_gaps(self) -> dict[_Direction, _Gaps]:
-        gaps: dict[_Direction, _Gaps] = {}
+    def _sorted_gaps(self) -> dict[_Direction, Gaps]:
+        gaps: dict[_Direction, Gaps] = {}
         rows = [row for row, _ in self._distinct_intervals(report=False) if not row.omitted]
         for row in sorted(rows, key=lambda row: (row.start_ns, row.line)):
-            gaps.setdefault((row.side or "", row.role or ""), _Gaps()).add(row.start_ns, row.end_ns, row.line)
+            gaps.setdefault((row.side or "", row.role or ""), Gaps()).add(row.start_ns, row.end_ns, row.line)
         return gaps
 
     def _set_status(self) -> None:

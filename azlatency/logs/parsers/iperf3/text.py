@@ -218,7 +218,10 @@ class Iperf3Text(RuleReader):
         if line.number == self.unfinished and label is None and not whole:
             text = "the log ends within this line; its row is left out"
             test.run.add_event("unfinished_line", "info", text, line.number)
+            test.cut = self.in_summary
             return
+        # Below a total without a line feed there may be those of other streams.
+        test.cut = line.number == self.unfinished and not test.connections
         # Up to 3.1 the summary row of UDP has no label.
         unlabelled = self.in_summary and label is None and match["jitter"] is not None
         total = label in ("sender", "receiver") or unlabelled
