@@ -211,6 +211,8 @@ def source_from_bytes(raw: bytes, path: str, *, sha256: str | None = None) -> So
     """Decode bytes that are already decompressed. Raises `SourceError` for binary data."""
     digest = sha256 or hashlib.sha256(raw).hexdigest()
     text, encoding = decode(raw, path)
+    if "\n\ufeff" in text:
+        text = text.replace("\n\ufeff", "\n")  # files that were joined, each with its byte order mark
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         if "\n" not in text:

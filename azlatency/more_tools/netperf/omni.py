@@ -27,7 +27,7 @@ def record_omni_values(test: NetperfRun) -> None:
             run.set(**{column: test.values[name].token.strip('"') or None})
     if "PROTOCOL" in test.values and run.row.get("protocol") is None:
         test.set_kind(test.kind, test.values["PROTOCOL"].token.lower() or None)
-    if burst := test.number("BURST_SIZE"):
+    if burst := test.whole_number("BURST_SIZE"):
         test.burst = int(burst.token)
     if elapsed := test.number("ELAPSED_TIME"):
         test.record_elapsed(elapsed.token, elapsed.line)
@@ -36,9 +36,9 @@ def record_omni_values(test: NetperfRun) -> None:
         for name, metric in _CPU.items():
             if percent := test.number(f"{key}_CPU_{name}"):
                 run.add_metric(metric, quantity(percent.token, "%"), percent.line, side=side, scope="host")
-        if retransmits := test.number(f"{key}_TRANSPORT_RETRANS"):
+        if retransmits := test.whole_number(f"{key}_TRANSPORT_RETRANS"):
             run.add_metric("retransmits", count(retransmits.token), retransmits.line, side=side)
-        if cpus := test.number(f"{key}_CPU_COUNT"):
+        if cpus := test.whole_number(f"{key}_CPU_COUNT"):
             run.add_metric("cpu_count", count(cpus.token), cpus.line, side=side, scope="host")
         _record_service_demand(test, key, side)
     _record_confidence(test)
@@ -47,12 +47,12 @@ def record_omni_values(test: NetperfRun) -> None:
 def _record_sizes(test: NetperfRun) -> None:
     run = test.run
     for name, metric in _SIZES.items():
-        if size := test.number(name):
+        if size := test.whole_number(name):
             run.add_metric(metric, exact_bytes(size.token), size.line)
-    request, response = test.number("REQUEST_SIZE"), test.number("RESPONSE_SIZE")
+    request, response = test.whole_number("REQUEST_SIZE"), test.whole_number("RESPONSE_SIZE")
     if request and response and request.token == response.token:
         run.set(message_bytes=int(request.token))
-    if test.kind in STREAMS and (size := test.number("LOCAL_SEND_SIZE")):
+    if test.kind in STREAMS and (size := test.whole_number("LOCAL_SEND_SIZE")):
         run.set(message_bytes=int(size.token))
 
 
@@ -74,7 +74,7 @@ def _record_confidence(test: NetperfRun) -> None:
         run.add_metric("throughput_ci_level", quantity(level.token, "%").with_resolution(None), level.line)
     if width := test.number("THROUGHPUT_CONFID"):
         run.add_metric("throughput_ci_width", quantity(width.token, "%"), width.line)
-    if iterations := test.number("CONFIDENCE_ITERATION"):
+    if iterations := test.whole_number("CONFIDENCE_ITERATION"):
         run.add_metric("iterations", count(iterations.token), iterations.line)
     if requested := test.number("CONFIDENCE_INTERVAL"):
         test.requested_ci_width = quantity(requested.token, "%").value

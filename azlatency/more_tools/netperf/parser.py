@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import ClassVar
 
 from azlatency.logs.grammar.rules import DATA, KNOWN
 from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import Line
 from azlatency.more_tools.netperf.columns import find_tables
 from azlatency.more_tools.netperf.run import Value
 from azlatency.more_tools.netperf.text import BANNER, BANNER_HEAD, RATE, SECONDS, NetperfText
+
+_FIRST_ROW = re.compile(rf"(?:\d{{1,10}}\s+){{3,4}}{SECONDS}\s+{RATE}")
+
+
+def separate_rows(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Yield the parts of a log that begin with a row of ``-P 0`` below another: nothing else separates the tests."""
+    starts = [at for at, line in enumerate(lines) if _FIRST_ROW.fullmatch(line.text.strip())]
+    for start, stop in pairwise([0, *starts[1:], len(lines)]):
+        yield lines[start:stop]
 
 
 class NetperfParser(Parser):
     """Reads netperf; see `azlatency.more_tools.netperf`."""
 
     tool = "netperf"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
     commands = ("netperf",)
     options: ClassVar = {
         "send-size": ("-m",),
@@ -71,7 +86,11 @@ class NetperfParser(Parser):
             for name, token in table.values.items():
                 reader.test.values.setdefault(name, Value(token, row.number))
             start = table.row + 1
-        reader.feed(log.lines[start:], accounting)
+        for lines in separate_rows(log.lines[start:]):
+            if reader.ended:
+                reader.finish(lines[0].number - 1)
+                reader = NetperfText(log, recorder)
+            reader.feed(lines, accounting)
         reader.finish(log.last_line)
 
 

@@ -99,6 +99,15 @@ class NetperfRun:
             return None
         return value
 
+    def whole_number(self, name: str) -> Value | None:
+        """Return a count or a size of the omni output; None if it is absent, not measured or (event) damaged."""
+        value = self.number(name)
+        if value is not None and not value.token.isdigit():
+            text = f"{name} is {value.token!r}, which is no whole number; it is left out"
+            self.run.add_event("malformed", "error", text, value.line)
+            return None
+        return value
+
     def record_elapsed(self, token: str, line: int) -> None:
         """Record the elapsed time (s); the first one printed is used."""
         if self.duration is None:

@@ -151,9 +151,13 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
         rows.skipped = rows.last
     totals = [_Total() for _ in _STREAMS]
     longest = again = 0
+    begun: int | None = None
     sizes: set[int] = set()
     for line, time, _, stream, size, ending in rows:
-        longest, again = max(longest, time), again or line * (longest - time > max(_DISORDER_MS, longest / 2))
+        begun = time if begun is None else begun
+        # The times of averages, which have no size, rise: the first one comes back only in another log.
+        restarts = longest - time > max(_DISORDER_MS, longest / 2) or (not size and time <= begun < longest)
+        longest, again = max(longest, time), again or line * restarts
         total = totals[stream]
         total.rows, total.size, total.line = total.rows + 1, total.size + size, total.line or line
         if len(sizes) <= _SEVERAL:

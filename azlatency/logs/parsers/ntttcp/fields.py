@@ -8,7 +8,8 @@ from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, co
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 
-_NUMBER = re.compile(r"-?[\d.]{1,30}")
+_NUMBER = re.compile(r"-?\d{1,25}(?:\.\d{0,25})?")
+_DAMAGED = re.compile(r"-?[\d.]{1,30}")
 
 # Metric, unit (None for a count) and scope by name.
 _NAMES: dict[str, tuple[str, str | None, str]] = {
@@ -49,6 +50,9 @@ class ReportFields:
         """Read one number; return whether it is stored."""
         token = token.strip()
         if not _NUMBER.fullmatch(token):
+            if _DAMAGED.fullmatch(token):
+                text = f"{name} is {token!r}, which is no number; it is left out"
+                self.result.run.add_event("malformed", "error", text, line)
             return self._take_flag(name, token)
         if name == "throughput":
             self.rates[metric or ""] = (token, line)
