@@ -188,6 +188,9 @@ class _Qperf(RuleReader):
             return
         row = self.run.row
         self._begin_run(line)
+        if len({planned.test for planned in self.plan}) > 1:
+            text = "the value has no heading, and the command asks for several tests: which of them it is, is unknown"
+            contradict(self.run, "heading_missing", text, line.number)
         self.run.set(**{name: row.get(name) for name in ("test", "protocol", "printed_as", "closed_loop")})
 
     def _begin_run(self, line: Line, *, is_block: bool = False) -> None:

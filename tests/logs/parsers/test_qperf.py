@@ -256,3 +256,12 @@ def test_sizes_of_a_cut_sweep_are_missing(tmp_path: Path) -> None:
     assert logs.runs["message_bytes"].isna().all()
     (event,) = logs.events[logs.events["code"] == "sizes_unknown"].itertuples()
     assert (event.severity, "asks for 14 tests" in event.text, event.line) == ("warning", True, 2)
+
+
+def test_a_value_without_its_heading_is_no_result_of_the_test_above(read) -> None:
+    text = "$ qperf peer rc_lat rc_rdma_read_lat\nrc_lat:\n    latency  =  12.2 us\n    latency  =  21.4 us\n"
+    log = read(text)
+    assert [run["status"] for run in log.runs] == ["complete", "failed"]
+    assert log.codes("error") == ["heading_missing"]
+    one = read(text.replace(" rc_rdma_read_lat", ""))
+    assert [run["status"] for run in one.runs] == ["complete", "complete"], "repetitions of one test"
