@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -383,12 +383,13 @@ def _end_of(text: str | FileText) -> str:
 
 
 def _add_unknown_lines(recorder: Recorder) -> None:
-    """Add an event for each unknown line, with the text of its last piece and the run that contains it."""
+    """Add an event for each stretch of unknown lines, with the text of the first one and the run that contains it."""
     find = partial(recorder.accounting.find, UNKNOWN)
     if not find(0):
         return
     runs = iter(sorted(recorder.rows["runs"], key=itemgetter("first_line")))
     following, begun = next(runs, None), list[Row]()
+    stretch: _Stretch | None = None
     for count, (number, text) in enumerate(recorder.source.find_texts(find)):
         if count == _MOST_UNKNOWN:
             what = f"from here on, unknown lines are only counted: there are more than {_MOST_UNKNOWN:,}"
@@ -398,9 +399,30 @@ def _add_unknown_lines(recorder: Recorder) -> None:
             _not_above(following["first_line"], begun).append(following)
             following = next(runs, None)
         _not_above(number, begun)
-        shown = text.strip()[:120]
         run_id = begun[-1]["run_id"] if begun else None
-        recorder.add_event("unknown_line", "warning", f"no rule matches {shown!r}", number, run_id)
+        if stretch is not None and (stretch.last + 1, stretch.run_id) == (number, run_id):
+            stretch.last = number
+            continue
+        _add_stretch(recorder, stretch)
+        stretch = _Stretch(number, number, text.strip()[:120], run_id)
+    _add_stretch(recorder, stretch)
+
+
+@dataclass
+class _Stretch:
+    """Unknown lines that follow each other within one run."""
+
+    first: int
+    last: int
+    text: str
+    run_id: str | None
+
+
+def _add_stretch(recorder: Recorder, stretch: _Stretch | None) -> None:
+    if stretch is not None:
+        more = f"; nor any of the lines to {stretch.last}" if stretch.last > stretch.first else ""
+        text = f"no rule matches {stretch.text!r}{more}"
+        recorder.add_event("unknown_line", "warning", text, stretch.first, stretch.run_id)
 
 
 def _not_above(line: int, runs: list[Row]) -> list[Row]:

@@ -13,7 +13,8 @@ from helpers.logs import event_codes, metric_values
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.logs.parse import LogError, parse
+from azlatency.logs.parse import LogError, parse, parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 SENDER = ROOT / "data" / "raw" / "canadacentral-proximity-placement" / "sender.log"
 
@@ -67,3 +68,16 @@ def test_files_with_the_same_bytes_are_one_run(tmp_path: Path, raw: Path) -> Non
         assert (len(logs.sources), len(logs.runs), len(az.latency(logs))) == (1, 1, 1)
         texts = logs.events.loc[logs.events["code"] == "identical_file", "text"]
         assert sorted(text.rpartition("/")[2] for text in texts) == ["a.log; counts once"] * 3
+
+
+def test_unknown_lines_that_follow_each_other_are_one_event() -> None:
+    ping = "PING 10.0.0.4 (10.0.0.4) 56(84) bytes of data.\n64 bytes from 10.0.0.4: icmp_seq=1 ttl=64 time=0.638 ms\n"
+    end = "--- 10.0.0.4 ping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, time 0ms\n"
+    times = "rtt min/avg/max/mdev = 0.638/0.638/0.638/0.000 ms\n"
+    log = parse_source(
+        source_from_bytes((ping + "?? one\n?? two\n?? three\n" + end + "?? four\n" + times).encode(), "a.log")
+    )
+    events = [event for event in log.rows["events"] if event["code"] == "unknown_line"]
+    assert [event["line"] for event in events] == [3, 8]
+    assert events[0]["text"] == "no rule matches '?? one'; nor any of the lines to 5"
+    assert log.rows["sources"][0]["lines_unknown"] == 4

@@ -41,7 +41,8 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     runs = run_table(study)
     tools = ", ".join(sorted(set(study.runs["tool"])))
     paths, unread = runs["path"].nunique(), study.events[study.events["code"] == "unknown_line"]
-    lines = f"**{count_of(len(unread), 'line')}** not recognised" if len(unread) else "every line recognised"
+    unknown = int(study.sources["lines_unknown"].sum())
+    lines = f"**{count_of(unknown, 'line')}** not recognised" if unknown else "every line recognised"
     findings = [answer(f"**{count_of(len(runs), 'run')}** of {tools} over {count_of(paths, 'path')}; {lines}.")]
     findings += _printed_quantities(printed)
     if len(unread):
