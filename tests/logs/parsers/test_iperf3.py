@@ -669,3 +669,12 @@ def test_totals_of_many_repeats_are_read_in_linear_time() -> None:
 
     seconds(10)
     assert seconds(3000) < 9 * seconds(1000) + 0.3
+
+
+def test_totals_that_grep_left_over_are_a_run_for_each_test(read) -> None:
+    sender = "[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec    0             sender\n"
+    receiver = "[  5]   0.00-10.04  sec  1.10 GBytes   938 Mbits/sec                  receiver\n"
+    log = read("TCP test 1\n" + sender + receiver + "TCP test 2\n" + sender.replace("941", "943") + receiver)
+    assert [run["status"] for run in log.runs] == ["complete", "complete"]
+    assert [log.value("throughput", run, side="sender") for run in (0, 1)] == [941e6, 943e6]
+    assert "value_conflict" not in log.codes()

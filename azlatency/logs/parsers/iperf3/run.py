@@ -324,6 +324,12 @@ class Test:
         self.results_missing = self.results_missing or not self.server
         return True
 
+    def has_total_like(self, row: RateRow) -> bool:
+        """Whether only totals are left of the test and it has this one: ``grep sender`` separates nothing else."""
+        key = row.stream, row.role, row.side
+        only_totals = not self.intervals.streams and not self.connections
+        return only_totals and key in {(total.stream, total.role, total.side) for total in self.summary}
+
     def _write_total(self, row: RateRow, name: str | None, *, sizes: bool) -> None:
         """Write the metrics of one total; without ``sizes`` only those that the receiver counted."""
         run = self.run

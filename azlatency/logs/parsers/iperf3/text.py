@@ -239,6 +239,9 @@ class Iperf3Text(RuleReader):
             test.server_totals.append(row)
         else:
             row.side = row.side or test.local_side(row.role)
+            if test.has_total_like(row):
+                test = self._begin(line, server=None)
+                test.cut = line.number == self.unfinished
             test.summary.append(row)
 
     def _read_row(self, line: Line, match: re.Match[str]) -> RateRow:
