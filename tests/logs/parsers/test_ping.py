@@ -610,3 +610,8 @@ def test_lone_lines_of_summaries_are_runs_of_their_own(tmp_path: Path) -> None:
 def test_a_line_that_hping3_prints_as_well_is_no_log_of_ping(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("round-trip min/avg/max = 0.4/0.5/0.6 ms\n")
     assert not len(az.parse(tmp_path / "a.log").runs)
+
+
+def test_the_czech_summary_of_iputils_is_read(read) -> None:
+    log = read(HEADER + summary(3, 3).replace("rtt min/avg/max/mdev", "RTT min/prům/max/std.odch"))
+    assert log.value("rtt_max") == 400_000 and "unknown_line" not in log.codes()

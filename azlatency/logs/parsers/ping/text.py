@@ -267,7 +267,7 @@ class PingText(RuleReader):
         )
 
     @data(
-        rf"(?:rtt|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/(-?nan|{DECIMAL}))?"
+        rf"(?:rtt|RTT|round-trip) (\S.{{1,60}}?) = ({DECIMAL})/({DECIMAL})/({DECIMAL})(?:/(-?nan|{DECIMAL}))?"
         rf" ?{MILLISECONDS}(?:, {{0,2}}\D{{1,20}} \d{{1,6}})?"
         rf"(, {{0,2}}ipg/ ?\S{{1,20}} {DECIMAL}/{DECIMAL} ?{MILLISECONDS})?",
         hint="/",
@@ -278,7 +278,7 @@ class PingText(RuleReader):
             self._open_next(line)
         run = self.run
         self.ping.has_times = True
-        self.ping.old_mdev = match[0].startswith("rtt")
+        self.ping.old_mdev = match[0][:3].lower() == "rtt"
         if match[6]:
             run.set(closed_loop=True)
         if match[5] is not None:
