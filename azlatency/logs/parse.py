@@ -288,7 +288,9 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
     lost = () if is_read_whole else find_lost_lines(source, recorder.accounting, segments)
+    near: dict[str, int] = {}
     for line, owner in islice(lost, _MOST_UNKNOWN):
+        near.setdefault(owner, line.number)
         text = (
             f"{line.text.strip()[:120]!r} looks like a result of {owner}, but stands outside a log; copy the whole log"
         )
@@ -303,6 +305,9 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
         _add_unknown_lines(recorder)
     if not recorder.rows["runs"] and not segments.conflicts and not refused:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
+        if near:
+            lines = ", ".join(f"line {line} is like a result of {owner}" for owner, line in near.items())
+            what = f"no log begins here: {lines}, but the lines that begin its log are missing"
         if segments.foreign:
             names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
             what = f"{what}, but output of {names}, which azlatency does not read"
