@@ -59,7 +59,7 @@ class Reports:
         self.report: Report | None = None
         self.previous_stamp: Stamp | None = None
         self.first = True
-        self.skips_boot = _skips_boot(log)
+        self.skips_boot = _has_flag(log, "y")
         self.interval = _interval(log)
         self.count = 0
         self.has_devices = False
@@ -71,7 +71,7 @@ class Reports:
         """Begin the output of another command, at a banner or a host."""
         self.close()
         self.host, self.first, self.previous_stamp, self.has_devices = host, True, None, False
-        self.skips_boot = _skips_boot(self.log)
+        self.skips_boot = _has_flag(self.log, "y")
 
     def open(self, line: int, stamp: Stamp | None) -> Report:
         """Open a report, as a run."""
@@ -135,7 +135,8 @@ class Reports:
         report, self.report = self.report, None
         if report is None:
             return
-        if cut and report.values and len(report.values) < self.devices:
+        # With -z a report lists only the devices that were active.
+        if cut and not _has_flag(self.log, "z") and 0 < len(report.values) < self.devices:
             report.open_header = report.open_header or report.run.row["last_line"]
         self.devices = len(report.values)
         for name, values in report.values.items():
@@ -211,9 +212,9 @@ def read_stamp(match: re.Match[str]) -> Stamp:
     return Stamp(date, 3600 * hours + 60 * minutes + seconds, moment)
 
 
-def _skips_boot(log: Log) -> bool:
-    """Whether the command omits the report since boot (``-y``, alone or among other letters)."""
-    return any(re.fullmatch(r"-[a-zA-Z]{0,20}y[a-zA-Z]{0,20}", word) is not None for word in log.arguments)
+def _has_flag(log: Log, letter: str) -> bool:
+    """Whether the command has a flag, alone or among other letters."""
+    return any(re.fullmatch(rf"-[a-zA-Z]{{0,20}}{letter}[a-zA-Z]{{0,20}}", word) for word in log.arguments)
 
 
 def _interval(log: Log) -> int | None:
