@@ -312,3 +312,12 @@ def test_banners_of_every_version(notes: str) -> None:
     assert tables.rows["runs"][0]["server"] == "10.0.0.2"
     assert metric_values(tables)["throughput"] == 9_386_990_000
     assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
+def test_rows_of_p_0_that_were_appended_are_runs_with_their_own_lines(read) -> None:
+    log = read("16384  131072 1        1       1.00     22748.43\n16384  131072\n" * 3)
+    assert [(run["status"], run["first_line"], run["last_line"]) for run in log.runs] == [
+        ("complete", 1, 2),
+        ("complete", 3, 4),
+        ("complete", 5, 6),
+    ]

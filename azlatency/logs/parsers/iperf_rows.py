@@ -178,9 +178,11 @@ class Gaps:
         if end_ns - start_ns < SHORT_TAIL * usual:
             text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
             run.add_event("tail_interval", "info", text, line)
-        if total is not None:
+        if total is not None and self.in_order:
+            self._gaps.append((total[0], self._start_ns, line))
             # Old versions of iperf 2 do not print the last interval.
-            self._gaps += [(total[0], self._start_ns, line), (end_ns + int(usual), total[1], line)]
+            if total[1] - end_ns > (1 + SHORT_TAIL) * usual:
+                self._gaps.append((end_ns, total[1], line))
         for begin_ns, stop_ns, line in self._gaps:
             if stop_ns - begin_ns > SHORT_TAIL * usual:
                 text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import ClassVar
@@ -13,7 +14,6 @@ from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
-from azlatency.logs.source.lines import Line
 from azlatency.more_tools.netperf.columns import find_tables
 from azlatency.more_tools.netperf.run import Value
 from azlatency.more_tools.netperf.text import BANNER, BANNER_HEAD, RATE, SECONDS, NetperfText
@@ -21,11 +21,11 @@ from azlatency.more_tools.netperf.text import BANNER, BANNER_HEAD, RATE, SECONDS
 _FIRST_ROW = re.compile(rf"(?:\d{{1,10}}\s+){{3,4}}{SECONDS}\s+{RATE}")
 
 
-def separate_rows(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def _separate_rows(log: Log) -> Iterator[Log]:
     """Yield the parts of a log that begin with a row of ``-P 0`` below another: nothing else separates the tests."""
-    starts = [at for at, line in enumerate(lines) if _FIRST_ROW.fullmatch(line.text.strip())]
-    for start, stop in pairwise([0, *starts[1:], len(lines)]):
-        yield lines[start:stop]
+    starts = [at for at, line in enumerate(log.lines) if _FIRST_ROW.fullmatch(line.text.strip())]
+    for start, stop in pairwise([0, *starts[1:], len(log.lines)]):
+        yield replace(log, lines=log.lines[start:stop])
 
 
 class NetperfParser(Parser):
@@ -72,7 +72,12 @@ class NetperfParser(Parser):
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log; its tables of ``-O`` are found first, because they need several lines."""
+        """Read one log; each row of ``-P 0`` below another begins a run."""
+        for part in _separate_rows(log):
+            self._read(part, recorder)
+
+    def _read(self, log: Log, recorder: Recorder) -> None:
+        """Read one run; its tables of ``-O`` are found first, because they need several lines."""
         reader, accounting = NetperfText(log, recorder), recorder.accounting
         start = 0
         for table in find_tables(log.lines):
@@ -86,11 +91,7 @@ class NetperfParser(Parser):
             for name, token in table.values.items():
                 reader.test.values.setdefault(name, Value(token, row.number))
             start = table.row + 1
-        for lines in separate_rows(log.lines[start:]):
-            if reader.ended:
-                reader.finish(lines[0].number - 1)
-                reader = NetperfText(log, recorder)
-            reader.feed(lines, accounting)
+        reader.feed(log.lines[start:], accounting)
         reader.finish(log.last_line)
 
 

@@ -256,3 +256,16 @@ def test_an_odd_report_does_not_change_the_others(edit: str) -> None:
     read = parse_source(source_from_bytes(json.dumps(document).encode(), "a.json"))
     assert "parser_failed" not in {event["code"] for event in read.records("events")}
     assert len(read.rows["runs"]) == len(host["statistics"]) - (edit == "nothing")
+
+
+def test_fewer_devices_show_a_cut_only_within_one_command() -> None:
+    header = "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
+    rows = {name: f"{name}              1.00     10.00     0.00     100     0\n" for name in ("sda", "sdb")}
+    both, one = header + rows["sda"] + rows["sdb"], header + rows["sda"]
+
+    def statuses(text: str) -> list[str]:
+        return [run["status"] for run in read_log(text).records("runs")]
+
+    assert statuses(f"{BANNER}\n{both}\n{one}") == ["complete", "truncated"]
+    assert statuses(f"{BANNER}\n{both}\n{one}\n") == ["complete", "complete"], "a blank line ends a report"
+    assert statuses(f"{BANNER}\n{both}\n{BANNER}\n{one}") == ["complete", "complete"], "another command"

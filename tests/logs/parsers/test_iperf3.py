@@ -678,3 +678,10 @@ def test_totals_that_grep_left_over_are_a_run_for_each_test(read) -> None:
     assert [run["status"] for run in log.runs] == ["complete", "complete"]
     assert [log.value("throughput", run, side="sender") for run in (0, 1)] == [941e6, 943e6]
     assert "value_conflict" not in log.codes()
+
+
+def test_a_total_that_is_cut_does_not_cut_the_test_above(read) -> None:
+    sender = "[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec    0             sender\n"
+    receiver = "[  5]   0.00-10.04  sec  1.10 GBytes   938 Mbits/sec                  receiver\n"
+    log = read(sender + receiver + sender.rstrip("\n"))
+    assert [run["status"] for run in log.runs] == ["complete", "truncated"]

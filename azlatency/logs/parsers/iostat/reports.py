@@ -62,15 +62,13 @@ class Reports:
         self.skips_boot = _has_flag(log, "y")
         self.interval = _interval(log)
         self.count = 0
-        self.has_devices = False
-        """Whether a report of this command lists devices."""
         self.devices = 0
-        """How many devices the report before lists."""
+        """How many devices the last report of this command that has any lists."""
 
     def begin_invocation(self, host: str | None) -> None:
         """Begin the output of another command, at a banner or a host."""
         self.close()
-        self.host, self.first, self.previous_stamp, self.has_devices = host, True, None, False
+        self.host, self.first, self.previous_stamp, self.devices = host, True, None, 0
         self.skips_boot = _has_flag(self.log, "y")
 
     def open(self, line: int, stamp: Stamp | None) -> Report:
@@ -138,16 +136,15 @@ class Reports:
         # With -z a report lists only the devices that were active.
         if cut and not _has_flag(self.log, "z") and 0 < len(report.values) < self.devices:
             report.open_header = report.open_header or report.run.row["last_line"]
-        self.devices = len(report.values)
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run
         _check_cpu(report)
         # The last column of -x is the utilisation; --pretty spreads the columns over several tables.
         lacks_table = any("r/s" in values and not {"%util", "util"} & set(values) for values in report.values.values())
-        if lacks_table or (report.cpu and not report.values and self.has_devices):
+        if lacks_table or (report.cpu and not report.values and self.devices):
             report.open_header = report.open_header or run.row["last_line"]
-        self.has_devices |= bool(report.values)
+        self.devices = len(report.values) or self.devices
         if report.open_header:
             run.set(status="truncated")
             text = "the report ends before its devices; the rows above this line are kept"

@@ -326,9 +326,10 @@ class Test:
 
     def has_total_like(self, row: RateRow) -> bool:
         """Whether only totals are left of the test and it has this one: ``grep sender`` separates nothing else."""
+        if self.intervals.streams or self.connections:
+            return False
         key = row.stream, row.role, row.side
-        only_totals = not self.intervals.streams and not self.connections
-        return only_totals and key in {(total.stream, total.role, total.side) for total in self.summary}
+        return any(key == (total.stream, total.role, total.side) for total in self.summary)
 
     def _write_total(self, row: RateRow, name: str | None, *, sizes: bool) -> None:
         """Write the metrics of one total; without ``sizes`` only those that the receiver counted."""

@@ -220,8 +220,6 @@ class Iperf3Text(RuleReader):
             test.run.add_event("unfinished_line", "info", text, line.number)
             test.cut = self.in_summary
             return
-        # Below a total without a line feed there may be those of other streams.
-        test.cut = line.number == self.unfinished and not test.connections
         # Up to 3.1 the summary row of UDP has no label.
         unlabelled = self.in_summary and label is None and match["jitter"] is not None
         total = label in ("sender", "receiver") or unlabelled
@@ -241,8 +239,9 @@ class Iperf3Text(RuleReader):
             row.side = row.side or test.local_side(row.role)
             if test.has_total_like(row):
                 test = self._begin(line, server=None)
-                test.cut = line.number == self.unfinished
             test.summary.append(row)
+        # Below a total without a line feed there may be those of other streams.
+        test.cut = line.number == self.unfinished and not test.connections
 
     def _read_row(self, line: Line, match: re.Match[str]) -> RateRow:
         stream, role, start, end, size, size_unit, rate, rate_unit, *_, label = match.groups()

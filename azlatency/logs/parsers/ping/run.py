@@ -134,7 +134,7 @@ class PingRun:
                 continue  # Windows prints "<1ms"
             beyond = sign * (extreme - printed)
             if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
-                self._report_mismatch(name, printed, len(samples.rtt), extreme, number)
+                self._report_mismatch(name, printed, replies, extreme, number)
         if whole and not self.windows and "clock_step" not in run.codes:
             self._check_mean_and_deviation(n, number)
 

@@ -55,16 +55,18 @@ def record_counts(
     ``percent`` is the printed loss.
     """
     sent = int(sent_token)
-    # Windows prints the loss; it counts an "unreachable" as a reply, which ``received`` corrects.
-    lost = sent - int(received_token) if lost_token is None else int(lost_token)
-    received, lost = (int(received_token), lost) if received is None else (received, sent - received)
+    # Windows counts an "unreachable" as a reply, which ``received`` corrects; its own count of losses is then too low.
+    is_corrected = received is not None
+    received = int(received_token) if received is None else received
+    lost = sent - received
     run.add_metric("sent", count(sent_token), line)
     run.add_metric("received", count(received_token)._replace(value=float(received)), line)
     if lost < 0:
         text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"
         run.add_event("more_received_than_sent", "warning", text, line)
         return
-    run.add_metric("lost", Quantity(float(lost), "count", lost_token, None), line)
+    printed_lost = lost if lost_token is None or is_corrected else int(lost_token)
+    run.add_metric("lost", Quantity(float(printed_lost), "count", lost_token, None), line)
     if not sent:
         return
     loss = lost / sent
