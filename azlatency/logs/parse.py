@@ -306,7 +306,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     if not recorder.rows["runs"] and not segments.conflicts and not refused:
         what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
         if near:
-            lines = ", ".join(f"line {line} is like a result of {owner}" for owner, line in near.items())
+            lines = ", ".join(f"line {line} looks like a result of {owner}" for owner, line in near.items())
             what = f"no log begins here: {lines}, but the lines that begin its log are missing"
         if segments.foreign:
             names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
@@ -425,7 +425,7 @@ class _Stretch:
 
 def _add_stretch(recorder: Recorder, stretch: _Stretch | None) -> None:
     if stretch is not None:
-        more = f"; nor any of the lines to {stretch.last}" if stretch.last > stretch.first else ""
+        more = f" and the lines up to {stretch.last}" if stretch.last > stretch.first else ""
         text = f"no rule matches {stretch.text!r}{more}"
         recorder.add_event("unknown_line", "warning", text, stretch.first, stretch.run_id)
 

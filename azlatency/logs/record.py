@@ -227,10 +227,6 @@ class Run:
         """Return the row of a metric added before, or None."""
         return self._metrics.get((name, side, stream))
 
-    def rows_of(self, names: Sequence[str], stream: str | None = None, side: str | None = None) -> list[Row | None]:
-        """Return the rows of several metrics added before; None for each that was not."""
-        return [self._metrics.get((name, side, stream)) for name in names]
-
     def metric_rows(self) -> Iterable[Row]:
         """Return the rows of the metrics added before, for every side and stream."""
         return self._metrics.values()

@@ -79,7 +79,7 @@ def test_unknown_lines_that_follow_each_other_are_one_event() -> None:
     )
     events = [event for event in log.rows["events"] if event["code"] == "unknown_line"]
     assert [event["line"] for event in events] == [3, 8]
-    assert events[0]["text"] == "no rule matches '?? one'; nor any of the lines to 5"
+    assert events[0]["text"] == "no rule matches '?? one' and the lines up to 5"
     assert log.rows["sources"][0]["lines_unknown"] == 4
 
 
@@ -88,4 +88,4 @@ def test_a_file_without_a_log_names_the_tools_that_are_near() -> None:
     text = "$ qperf 10.0.0.5 tcp_lat\ntcp_lat\n    latency  =  51.5 us\n"
     events = parse_source(source_from_bytes(text.encode(), "a.log")).rows["events"]
     told = next(event["text"] for event in events if event["code"] == "not_recognised")
-    assert told.startswith("no log begins here: line 3 is like a result of qperf, but")
+    assert told.startswith("no log begins here: line 3 looks like a result of qperf, but")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -110,24 +109,19 @@ def check_numbers(run: Run, *prefixes: str, stream: str | None = None) -> None:
                 _check_order(run, metric, place)
 
 
-@cache
-def _spread_of(prefix: str) -> tuple[str, ...]:
-    return tuple(f"{prefix}_{ending}" for ending in ("min", "mean", "max", "sd"))
-
-
 def _check_order(run: Run, prefix: str, stream: str | None) -> None:
     """Check that quantiles increase with q, from the minimum to the maximum."""
     rows = run.quantile_rows(prefix, stream)
     if not rows:
         return
     rows.sort(key=itemgetter("q"))
-    low, _, high, _ = run.rows_of(_spread_of(prefix), stream)
+    low, high = (run.row_of(f"{prefix}_{ending}", stream=stream) for ending in ("min", "max"))
     values = [_value(row) for row in (low, *rows, high) if row]
     if values == sorted(values):
         return
     last = low
     for row in [*rows, *([high] if high is not None else [])]:
-        if last is not None and _exceeds(last, row):
+        if last is not None and exceeds(last, row):
             text = f"{_label(row)} {_shown(row)} is less than {_label(last)} {_shown(last)}"
             run.add_event("not_monotone", "error", text, row["line"])
         last = row
@@ -141,7 +135,7 @@ def _check_duration(run: Run) -> None:
     n, mean = run.value("observations"), run.row_of("rtt_mean")
     if not n or mean is None:
         return
-    if n * (mean["value"] - _slack(mean)) > _CLOSED_LOOP_SLACK * duration + _TICK_NS:
+    if n * (mean["value"] - slack(mean)) > _CLOSED_LOOP_SLACK * duration + _TICK_NS:
         text = f"{n:.0f} consecutive round trips of {_shown(mean)} take longer than {duration / 1e9:g} s"
         run.add_event("impossible_duration", "error", text, mean["line"])
 
@@ -150,13 +144,13 @@ def _value(row: Row) -> float:
     return row["value_ns"] if "value_ns" in row else row["value"]
 
 
-def _exceeds(row: Row, limit: Row) -> bool:
+def exceeds(row: Row, limit: Row) -> bool:
     """Return whether a number is greater than another by more than the rounding of both explains."""
     value, bound = _value(row), _value(limit)
-    return value > bound and value > bound + _slack(row, limit)
+    return value > bound and value > bound + slack(row, limit)
 
 
-def _slack(*rows: Row) -> float:
+def slack(*rows: Row) -> float:
     """Return the difference that the rounding of the printed numbers explains."""
     halves = [row.get("resolution_ns") or row.get("resolution") or 0.0 for row in rows]
     return 1.001 * sum(halves) + 1e-9 * max(abs(_value(row)) for row in rows)

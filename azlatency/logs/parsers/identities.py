@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from azlatency.logs.parsers.common import exceeds, slack
 from azlatency.logs.record import Recorder, Row
 
 _Place = tuple[str | None, str | None]
@@ -71,19 +72,19 @@ class Spread:
             for prefix in dict.fromkeys(name.rpartition("_")[0] for name in rows if name.endswith(("_min", "_max"))):
                 low, mean, high, deviation = (rows.get(f"{prefix}_{name}") for name in ("min", "mean", "max", "sd"))
                 if low is not None and high is not None:
-                    if _exceeds(low, high):
+                    if exceeds(low, high):
                         text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
                         yield Contradiction("not_monotone", text, high["line"])
                         continue
                     mean = mean or rows.get(prefix)
                     count = max(n["value"] if n else 2, 2)
                     most = (high["value"] - low["value"]) / 2 * math.sqrt(count / (count - 1))
-                    if deviation is not None and deviation["value"] > most + 2 * _slack(low, high, deviation):
+                    if deviation is not None and deviation["value"] > most + 2 * slack(low, high, deviation):
                         between = f"{low['printed']} and {high['printed']}"
                         text = f"a deviation of {deviation['printed']} is impossible between {between}"
                         yield Contradiction("impossible_spread", text, deviation["line"])
                 if mean is not None and (
-                    (low is not None and _exceeds(low, mean)) or (high is not None and _exceeds(mean, high))
+                    (low is not None and exceeds(low, mean)) or (high is not None and exceeds(mean, high))
                 ):
                     ends = " to ".join(row["printed"] or "?" for row in (low, high) if row is not None)
                     text = f"the mean {mean['printed']} of {prefix} is not in its range, {ends}"
@@ -103,7 +104,7 @@ class AtMost:
             if side in ("local", "remote") or not {self.part, self.whole} <= rows.keys():
                 continue  # each end of a ping-pong counts its own messages: one more or less
             part, whole = rows[self.part], rows[self.whole]
-            if _exceeds(part, whole):
+            if exceeds(part, whole):
                 text = f"{self.part} {part['value']:.0f} exceeds {self.whole} {whole['value']:.0f}"
                 yield Contradiction("count_mismatch", text, part["line"])
 
@@ -143,7 +144,7 @@ class SumOfStreams:
                 continue
             expected = sum(row["value"] for row in streams)
             difference = total["value"] - expected
-            if abs(difference) <= _OWN_TIMES * expected + _slack(total, *streams):
+            if abs(difference) <= _OWN_TIMES * expected + slack(total, *streams):
                 continue
             shown = f"{total['value']:.6g}, the streams add up to {expected:.6g} {total['unit']}"
             text = f"the total {self.metric} is {shown}"
@@ -181,21 +182,11 @@ def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identit
     intervals: dict[str, list[Row]] = defaultdict(list)
     for row in recorder.rows["intervals"]:
         intervals[row["run_id"]].append(row)
-    told = {(event["run_id"], event["code"]) for event in recorder.rows["events"]}
+    told = {(event["run_id"], event["code"], event["severity"]) for event in recorder.rows["events"]}
     for run in recorder.rows["runs"]:
         run_id = run["run_id"]
         numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()))
         for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
             for code, text, line, severity in identity.check(numbers):
-                if (run_id, code) not in told:
+                if (run_id, code, severity) not in told:
                     recorder.add_event(code, severity, text, line, run_id)
-
-
-def _exceeds(row: Row, limit: Row) -> bool:
-    """Return whether a number is greater than another by more than the rounding of both explains."""
-    return row["value"] > limit["value"] and row["value"] > limit["value"] + _slack(row, limit)
-
-
-def _slack(*rows: Row) -> float:
-    """Return the difference that the rounding of the printed numbers explains."""
-    return 1.001 * sum(row["resolution"] or 0.0 for row in rows) + 1e-9 * max(abs(row["value"]) for row in rows)

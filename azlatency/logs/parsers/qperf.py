@@ -189,7 +189,7 @@ class _Qperf(RuleReader):
         row = self.run.row
         self._begin_run(line)
         if len({planned.test for planned in self.plan}) > 1:
-            text = "the value has no heading, and the command asks for several tests: which of them it is, is unknown"
+            text = "the value has no heading, and the command asks for several tests; copy the whole log"
             contradict(self.run, "heading_missing", text, line.number)
         self.run.set(**{name: row.get(name) for name in ("test", "protocol", "printed_as", "closed_loop")})
 

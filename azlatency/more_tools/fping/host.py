@@ -15,7 +15,7 @@ from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, utc
 from azlatency.logs.record import Run
-from azlatency.logs.source.large import least, linear
+from azlatency.logs.source.large import NULL, frequencies, least, linear
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,9 +130,9 @@ class Host:
     def _check_running_mean(self, printed: Quantity, line: int) -> None:
         """Compare the mean of the last line with the replies, which have three significant digits, if all are there."""
         replies = self.samples.count("ok")
-        if not replies or replies + self.samples.count("lost") != self.highest + 1:
+        if not replies or not replies + self.samples.count("lost") == len(self.samples) == self.highest + 1:
             return
-        mean = sum(rtt for _, rtt, status in self.samples.rows() if status == "ok" and rtt is not None) / replies
+        mean = sum(rtt * n for rtt, n in frequencies(self.samples.rtt).items() if rtt != NULL) / replies
         if abs(printed.value - mean) > _THREE_DIGITS * mean + (printed.resolution or 0.0):
             text = f"the last line prints an average of {printed.printed} ms; the replies give {mean / 1e6:.3g} ms"
             contradict(self.run, "summary_mismatch", text, line)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
-from azlatency.logs.parsers.common import check_numbers, end_run
+from azlatency.logs.parsers.common import end_run
 from azlatency.logs.record import Recorder, Run
 
 #: Columns with a time in ms, and the metric that each becomes.
@@ -131,9 +131,7 @@ class Report:
                 factor = _SCALED.get(title, 1)
                 time = time._replace(value=time.value / factor, resolution=half / factor)
                 run.add_metric(name, time, cell.line, stream=stream, scope=scope)
-        if stream is not None:
-            check_numbers(run, "rtt", stream=stream)
-        elif (received := run.row_of("received")) is not None and received["value"]:
+        if stream is None and (received := run.row_of("received")) is not None and received["value"]:
             run.add_metric("observations", Quantity(received["value"], "count", None, None), received["line"])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import azlatency as az
-from azlatency.logs.grammar.units import quantity
+from azlatency.logs.grammar.units import count, quantity
 from azlatency.logs.parsers import load_parsers
 from azlatency.logs.parsers.identities import EVERYWHERE, check_identities
 from azlatency.logs.record import Recorder
@@ -89,6 +89,16 @@ def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, s
         run.add_metric(name, quantity(token, "ms"), line)
     check_identities(recorder, {})
     assert {event["code"] for event in recorder.rows["events"]} == codes
+
+
+def test_a_warning_of_the_same_kind_does_not_hide_an_error() -> None:
+    recorder = Recorder(source_from_bytes(b"1\n2\n3\n", "a.log"))
+    run = recorder.start_run("ping", 1)
+    run.add_event("count_mismatch", "warning", "rows of the histogram are missing", 1)
+    for line, (name, token) in enumerate({"sent": "4", "received": "5"}.items(), start=1):
+        run.add_metric(name, count(token), line)
+    check_identities(recorder, {})
+    assert [event["severity"] for event in recorder.rows["events"]] == ["warning", "error"]
 
 
 def test_a_reply_that_is_missing_is_told(tmp_path: Path) -> None:

@@ -414,7 +414,7 @@ def test_only_the_first_unknown_lines_are_told(monkeypatch: pytest.MonkeyPatch) 
     log = HEADER + REPLY.format(1, "0.338") + "".join(f"line {n} of another program\n" for n in range(9))
     tables = plain(parse_source(source_from_bytes(log.encode(), "a.log")))
     told = [event["text"] for event in tables["events"] if event["code"] == "unknown_line"]
-    assert told == ["no rule matches 'line 0 of another program'; nor any of the lines to 5"]
+    assert told == ["no rule matches 'line 0 of another program' and the lines up to 5"]
     assert errors(tables)[-1][:2] == (6, "too_large")
     assert tables["sources"][0]["lines_unknown"] == 9
 

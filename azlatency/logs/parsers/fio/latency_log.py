@@ -155,9 +155,11 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
     sizes: set[int] = set()
     for line, time, _, stream, size, ending in rows:
         begun = time if begun is None else begun
-        # The times of averages, which have no size, rise: the first one comes back only in another log.
-        restarts = longest - time > max(_DISORDER_MS, longest / 2) or (not size and time <= begun < longest)
-        longest, again = max(longest, time), again or line * restarts
+        if time < longest and not again:
+            # The times of averages, which have no size, rise: the first one comes back only in another log.
+            falls = longest - time > max(_DISORDER_MS, longest / 2) or (not size and time <= begun < longest)
+            again = line if falls else 0
+        longest = max(longest, time)
         total = totals[stream]
         total.rows, total.size, total.line = total.rows + 1, total.size + size, total.line or line
         if len(sizes) <= _SEVERAL:

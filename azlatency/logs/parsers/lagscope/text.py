@@ -145,7 +145,8 @@ class LagscopeText(RuleReader):
     @data(r"Dumping .{1,300}", hint="Dumping ")
     @data(r"Percentile", hint="Percentile")
     @data(r"Interval\(usec\)", hint="Interval(usec)")
-    def file_name(self, line: Line, match: re.Match[str]) -> None:
+    def beginning(self, line: Line, match: re.Match[str]) -> None:
+        """Read a line that may lack its end: the name of a file, or the first of two column titles."""
         self.cut = line.number == self.unfinished
 
     @data(r"\.\.\.", hint="...", shape=r"(?:.*:)?")

@@ -20,7 +20,7 @@ _LONGEST = 4096
 
 def read_json(log: Log, recorder: Recorder) -> None:
     """Read a log of JSON lines; other lines are read as text."""
-    reader = _new_reader(log, recorder)
+    reader = PingText(log, recorder)
     for line in log.lines:
         # A duplicate is marked in front of its object; before "pipe" was mended, its comma was the last of the object.
         text = re.sub(r", ?\}$", "}", _DUPLICATE.sub("", line.text.strip(), count=1))
@@ -29,22 +29,15 @@ def read_json(log: Log, recorder: Recorder) -> None:
             members = json.loads(match[2]) if match else None
         except (ValueError, RecursionError):
             members = None
-        if isinstance(members, dict) and reader.ping.summary is not None:
-            reader.ping.finish(line.number - 1)
-            reader = _new_reader(log, recorder, line.number)
+        if isinstance(members, dict):
+            reader.begin_after_summary(line)
+            reader.run.set(dialect="iputils-json")
         if match is None or not isinstance(members, dict) or not _read_object(reader, line, members, match["stamp"]):
             reader.feed_line(line, recorder.accounting)
             continue
         recorder.accounting.mark(line.number, DATA)
         reader.ping.last_line = line.number
     reader.ping.finish(log.last_line)
-
-
-def _new_reader(log: Log, recorder: Recorder, first_line: int | None = None) -> PingText:
-    """Return the reader of the next run."""
-    reader = PingText(log, recorder)
-    reader.run.set(dialect="iputils-json", first_line=log.first_line if first_line is None else first_line)
-    return reader
 
 
 def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp: str | None) -> bool:

@@ -218,7 +218,7 @@ class PingText(RuleReader):
     @data(r"-{2,3} (\S.{0,300}?) -{2,4}", hint="--")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary."""
-        self._summary_begins(line)
+        self.begin_after_summary(line)
         name = _TITLE.fullmatch(match[1])
         if name and self.run.row.get("server") is None:
             self.run.set(server=name[1])
@@ -226,7 +226,7 @@ class PingText(RuleReader):
     @data(WINDOWS_STATISTICS, hint=":")
     def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary of Windows."""
-        self._summary_begins(line)
+        self.begin_after_summary(line)
         self.ping.windows = True
         host = next((group for group in match.groups() if group), None)
         if host and self.run.row.get("server") is None:
@@ -301,7 +301,7 @@ class PingText(RuleReader):
     )
     def windows_counts(self, line: Line, match: re.Match[str]) -> None:
         """Read the counts of Windows, which counts the answer of a router as a reply."""
-        self._summary_begins(line)
+        self.begin_after_summary(line)
         self.ping.summary = line
         self.ping.windows = True
         sent, received = int(match[1]), int(match[2])
@@ -420,7 +420,7 @@ class PingText(RuleReader):
             self._open_next(line)
         self.header_line = line
 
-    def _summary_begins(self, line: Line) -> None:
+    def begin_after_summary(self, line: Line) -> None:
         """Open another run at a second summary without a header in between."""
         if self.ping.summary is not None:
             self._open_next(line)
@@ -439,7 +439,7 @@ class PingText(RuleReader):
         percent: str | None,
         duration_ms: str | None,
     ) -> None:
-        self._summary_begins(line)
+        self.begin_after_summary(line)
         self.ping.summary = line
         if duration_ms is not None:
             self.run.set(duration_ns=nanoseconds(duration_ms, "ms"), dialect="iputils")
