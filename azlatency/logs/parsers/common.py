@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar.rules import UNKNOWN
+from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
 
@@ -154,6 +155,14 @@ def slack(*rows: Row) -> float:
     """Return the difference that the rounding of the printed numbers explains."""
     halves = [row.get("resolution_ns") or row.get("resolution") or 0.0 for row in rows]
     return 1.001 * sum(halves) + 1e-9 * max(abs(_value(row)) for row in rows)
+
+
+def rate_range(size: Quantity, time_ns: float, slack_ns: float) -> tuple[float, float]:
+    """Return the least and the greatest rate (bit/s) that a printed size and a time within its rounding allow."""
+    half = size.resolution or 0.0
+    low = 8e9 * max(size.value - half, 0.0) / (time_ns + slack_ns) if time_ns + slack_ns > 0 else 0.0
+    high = 8e9 * (size.value + half) / (time_ns - slack_ns) if time_ns - slack_ns > 0 else math.inf
+    return low, high
 
 
 def _label(row: Row) -> str:

@@ -129,6 +129,29 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class WholeCount:
+    """A fraction is an integer divided by a count of the same side and stream: 1 % of 5 probes cannot be lost.
+
+    mtr divides by the probes without the one that is still on its way (net.c, net_loss), so the count may be one less.
+    """
+
+    fraction: str
+    whole: str
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every fraction that no integer gives."""
+        for rows in numbers.places.values():
+            if not {self.fraction, self.whole} <= rows.keys():
+                continue
+            fraction, whole = rows[self.fraction], rows[self.whole]
+            parts = [fraction["value"] * (whole["value"] - under_way) for under_way in (0, 1)]
+            # Tools round or truncate: up to one unit of the last digit, twice the half-width.
+            if all(abs(part - round(part)) > 2 * slack(fraction) * whole["value"] + 1e-6 for part in parts):
+                text = f"no count of {whole['value']:.0f} {self.whole} is a {self.fraction} of {fraction['printed']}"
+                yield Contradiction("count_mismatch", text, fraction["line"])
+
+
+@dataclass(frozen=True)
 class SumOfStreams:
     """The value of the run at a side is the sum of those of its streams."""
 
@@ -154,7 +177,7 @@ class SumOfStreams:
                 yield Contradiction("sum_mismatch", text, total["line"])
 
 
-Identity = NotNegative | Spread | AtMost | Sum | SumOfStreams
+Identity = NotNegative | Spread | AtMost | Sum | WholeCount | SumOfStreams
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
@@ -163,6 +186,8 @@ EVERYWHERE: tuple[Identity, ...] = (
     AtMost("valid_received", "valid_sent"),
     AtMost("lost", "sent"),
     AtMost("lost", "datagrams"),
+    WholeCount("loss", "sent"),
+    WholeCount("loss", "datagrams"),
 )
 
 

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar.units import Quantity, quantity
+from azlatency.logs.parsers.common import rate_range
 from azlatency.logs.record import Run
 
 SUM = "SUM"
@@ -57,11 +58,8 @@ class RowArithmetic:
         """Return the least and greatest rate that bytes and times allow, or None if the row has no bytes."""
         if self.bytes is None:
             return None
-        value, half, slack = self.bytes.value, self.bytes.resolution or 0.0, self.slack_ns
         length = self.length_ns if self.seconds_ns is None else self.seconds_ns
-        low = 8e9 * max(value - half, 0.0) / (length + slack) if length + slack > 0 else 0.0
-        high = 8e9 * (value + half) / (length - slack) if length - slack > 0 else float("inf")
-        return low, high
+        return rate_range(self.bytes, length, self.slack_ns)
 
     def agrees(self) -> bool:
         """Whether the printed rate can follow from the printed bytes and times."""

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line
+from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, rate_range
 from azlatency.logs.record import Recorder
 
 _START = (
@@ -284,14 +284,13 @@ class _Uperf(RuleReader):
     def _check_rate(self, name: str, row: _Moved) -> None:
         """Check that the rate is the bytes by the time, within the rounding of the three."""
         assert row.size is not None and row.rate is not None
-        seconds, half = row.time_ns / 1e9, 0.0051
-        low = (row.size.value - (row.size.resolution or 0.0)) * 8 / (seconds + half)
-        high = (row.size.value + (row.size.resolution or 0.0)) * 8 / (seconds - half)
+        low, high = rate_range(row.size, row.time_ns, 5.1e6)
         slack = row.rate.resolution or 0.0
         if not low - slack <= row.rate.value <= high + slack:
             size, rate = row.size, row.rate
-            text = f"{size.printed}{size.printed_unit or ''} in {seconds:g} s is not {rate.printed}{rate.printed_unit}"
-            contradict(self.run, "rate_mismatch", f"{name}: {text}", row.line)
+            moved = f"{size.printed}{size.printed_unit or ''} in {row.time_ns / 1e9:g} s"
+            text = f"{name}: {moved} is not {rate.printed}{rate.printed_unit}"
+            contradict(self.run, "rate_mismatch", text, row.line)
 
     @cached_property
     def _data_step(self) -> tuple[str, _Moved] | None:

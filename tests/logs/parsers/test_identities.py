@@ -45,6 +45,7 @@ def test_every_declared_identity_is_one() -> None:
     [
         ("iperf3/3.14-server-bidir-P2.log", "   0.00-1.00 ", "   5.00-1.00 ", "negative"),
         ("fio/3.16-randwrite-4k.txt", "bw (  KiB/s): min=", "bw (  KiB/s): min=999", "not_monotone"),
+        ("mtr/0.95-report.log", " 30.0% ", " 31.0% ", "count_mismatch"),
         ("mtr/0.95-all-fields.csv", ",0.00,0,5,5,0,1.98", ",0.00,0,4,5,0,1.98", "count_mismatch"),
         ("iperf2/2.1.8-tcp-P3-client.log", "[SUM] 0.0000-", "[SUM] 9.0000-", "negative"),
     ],
@@ -87,6 +88,25 @@ def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, s
     run = recorder.start_run("ping", 1)
     for line, (name, token) in enumerate(tokens.items(), start=1):
         run.add_metric(name, quantity(token, "ms"), line)
+    check_identities(recorder, {})
+    assert {event["code"] for event in recorder.rows["events"]} == codes
+
+
+@pytest.mark.parametrize(
+    ("loss", "sent", "codes"),
+    [
+        ("20.0", 5, set()),
+        ("25.0", 5, set()),
+        ("33", 3, set()),
+        ("36", 3, {"count_mismatch"}),
+        ("1.0", 5, {"count_mismatch"}),
+    ],
+)
+def test_a_loss_is_a_whole_number_of_probes(loss: str, sent: int, codes: set[str]) -> None:
+    recorder = Recorder(source_from_bytes(b"1\n2\n", "a.log"))
+    run = recorder.start_run("mtr", 1)
+    run.add_metric("loss", quantity(loss, "%"), 1)
+    run.add_metric("sent", count(str(sent)), 2)
     check_identities(recorder, {})
     assert {event["code"] for event in recorder.rows["events"]} == codes
 

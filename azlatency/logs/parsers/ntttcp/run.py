@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import end_run, rate_range
 from azlatency.logs.record import Recorder
 
 _OVERRUN = 1.05
@@ -122,10 +122,7 @@ class NtttcpRun:
         rate, size = self.get("throughput"), self.get("transferred")
         if rate is None or size is None or self.duration is None or not self.duration.value:
             return
-        slack = self.duration.resolution or 0.0
-        half = size.quantity.resolution or 0.0
-        low = 8e9 * (size.quantity.value - half) / (self.duration.value + slack)
-        high = 8e9 * (size.quantity.value + half) / max(self.duration.value - slack, 1.0)
+        low, high = rate_range(size.quantity, self.duration.value, self.duration.resolution or 0.0)
         # The tool divides by a more exact time than it prints: ratios of 0.9991 to 1.0004 were seen.
         margin = (rate.quantity.resolution or 0.0) + 2e-3 * rate.quantity.value
         if not low - margin <= rate.quantity.value <= high + margin:
