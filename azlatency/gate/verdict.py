@@ -38,7 +38,6 @@ from azlatency.stats.result import SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import run_table, with_network_paths
-from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -384,12 +383,9 @@ def frames_of_metric(after: Study, before: Study, metric: str) -> tuple[pd.DataF
     if metric == "throughput":
         return throughput(after, sender_only=True), throughput(before, sender_only=True), "throughput_bit_s"
     column = _column(metric)
-    frames = [latency(study) for study in (after, before)]
-    if (match := _PERCENTILE.fullmatch(metric)) is not None:
-        q = round(float(match[1]) / 100, 9)
-        for study, frame in zip((after, before), frames, strict=True):
-            frame[column] = _percentiles(study, frame, q)
-    return frames[0], frames[1], column
+    match = _PERCENTILE.fullmatch(metric)
+    percentiles = (float(match[1]),) if match else ()
+    return latency(after, percentiles=percentiles), latency(before, percentiles=percentiles), column
 
 
 def _column(metric: str) -> str | None:
@@ -399,19 +395,6 @@ def _column(metric: str) -> str | None:
     if _PERCENTILE.fullmatch(metric) is None:
         raise ValueError(unknown_name("metric", metric, [*columns, "p99"], f"choose from {METRICS}"))
     return f"{metric}_ns"
-
-
-def _percentiles(study: Study, runs: pd.DataFrame, q: float) -> pd.Series:
-    """Return a percentile of each run in ns, printed or from samples; missing if it is only the sample maximum."""
-    import numpy as np
-
-    table = study.quantiles
-    printed = table[(table["metric"] == "rtt") & ((table["q"] - q).abs() < 1e-9) & (table["resolved"].fillna(True))]
-    values = printed.drop_duplicates("run_id").set_index("run_id")["value_ns"].reindex(runs.index).astype("float64")
-    for run_id, samples in numbered_by_run(study, runs[values.isna()]).items():
-        if len(samples) * (1 - q) >= 1:
-            values[run_id] = order_statistic(np.sort(round_trips(samples)), q)
-    return values
 
 
 def _select(runs: pd.DataFrame, tool: str | None, path: str | None) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import ROUND_TRIP, document
@@ -34,7 +34,7 @@ _MOST_OUTSTANDING = 1.05
 _MILLISECOND = 10**6
 
 
-def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP, percentiles: Sequence[float] = ()) -> pd.DataFrame:
     """Return one row per run that measured round-trip times, or the times to open a connection.
 
     Parameters
@@ -44,6 +44,8 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
     quantity : {"round_trip", "connect"}
         What was measured. The time to open a connection (PsPing) is longer than a round trip, and is never pooled or
         compared with one.
+    percentiles : sequence of float
+        Further percentiles of each run, such as ``(99.9, 99.99)``: columns ``p99.9_ns`` and ``p99.9_ns_resolution``.
 
     Returns
     -------
@@ -67,7 +69,8 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
     transactions if only one was outstanding (netperf's classic tables); that one includes what the client does between
     two transactions and stalls. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
     probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
-    ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum.
+    ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum; likewise ``p99.9_ns`` for
+    fewer than 1,000.
 
     Examples
     --------
@@ -78,12 +81,26 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP) -> pd.DataFrame:
     Single node     qperf tcp_lat  33800.0
     Single node sockperf TCP 14 B  33582.0
     """
-    if quantity not in _COMPUTE:
-        raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_COMPUTE)}")
-    return document(once_per_study(study, _COMPUTE[quantity]), "runs", "run_table", "latency")
+    if quantity not in _METRICS:
+        raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_METRICS)}")
+    if wrong := [p for p in percentiles if not 0 < p < 100]:
+        raise ValueError(f"percentile {wrong[0]:g} is not between 0 and 100; write 99.9 for the 99.9th percentile")
+    runs = once_per_study(study, _computation(quantity, tuple(dict.fromkeys(percentiles))))
+    return document(runs, "runs", "run_table", "latency")
 
 
-def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:
+@cache
+def _computation(quantity: str, percentiles: tuple[float, ...]) -> Callable[[Study | Logs], pd.DataFrame]:
+    quantiles = {"median_ns": 0.5, "p99_ns": 0.99}
+    return partial(
+        _latency,
+        quantity=quantity,
+        quantiles=quantiles | {f"p{percentile:g}_ns": round(percentile / 100, 12) for percentile in percentiles},
+    )
+
+
+def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float]) -> pd.DataFrame:
+    """Return the runs; ``quantiles`` are the columns of quantiles, the median among them."""
     import pandas as pd
 
     prefix = _METRICS[quantity]
@@ -100,27 +117,23 @@ def _latency(study: Study | Logs, quantity: str) -> pd.DataFrame:
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
     if quantity == ROUND_TRIP:
         _fill_from_rates(metrics, runs)
-    quantiles = study.quantiles[study.quantiles["metric"] == prefix]
+    table = study.quantiles[study.quantiles["metric"] == prefix]
     # The 99th percentile of fewer than 100 probes has no probe beyond it.
-    resolved = quantiles[~(quantiles["beyond"] < 1 - 1e-9)]
-    for column, table, q in (("median_ns", quantiles, 0.5), ("p99_ns", resolved, 0.99)):
-        printed = table[table["q"] == q].drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
+    beyond = ~(table["beyond"] < 1 - 1e-9) & table["resolved"].fillna(True).astype(bool)
+    resolved = table[(table["q"] <= 0.5) | beyond]
+    for column, q in quantiles.items():
+        of_q = resolved[(resolved["q"] - q).abs() < 1e-9]
+        printed = of_q.drop_duplicates("run_id").set_index("run_id").reindex(runs.index)
         runs[column], runs[f"{column}_resolution"] = printed["value_ns"], STEP * printed["resolution_ns"]
     has_median = runs["median_ns"].notna()
     runs["median_from"] = pd.Series("printed", runs.index, dtype="str").where(has_median)
-    without_median = _fill_from_samples(study, runs, quantity)
-    _fill_from_classes(frequency_tables(study, prefix), runs)
+    without_median = _fill_from_samples(study, runs, quantity, quantiles)
+    _fill_from_classes(frequency_tables(study, prefix), runs, quantiles)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
     return refuse_mixed_names(
         runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
     )
-
-
-#: The function that computes the runs of each quantity.
-_COMPUTE: dict[str, Callable[[Study | Logs], pd.DataFrame]] = {
-    quantity: partial(_latency, quantity=quantity) for quantity in _METRICS
-}
 
 
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
@@ -138,16 +151,17 @@ def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
             runs.loc[run_id, ["mean_ns", "mean_ns_resolution", "mean_from"]] = [value, resolution, "rate"]
 
 
-def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame, quantity: str) -> set[str]:
+def _fill_from_samples(
+    study: Study | Logs, runs: pd.DataFrame, quantity: str, quantiles: Mapping[str, float]
+) -> set[str]:
     """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
     import numpy as np
 
-    without = {column: set(runs.index[runs[column].isna()]) for column in ("median_ns", "p99_ns")}
+    without = {column: set(runs.index[runs[column].isna()]) for column in quantiles}
     answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
-    found: dict[str, dict[str, object]] = {name: {} for name in ("n", "p99_ns", "median_ns", "median_from")}
-    without_quantile = runs["median_ns"].isna() | runs["p99_ns"].isna()
-    for run_id, samples in by_run(study, runs[without_quantile], quantity).items():
+    found: dict[str, dict[str, object]] = {name: {} for name in ("n", *quantiles, "median_from")}
+    for run_id, samples in by_run(study, runs[runs[list(quantiles)].isna().any(axis=1)], quantity).items():
         low, high = bounds(samples)
         replies = int(np.isfinite(low).sum())
         if run_id in without["median_ns"]:
@@ -156,14 +170,15 @@ def _fill_from_samples(study: Study | Logs, runs: pd.DataFrame, quantity: str) -
         if not replies:
             continue
         steps.add(str(runs.at[run_id, "tool"]), low)
-        if run_id in without["p99_ns"] and len(samples) >= 100:
-            least, most = (order_statistic(np.sort(end), 0.99) for end in (low, high))
-            found["p99_ns"][run_id] = least if least == most else math.nan
+        for column, q in quantiles.items():
+            if run_id in without[column] and column != "median_ns" and len(samples) * (1 - q) >= 1 - 1e-9:
+                least, most = (order_statistic(np.sort(end), q) for end in (low, high))
+                found[column][run_id] = least if least == most else math.nan
         if run_id in without["median_ns"]:
             answered.add(run_id)
             if not math.isnan(middle := median(samples)):
                 found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
-    for column in ("median_ns", "p99_ns"):
+    for column in quantiles:
         found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}
     for column, values in found.items():
         if values:
@@ -193,16 +208,17 @@ class _Steps:
         return float(step if tool in self._several or step % _MILLISECOND else _MILLISECOND)
 
 
-def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame) -> None:
-    """Complete the median and the 99th percentile by the middle of their classes in a frequency table."""
-    incomplete = runs[runs["median_ns"].isna() | runs["p99_ns"].isna()]
+def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame, quantiles: Mapping[str, float]) -> None:
+    """Complete the quantiles by the middle of their classes in a frequency table."""
+    incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
     for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
         ordered = table.sort_values("low_ns")
         totals = ordered["count"].cumsum()
         n = int(totals.iloc[-1])
-        for column, q in (("median_ns", 0.5), ("p99_ns", 0.99)):
+        for column, q in quantiles.items():
             row = ordered.iloc[int(totals.searchsorted(math.ceil(n * q - 1e-9)))] if n else None
-            if row is None or (q > 0.5 and n < 100) or math.isfinite(float(runs.at[run_id, column])):
+            unresolved = q > 0.5 and n * (1 - q) < 1 - 1e-9
+            if row is None or unresolved or math.isfinite(float(runs.at[run_id, column])):
                 continue
             if row[["low_ns", "high_ns"]].isna().any():
                 continue  # an open class has no middle

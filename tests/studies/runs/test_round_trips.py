@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +18,7 @@ from azlatency.studies.runs.samples import by_run, counted
 def test_an_open_class_has_no_middle() -> None:
     table = pd.DataFrame({"run_id": "r", "low_ns": [0.0, 10.0], "high_ns": [10.0, pd.NA], "count": [30, 90]})
     runs = pd.DataFrame({"median_ns": float("nan"), "p99_ns": float("nan"), "median_from": None}, index=["r"])
-    round_trips._fill_from_classes(table.convert_dtypes(), runs)
+    round_trips._fill_from_classes(table.convert_dtypes(), runs, {"median_ns": 0.5, "p99_ns": 0.99})
     assert runs.loc["r"].isna().all()
 
 
@@ -50,6 +51,20 @@ def test_a_median_from_samples_has_the_step_in_which_the_tool_prints_them(tmp_pa
     assert set(base["median_ns_resolution"]) == set(candidate["median_ns_resolution"]) == {1e6}
     result = az.compare(base["median_ns"], candidate["median_ns"], unit="ns", resolution=1e6)
     assert result.ratio.low is not None and result.ratio.low < 1.016 and result.verdict == "undetermined"
+
+
+def test_further_percentiles_are_columns_like_p99() -> None:
+    """The log prints "percentile 99.900 =  267.976", half a round trip; its p99.999 is the sample maximum."""
+    logs = az.parse(ROOT / "data" / "raw" / "emulated-zones" / "sockperf" / "az1a-az2a" / "pp_tcp_r1.txt")
+    (run,) = az.latency(logs, percentiles=(99.9, 99.999)).to_dict("records")
+    assert (run["p99.9_ns"], run["p99.9_ns_resolution"]) == (535_952, 2)
+    assert math.isnan(run["p99.999_ns"]) and "p99.9_ns" not in az.latency(logs)
+    with pytest.raises(ValueError, match=r"percentile 0 is not between 0 and 100; write 99\.9"):
+        az.latency(logs, percentiles=(0,))
+    study = az.load("emulated-cloud")  # ping prints no percentiles: they are those of its samples
+    runs = az.latency(study, percentiles=(90,))
+    samples = study.samples[study.samples["run_id"] == runs.index[0]]["rtt_ns"].sort_values().astype("float64")
+    assert runs["p90_ns"].iloc[0] == samples.iloc[math.ceil(0.9 * len(samples)) - 1]
 
 
 def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
