@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     "azlatency plan --host 1=vm-a@10.0.0.4 --host 2=vm-b@10.0.1.4 --tool sockperf --tool iperf3",
     "azlatency plan --hosts hosts.toml --tool ping --precision 2% --pilot mine --out measure.sh",
     "azlatency plan --hosts hosts.toml --tool qperf --rounds 8 --runner 'ssh azureuser@{address}'",
+    "azlatency plan --hosts hosts.toml --tool sockperf --base './deploy v1' --candidate './deploy v2' --every 60",
     "azlatency plan --hosts windows.toml --tool latte --tool ntttcp --out measure.ps1",
 )
 def plan(
@@ -60,6 +61,17 @@ def plan(
             help="Command that runs a script on a host. {name}, {address} and {zone} are replaced; 'sh -s' is appended."
         ),
     ] = "ssh -o BatchMode=yes {name}",
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="Command that switches to the base, run on this machine; every round then measures base and candidate "
+            "in random order."
+        ),
+    ] = None,
+    candidate: Annotated[str | None, typer.Option(help="Command that switches to the candidate.")] = None,
+    every: Annotated[
+        int, typer.Option(min=0, max=10_080, help="Minutes from the beginning of a round to that of the next.")
+    ] = 0,
     region: Annotated[
         str | None, typer.Option(help="Region to record if the host's metadata service does not report one.")
     ] = None,
@@ -76,6 +88,9 @@ def plan(
     from azlatency.planning.design import PlanError, make_plan, parse_host, read_hosts
 
     tools = tool or []
+    if (base is None) != (candidate is None):
+        raise typer.BadParameter("give both --base and --candidate, or neither", param_hint="--base")
+    switches = {} if base is None or candidate is None else {"base": base, "candidate": candidate}
     try:
         machines: list[Host] = read_hosts(hosts) if hosts is not None else []
         for text in host or []:
@@ -91,6 +106,8 @@ def plan(
             port=port,
             runner=_runner_words(runner),
             region=region,
+            switches=switches,
+            every=every,
         )
     except PlanError as error:
         raise typer.BadParameter(printable(str(error))) from None
@@ -104,6 +121,8 @@ def _write_scripts(plan: Plan, out: Path) -> None:
     from azlatency.planning.shell import shell_script
 
     print_error(f"rounds: {plan.rounds.number}, {plan.rounds.reason}")
+    for limit in plan.limits():
+        print_error(f"not answered by this plan: {limit}")
     for windows, path in ((False, out), (True, out.with_suffix(".ps1"))):
         tools = [tool for tool in plan.tools if (tool in WINDOWS_TOOLS) == windows]
         if not tools:

@@ -366,7 +366,8 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
         plan = None
-        if verdict == "undetermined":
+        in_rounds = "rounds" in comparison.ratio.diagnostics
+        if verdict == "undetermined" and not in_rounds:
             values = item.pairing.values(_column(item.metric))
             plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
         column = item.pairing.column(_column(item.metric))

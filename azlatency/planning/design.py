@@ -1,8 +1,9 @@
 """Decide what is measured and in which order: hosts, tools, rounds.
 
 Every round measures every pair of hosts with every tool once, in random order. The two directions of a pair follow each
-other, and which one is first is random. Drift (neighbours, clocks, throttling) is then not mistaken for a difference
-between paths or directions.
+other, and which one is first is random. If a base and a candidate are compared, every round measures both, and which
+one is first is random. Drift (neighbours, clocks, throttling) is then not mistaken for a difference between paths,
+directions or sides.
 
 The number of rounds comes from a pilot measurement or from an assumed spread. It is never smaller than the number that
 an exact test needs to distinguish the pairs of zones.
@@ -14,7 +15,8 @@ import ipaddress
 import random
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.planning import PILOT, plan, runs_for_spread
+from azlatency.stats.across_runs.turns import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,12 +96,13 @@ WINDOWS_TOOLS = ("latte", "ntttcp")
 
 
 class Measurement(NamedTuple):
-    """One run: round (from 1), index of the client host, index of the server host, tool."""
+    """One run: round (from 1), index of the client host, index of the server host, tool, side (empty if only one)."""
 
     round: int
     client: int
     server: int
     tool: str
+    side: str = ""
 
 
 class Rounds(NamedTuple):
@@ -110,7 +114,11 @@ class Rounds(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A complete plan. ``seconds`` and ``message_bytes`` are per run; ``port`` is the first port of the servers."""
+    """A complete plan. ``seconds`` and ``message_bytes`` are per run; ``port`` is the first port of the servers.
+
+    ``switches`` are the commands that switch to the base and to the candidate, by side; ``every`` is the number of
+    minutes from the beginning of a round to that of the next.
+    """
 
     study: str
     hosts: tuple[Host, ...]
@@ -122,6 +130,8 @@ class Plan:
     port: int = 12300
     runner: tuple[str, ...] = ("ssh", "-o", "BatchMode=yes", "{name}")
     region: str | None = None
+    switches: Mapping[str, str] = field(default_factory=dict)
+    every: int = 0
     measurements: tuple[Measurement, ...] = field(default=())
 
     def command(self, template: str, address: str, tool: str) -> str:
@@ -140,7 +150,25 @@ class Plan:
     def minutes(self, tools: Iterable[str]) -> float:
         """Estimate the duration of these tools in minutes, with two seconds of overhead per run."""
         factors = {name: tool.duration_factor for name, tool in TOOLS.items()}
-        return sum(self.seconds * factors.get(run.tool, 1.0) + 2 for run in self.of(tools)) / 60
+        busy = sum(self.seconds * factors.get(run.tool, 1.0) + 2 for run in self.of(tools)) / 60
+        return max(busy, (self.rounds.number - 1) * self.every + busy / self.rounds.number)
+
+    def limits(self) -> list[str]:
+        """Return what this design cannot answer, and what would."""
+        limits = []
+        zones = Counter(host.zone for host in self.hosts)
+        if len(zones) > 1 and 1 in zones.values():
+            limits.append(
+                "zone or machine: with one host in a zone, a difference between zones or directions is that of these "
+                "machines; give two hosts per zone"
+            )
+        if self.rounds.number < FEWEST_ROUNDS:
+            limits.append(f"a change, by an exact test: it needs {FEWEST_ROUNDS} rounds")
+        if self.minutes(self.tools) < 24 * 60:
+            limits.append(
+                "other hours and routes: all rounds are measured within a day; spread them with --every MINUTES"
+            )
+        return limits
 
 
 # --- hosts
@@ -198,16 +226,25 @@ def _is_address(text: str) -> bool:
 # --- order
 
 
-def schedule(hosts: int, tools: Sequence[str], rounds: int, seed: int) -> tuple[Measurement, ...]:
-    """Measure every pair and tool once per round in random order, with the two directions next to each other."""
+def schedule(
+    hosts: int, tools: Sequence[str], rounds: int, seed: int, sides: Iterable[str] = ("",)
+) -> tuple[Measurement, ...]:
+    """Measure every pair and tool once per round in random order, with the two directions next to each other.
+
+    Each side measures a round as a whole; the order of the sides is random.
+    """
     generator = random.Random(seed)
     order: list[Measurement] = []
+    halves = list(sides)
     for number in range(1, rounds + 1):
-        units = [(pair, tool) for pair in combinations(range(hosts), 2) for tool in tools]
-        generator.shuffle(units)
-        for (low, high), tool in units:
-            first, second = (low, high) if generator.random() < 0.5 else (high, low)
-            order += [Measurement(number, first, second, tool), Measurement(number, second, first, tool)]
+        if len(halves) > 1:
+            generator.shuffle(halves)
+        for side in halves:
+            units = [(pair, tool) for pair in combinations(range(hosts), 2) for tool in tools]
+            generator.shuffle(units)
+            for (low, high), tool in units:
+                first, second = (low, high) if generator.random() < 0.5 else (high, low)
+                order += [Measurement(number, *ends, tool, side) for ends in ((first, second), (second, first))]
     return tuple(order)
 
 
@@ -223,8 +260,11 @@ def make_plan(
     port: int = 12300,
     runner: Sequence[str] = ("ssh", "-o", "BatchMode=yes", "{name}"),
     region: str | None = None,
+    switches: Mapping[str, str] | None = None,
+    every: int = 0,
 ) -> Plan:
     """Check and create a plan. Raises `PlanError`."""
+    switches = switches or {}
     known = (*TOOLS, *WINDOWS_TOOLS)
     if unknown := [tool for tool in tools if tool not in known]:
         raise PlanError(f"unknown tool {unknown[0]!r}; choose from {', '.join(known)}")
@@ -236,13 +276,18 @@ def make_plan(
         raise PlanError(
             "an option is out of range; use 1 to 86400 seconds, 14 to 65000 message bytes, port 1024 to 65529"
         )
-    if rounds.number * len(hosts) * (len(hosts) - 1) * len(set(tools)) > MAX_MEASUREMENTS:
+    if (switches or every) and (windows := [tool for tool in tools if tool in WINDOWS_TOOLS]):
+        raise PlanError(
+            f"--base, --candidate and --every are not available with {windows[0]}; use a tool of the shell script"
+        )
+    sides = max(1, len(switches))
+    if rounds.number * len(hosts) * (len(hosts) - 1) * len(set(tools)) * sides > MAX_MEASUREMENTS:
         raise PlanError(
             f"{rounds.number} rounds need more than {MAX_MEASUREMENTS:,} measurements; reduce the precision, or give "
             "--rounds"
         )
     names = tuple(dict.fromkeys(tools))
-    order = schedule(len(hosts), names, rounds.number, seed)
+    order = schedule(len(hosts), names, rounds.number, seed, switches or ("",))
     return Plan(
         study=study,
         hosts=tuple(hosts),
@@ -254,6 +299,8 @@ def make_plan(
         port=port,
         runner=tuple(runner),
         region=region,
+        switches=switches,
+        every=every,
         measurements=order,
     )
 

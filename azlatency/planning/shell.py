@@ -42,10 +42,19 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
         measurements=[
             {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"} for measurement in measurements
         ],
-        toml_name=f"name = {toml(plan.study)}",
+        sides=[
+            {"name": side, "command": plan.switches.get(side, ""), "toml_name": f"name = {toml(_study(plan, side))}"}
+            for side in plan.switches or ("",)
+        ],
+        every=plan.every,
+        limits=plan.limits(),
         toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
         toml_notes=f"{plan.rounds.number} rounds: {plan.rounds.reason}. Versions:".replace("\\", "").replace('"', "'"),
     )  # fmt: skip
+
+
+def _study(plan: Plan, side: str) -> str:
+    return f"{plan.study}-{side}" if side else plan.study
 
 
 def _client(plan: Plan, tool: str) -> dict[str, Any]:

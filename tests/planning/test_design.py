@@ -51,6 +51,15 @@ def test_every_round_measures_every_pair_once_in_both_directions() -> None:
     assert {order[at].client < order[at].server for at in range(0, len(order), 2)} == {True, False}
 
 
+def test_a_plan_says_what_it_cannot_answer(tmp_path: Path) -> None:
+    one_each = plan(*TWO, "--tool", "ping", "--rounds", 5, cwd=tmp_path).stderr
+    assert one_each.count("not answered by this plan: ") == 3
+    assert "zone or machine" in one_each and "needs 6 rounds" in one_each and "within a day" in one_each
+    two_each = [word for at in range(4) for word in ("--host", f"{at // 2}=vm-{at}@10.0.0.{at}")]
+    spread = plan(*two_each, "--tool", "ping", "--rounds", 7, "--every", 300, cwd=tmp_path)
+    assert "not answered" not in spread.stderr and ", about 1,80" in spread.stderr
+
+
 def test_rounds_from_an_assumed_spread_respect_the_minimum_of_an_exact_test() -> None:
     """Three pairs of zones need seven rounds."""
     rounds = rounds_from_spread(0.1, 0.05, hosts())
@@ -127,6 +136,8 @@ def test_hosts_from_a_file(tmp_path: Path) -> None:
         ([*TWO, "--tool", "ping", "--precision", "0.01%"], "measurements"),
         ([*TWO, "--tool", "ping", "--runner", "ssh {x}"], "{name}, {address}"),
         ([*TWO, "--tool", "ping", "--pilot", "none"], "not a study"),
+        ([*TWO, "--tool", "ping", "--base", "true"], "give both --base and --candidate"),
+        ([*TWO, "--tool", "latte", "--rounds", "6", "--every", "5"], "are not available with latte"),
     ],
 )  # fmt: skip
 def test_an_invalid_plan_is_reported_and_writes_no_file(tmp_path: Path, arguments: list[str], says: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shlex
@@ -38,6 +39,7 @@ HOSTILE = "a'b\"; touch pwned; $(touch pwned) `touch pwned` | & > pwned \u2019; 
 
 
 METADATA = "169.254.169.254"
+SWITCHES = {"base": "echo 'it is the base'", "candidate": "exit 3"}
 
 
 def plan(*arguments: object, cwd: Path) -> Completed:
@@ -64,9 +66,9 @@ def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
-@pytest.mark.parametrize("name", [pytest.param("vm-b", marks=pytest.mark.slow), HOSTILE])
-def test_shellcheck_reports_no_problem(tmp_path: Path, name: str) -> None:
-    (tmp_path / "measure.sh").write_text(script(names=("vm-a", name)), "utf-8")
+@pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"switches": SWITCHES, "every": 5}])
+def test_shellcheck_reports_no_problem(tmp_path: Path, options: dict) -> None:
+    (tmp_path / "measure.sh").write_text(script(names=("vm-a", HOSTILE), **options), "utf-8")
     checked = subprocess.run(["shellcheck", "measure.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stdout) == (0, "")
 
@@ -92,6 +94,41 @@ def test_a_hostile_host_name_is_never_executed(tmp_path: Path) -> None:
     assert run.returncode == 1 and f"{HOSTILE}: cannot be reached" in run.stderr
     assert (tmp_path / "words").read_text("utf-8") == f"3:{HOSTILE}\n", "the name, then sh -s"
     assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
+def test_every_round_measures_base_and_candidate_in_random_order(tmp_path: Path) -> None:
+    (tmp_path / "measure.sh").write_text(script(switches=SWITCHES, runner=("sh", "-c", "exec sh -s")), "utf-8")
+    order = subprocess.run(["sh", "measure.sh", "-n"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    sides = [line.partition(":")[0] for line in order.stdout.splitlines() if line.startswith(tuple(SWITCHES))]
+    assert sorted(sides[:2]) == sorted(sides[2:]) == ["base", "candidate"] and len(sides) == 4
+    assert len(order.stdout.splitlines()) == 2 * (2 * 5 * 2) + 4
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
+def test_a_command_of_a_side_that_fails_stops_the_script(tmp_path: Path) -> None:
+    made = plan("--host", "1=a@127.0.0.1", "--host", "2=b@127.0.0.2", "--tool", "ping", "--rounds", 1,
+                "--runner", "env", "--base", "exit 3", "--candidate", "exit 3", cwd=tmp_path)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    run = subprocess.run(["sh", "measure.sh", "out"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and re.search(r"(base|candidate): its command failed: exit 3", run.stderr)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@needs("ping", "curl")
+def test_base_and_candidate_are_compared_round_by_round(tmp_path: Path) -> None:
+    names = (f"azl-t{os.getpid()}-a", f"azl-t{os.getpid()}-b")
+    ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.11.{at}")]
+    options = ("--tool", "ping", "--rounds", 6, "--seconds", 1, "--runner", "ip netns exec {name}")
+    assert plan(*ends, *options, "--base", "true", "--candidate", "true", cwd=tmp_path).returncode == 0
+    with joined(names, ("10.231.11.1", "10.231.11.2")):
+        run = subprocess.run(["sh", "measure.sh", "out"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and "azlatency compare 'out/base' 'out/candidate'" in run.stderr, run.stderr
+    judged = azlatency("compare", "out/base", "out/candidate", "--format", "json", cwd=tmp_path)
+    rows = json.loads(judged.stdout)["rows"]
+    assert [row["runs_after"] for row in rows] == [6, 6]
+    assert all("signed-rank" in row["statistic"] for row in rows), rows
 
 
 def test_the_same_seed_gives_the_same_script() -> None:

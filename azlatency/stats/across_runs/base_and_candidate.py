@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @overload
 def compare(
     base: RunData, candidate: RunData, *, by: None = None, margin: float | str = "5%", confidence: float = 0.95,
-    paired: bool = False, value: str | None = None, statistic: Literal["typical", "mean"] = "typical",
+    paired: bool | None = None, value: str | None = None, statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None, unit: str | None = None, what: str = "", labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
 ) -> Comparison: ...  # fmt: skip
@@ -28,7 +28,7 @@ def compare(
 @overload
 def compare(
     base: pd.DataFrame, candidate: pd.DataFrame, *, by: str | Sequence[str], margin: float | str = "5%",
-    confidence: float = 0.95, paired: bool = False, value: str | None = None,
+    confidence: float = 0.95, paired: bool | None = None, value: str | None = None,
     statistic: Literal["typical", "mean"] = "typical", floor: float | None = None, unit: str | None = None,
     what: str = "", labels: Mapping[str, object] | None = None, resolution: float | None = None,
 ) -> Results[Comparison]: ...  # fmt: skip
@@ -50,9 +50,10 @@ def compare(
         Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
     confidence : float, default 0.95
         Level of the intervals, between 0.5 and 1.
-    paired : bool, default False
+    paired : bool, optional
         Compare round by round: rounds are the column ``round`` of a frame, or the positions in an array. Rounds that
-        only one side has are left out.
+        only one side has are left out. By default, frames are compared by round if the start times of their runs show
+        that both sides were measured in each of at least six rounds.
     value : str, optional
         Column of a frame to compare, such as ``"p99_ns"``; by default its median, else its mean, else its throughput.
     statistic : {"typical", "mean"}
@@ -99,7 +100,8 @@ def compare(
     ('different', 1.26, 1.0)
     """
     if by is None:
-        return compare_runs(candidate, base, **({"what": "candidate against base"} | _given(options)))
+        defaults = {"what": "candidate against base", "paired": None}
+        return compare_runs(candidate, base, **(defaults | _given(options)))
     keys = [*([by] if isinstance(by, str) else by)]
     keys += ["method"] * ("method" not in keys)
     check_columns(base, *keys)
@@ -112,7 +114,7 @@ def compare(
     comparisons = []
     for (key, old, new), order in zip(pairs, orders, strict=True):
         named = {name: str(part) for name, part in zip(keys, key, strict=True)}
-        own = {"what": ", ".join(named.values()), **_given(options)}
+        own = {"what": ", ".join(named.values()), "paired": None, **_given(options)}
         own["labels"] = {**named, **(options.get("labels") or {})}
         comparisons.append(compare_runs(new, old, order=order, **own))
     return Results(comparisons)

@@ -1,8 +1,9 @@
 """Comparison of two imports, or of the rounds of one import.
 
-Two imports: runs are matched by path, or by placement and zones if the names of paths differ; each match is compared as
-two unpaired groups of runs. Rounds of one import: the last is compared with the first, paired by path, for each method.
-A different VM size is only flagged, since it may be the change of interest.
+Two imports: runs are matched by path, or by placement and zones if the names of paths differ. If both were measured in
+turns, each match is compared within its rounds, else as two groups of runs. Rounds of one import: the last is compared
+with the first, paired by path, for each method. A different VM size is only flagged, since it may be the change of
+interest.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def compare_imports(
 
     Notes
     -----
-    See `azlatency.compare`.
+    See `azlatency.compare`; imports that were measured in turns are compared within the rounds.
     """
     return Results(compare_pairings(pairings(after, before), margin=margin, confidence=confidence, value=value))
 
@@ -152,7 +153,7 @@ def compare_pairing(
     }
     what = f"{pairing.path}, {pairing.method}"
     result = compare_runs(
-        x, y, margin=margin, confidence=confidence, value=column, labels=labels, what=what, order=order
+        x, y, margin=margin, confidence=confidence, paired=None, value=column, labels=labels, what=what, order=order
     )
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
 

@@ -16,14 +16,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
+from azlatency.stats.across_runs.run_order import UNTESTED_ROUNDS
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     effective_margin,
     in_rounds,
+    is_frame,
     parse_margin,
     refusals,
     run_values,
 )
+from azlatency.stats.across_runs.turns import in_turns
 from azlatency.stats.across_runs.two_groups import (
     Summary,
     fieller,
@@ -49,7 +52,7 @@ def compare_runs(
     *,
     margin: float | str = "5%",
     confidence: float = 0.95,
-    paired: bool = False,
+    paired: bool | None = False,
     value: str | None = None,
     statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
@@ -70,9 +73,9 @@ def compare_runs(
         Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
     confidence : float
         Level of the intervals, between 0.5 and 1.
-    paired : bool
+    paired : bool or None
         Compare round by round: rounds are the column ``round`` of a frame, or the positions in an array. Rounds that
-        only one side has are left out.
+        only one side has are left out. None: if frames show that both sides were measured in turns (`turns`).
     value : str, optional
         Column of a frame to compare; by default its median, else its mean, else its throughput.
     statistic : {"typical", "mean"}
@@ -126,6 +129,12 @@ def compare_runs(
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
     if statistic not in ("typical", "mean") or (paired and statistic == "mean"):
         raise ValueError(f"statistic = {statistic!r}: 'typical', or 'mean' for unpaired runs")
+    order_of_rounds = None
+    if paired is None:
+        turns = in_turns(a, b, value) if is_frame(a) and is_frame(b) and statistic == "typical" else None
+        paired = turns is not None
+        if turns is not None:
+            a, b, order_of_rounds = turns.first, turns.second, UNTESTED_ROUNDS if turns.both_orders else None
     first, second = run_values(a, value, unit), run_values(b, value, unit)
     if resolution is not None:
         first, second = replace(first, resolution=resolution), replace(second, resolution=resolution)
@@ -145,7 +154,7 @@ def compare_runs(
     if not codes and statistic == "typical" and min((*first.values, *second.values), default=1.0) <= 0:
         codes = ["not_positive"]
     if paired and not codes:
-        return _paired(first, second, setting, missing)
+        return _paired(first, second, setting, missing, order_of_rounds)
     if not codes and not (len(first.values) and len(second.values)):
         codes = ["no_values"]
     if not codes and min(len(first.values), len(second.values)) < 2:
@@ -337,14 +346,15 @@ def _ratio(
     return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)
 
 
-def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:
+def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int, order: RunOrder | None) -> Comparison:
     """Compare the rounds that both sides have."""
     of_a, of_b = in_rounds(first), in_rounds(second)
     rounds = [key for key in of_a if key in of_b]
     if len(rounds) < 2:
         return not_estimable(setting, ("no_values",) if not rounds else ("no_replication",), len(rounds))
     x, y = (side.take([values[key] for key in rounds]) for side, values in ((first, of_a), (second, of_b)))
-    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": len(set(of_a) ^ set(of_b))})
+    alone = len(set(of_a) ^ set(of_b))
+    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": alone}, order)
 
 
 def compare_rounds(
