@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from azlatency.logs.parsers import find_parser
 from azlatency.report.card import ALIKE, span
-from azlatency.studies.format import one_prefix
+from azlatency.studies.format import format_value, one_prefix
 
 #: Most letters of several names in a title of two lines.
 _LETTERS = 40
@@ -60,6 +60,16 @@ def extremes(
     near = {path: value for path, value in values.items() if value <= ALIKE * low}
     far = {path: value for path, value in values.items() if value >= high / ALIKE}
     return f"{start} from {end(near)} to {end(far)}, {method}"
+
+
+def times(ratio: float, larger: str, smaller: str) -> str:
+    """Say a ratio: "1.21× as long", from 2 on "6.20 times as long", and below one half "1,300 times shorter".
+
+    ``larger`` and ``smaller`` are the words after the number.
+    """
+    if 0 < ratio <= 0.5:
+        return f"{format_value(1 / ratio)} times {smaller}"
+    return f"{format_value(ratio)}{' times' if ratio >= 2 else '×'} {larger}"
 
 
 def capitalised(quantity: str) -> str:

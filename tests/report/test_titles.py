@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from azlatency.report.titles import by_method, extremes, is_sparse, names
+from azlatency.report.titles import by_method, extremes, is_sparse, names, times
 
 
 def test_the_ends_are_named_with_their_values() -> None:
@@ -36,3 +36,10 @@ def test_many_names_are_counted() -> None:
 def test_of_several_values_of_a_path_the_median_is_said() -> None:
     values = [("ping", "a", 1.0), ("ping", "a", 5.0), ("ping", "a", 2.0), ("ping", "a", 3.0)]
     assert by_method(values) == ("ping", {"a": 2.5})
+
+
+def test_a_ratio_is_said_in_words_from_two_on() -> None:
+    assert times(1.214, "as long", "shorter") == "1.21× as long"
+    assert times(0.83, "as long", "shorter") == "0.830× as long"
+    assert times(6.2, "as long", "shorter") == "6.20 times as long"
+    assert times(0.000768, "as long", "shorter") == "1,302 times shorter"

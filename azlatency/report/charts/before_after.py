@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks, times_axis
 from azlatency.report.charts.base import MOST_ROWS, grid, label, left_out, lines, most_of, sizes, stack, styled, tip
-from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import times
 from azlatency.stats.result import Comparison
 from azlatency.stats.within_run.distribution_shape import ShiftFunction
 from azlatency.studies.format import plain
@@ -102,9 +102,10 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     times_axis(axes[0], [end for axis in axes for end in axis.dataLim.intervaly], upright=True)
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
+    ratio = times(far.ratio.estimate or 1.0, "as long as", "shorter than")
     title = (
-        f"Largest change of two connections, last against first round: {number(far.ratio.estimate or 1.0)}× at "
-        f"p{100 * float(far.labels['q']):g} ({where.path}, {where.method})"
+        f"Largest change of two connections: p{100 * float(far.labels['q']):g} of the last round is {ratio} that of "
+        f"the first ({where.path}, {where.method})"
     )
     caption = draw.caption(
         f"Ratio of the last round to the first at each quantile. Bar: pointwise {level} interval, for these two "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from azlatency.report.charts.base import tip
 from azlatency.report.charts.palette import BAND, ESTIMATE, INK, RUN
-from azlatency.studies.format import decimals_for, format_number, plain
+from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,11 @@ def caption(*parts: str | tuple[str, object]) -> str:
 
 def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
     """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
-    text = " – ".join(dict.fromkeys(map(number, values)))
+    text_at(axis, row, place, " – ".join(dict.fromkeys(map(number, values))), colour)
+
+
+def text_at(axis: Axes, row: float, place: float, text: str, colour: str = INK) -> None:
+    """Write a text right of a place in a row, and never beyond the end of the axis."""
     if place >= axis.get_xlim()[1]:  # it stays there if the caller changes the limits
         at_edge(axis, row, text, colour)
     else:
@@ -131,6 +135,13 @@ def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
 def number(value: float) -> str:
     """Write a count, or a measured number with three significant digits."""
     return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))
+
+
+def with_interval(value: float, ends: Sequence[float]) -> str:
+    """Write a value and its interval, which may be smaller than the dots: "830 (829–838)"."""
+    decimals = max(interval_decimals(*ends), decimals_for(value))
+    low, high = (format_number(end, decimals) for end in ends)
+    return f"{format_number(value, decimals)} ({low}{' to ' if ends[0] < 0 else '–'}{high})"
 
 
 def _annotate(axis: Axes, row: float, place: float, of: str, text: str, colour: str) -> None:

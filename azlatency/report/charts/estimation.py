@@ -12,7 +12,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import is_sparse
+from azlatency.report.titles import is_sparse, times
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 
@@ -73,10 +73,8 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     )  # fmt: skip
     widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(widest, key=lambda change: _effect(change)[1][0])
-    title = (
-        f"{far.other.path} takes {number(_effect(far)[1][0])}× as long as {far.base.path} "
-        f"({far.base.method}, {far.base.statistic} of a run)"
-    )
+    ratio = times(_effect(far)[1][0], f"as long as {far.base.path}", f"less than {far.base.path}")
+    title = f"{far.other.path} takes {ratio} ({far.base.method}, {far.base.statistic} of a run)"
     return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
 
 

@@ -235,17 +235,18 @@ def _forest_row(
 ) -> None:
     """Draw the interval of one path, and its number: the estimate, or the value of the only run."""
     finite = [value for value in values if math.isfinite(value)]
-    ends = list(finite)
+    ends, interval = list(finite), draw.ends_of(estimate, scale)
     shown = finite[0] if len(finite) == 1 else None
     if estimate is not None and estimate.estimate is not None:
-        shown, interval = estimate.estimate / scale, draw.ends_of(estimate, scale)
+        shown = estimate.estimate / scale
         draw.bar(axis, row, interval)
         ends += interval
         words = f"{path}: typical {plain(shown, 5)}{draw.brackets(interval, 5)} {unit}, n = {estimate.n}"
         draw.point(axis, row, shown, text=words, shape="|", markersize=11, markeredgewidth=2.2)
     if shown is not None and ends:
         # The typical run stands at the edge of the axis: beside the last dot it would read as the value of that run.
-        draw.value_at(axis, row, max(ends) if len(finite) == 1 else math.inf, shown)
+        text = draw.with_interval(shown, interval) if interval else draw.number(shown)
+        draw.text_at(axis, row, max(ends) if len(finite) == 1 else math.inf, text)
 
 
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:

@@ -34,12 +34,17 @@ ON_LIGHT = "#010101"
 PALETTE: ContextVar[Sequence[str] | Mapping[str, str] | None] = ContextVar("palette", default=None)
 
 
+#: Marks of pairs of ends, for readers who see no colours.
+_MARKS = "os^DvP"
+
+
 @dataclass(frozen=True)
 class Look:
-    """How a path is drawn: colour of its pair, dash of its direction."""
+    """How a path is drawn: colour and mark of its pair, dash of its direction."""
 
     colour: str
     dash: Any
+    mark: str
 
 
 def pair_of(path: str) -> frozenset[str]:
@@ -64,9 +69,14 @@ def looks(paths: Iterable[str]) -> dict[str, Look]:
     first = {pair_of(path): path for path in reversed(ordered)}
     chosen = PALETTE.get()
     cycle = HUES if not chosen or isinstance(chosen, Mapping) else chosen
-    hues = dict(zip(dict.fromkeys(map(pair_of, ordered)), itertools.cycle(cycle), strict=False))
+    pairs = dict.fromkeys(map(pair_of, ordered))
+    hues, marks = (dict(zip(pairs, itertools.cycle(some), strict=False)) for some in (cycle, _MARKS))
     by_path = chosen if isinstance(chosen, Mapping) else {}
     return {
-        path: Look(by_path.get(path, hues[pair_of(path)]), "-" if first[pair_of(path)] == path else (0, (4, 2)))
+        path: Look(
+            by_path.get(path, hues[pair_of(path)]),
+            "-" if first[pair_of(path)] == path else (0, (4, 2)),
+            marks[pair_of(path)],
+        )
         for path in ordered
     }

@@ -138,7 +138,7 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     runs = Counter(method for method, _ in map(_run, {_run(e): e for e in drawn}.values()))
     bare = sum(count > _BRACKETS_SHOWN for count in runs.values())
     return draw.caption(
-        "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour.",
+        "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour and a mark.",
         (f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
          "independent packets); shaded: possible values between two printed percentiles.", bare < len(runs)),
         ("Hollow: the printed percentile is the run's maximum.",
@@ -172,7 +172,7 @@ def _curve_panel(
             _band(axis, x, curve, colour)
         else:
             bare = len(runs) > _BRACKETS_SHOWN
-            _marks(axis, x, y, curve, colour, 3 if bare else 4)
+            _marks(axis, x, y, curve, look[path], 3 if bare else 4)
             if not bare:
                 for position, value, estimate in zip(x, y, curve, strict=True):
                     _bracket(axis, position, value, estimate, colour)
@@ -210,15 +210,15 @@ def _band(axis: Axes, x: Sequence[float], curve: Sequence[Estimate], colour: str
 
 
 def _marks(
-    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], colour: str, size: float
+    axis: Axes, x: Sequence[float], y: Sequence[float], curve: Sequence[Estimate], look: Look, size: float
 ) -> None:
-    """Draw a dot for each percentile, hollow where the log reports the sample maximum as a percentile."""
-    for is_maximum, face in ((False, colour), (True, "white")):
+    """Draw a mark for each percentile, hollow where the log reports the sample maximum as a percentile."""
+    for is_maximum, face in ((False, look.colour), (True, "white")):
         chosen = [at for at, estimate in enumerate(curve) if ("maximum_in_disguise" in estimate.codes) == is_maximum]
         if chosen:
             places = [x[at] for at in chosen], [y[at] for at in chosen]
             (dots,) = axis.plot(
-                *places, "o", color=colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
+                *places, look.mark, color=look.colour, markersize=size, markerfacecolor=face, linestyle="", zorder=4
             )
             tip(dots, *(f"{curve[at].labels['path']}, {curve[at].what}: {plain(y[at], 5)} µs" for at in chosen))
 

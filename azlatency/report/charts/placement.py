@@ -26,7 +26,7 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes, is_sparse
+from azlatency.report.titles import by_method, extremes, is_sparse, times
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 
@@ -219,7 +219,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         left,
     )
     far = max(every, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
-    title = f"Largest effect of one change: {number(_ratio(far))}× ({change_name(far)})"
+    title = f"Largest effect of one change: {times(_ratio(far), 'as long', 'shorter')} ({change_name(far)})"
     return Chart(figure, caption, "\n".join(alts), title=title)
 
 

@@ -10,6 +10,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.base import label
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.report.titles import times
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
 from azlatency.studies.runs.path import route
@@ -69,7 +70,8 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
     far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
     ends = [far.labels.get(key) for key in ("from", "to")]
     name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
-    most = f"most {name}, {number(far.ratio.estimate or 1.0)}× ({far.labels['method']})"
+    ratio = times(far.ratio.estimate or 1.0, "as much", "less")
+    most = f"most {name}, {ratio} ({far.labels['method']})"
     return f"{what}: {len(apart)} of {len(pairs)} differ; {most}"
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Most runs of a chart.
 _RUNS = 36
+#: The share of the answered probes of each run that the axis shows at least, and the room after it.
+_BODY, _ROOM = 0.95, 1.6
 
 
 @styled
@@ -64,15 +66,15 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         _curves(axis, group, look)
         axis.set_title(title)
     axes[0].set_xscale("log")
-    axes[0].set_xlim(shown[0].edges[0] / MICROSECOND, shown[0].edges[-1] / MICROSECOND)
+    first, last = _reach(shown)
+    axes[0].set_xlim(first / MICROSECOND, last / MICROSECOND)
     axes[0].set_ylim(0, 1)
     plain_log_ticks(axes[0].xaxis)
     _name_paths(figure, look)
     caption = draw.caption(
         "Share of the probes of each run that were answered within a time (ECDF), one line per run; both directions of "
-        "a pair share a colour.",
-        ("A curve that ends below 1 lost the other probes, or they lie beyond the axis.",
-         any(shape.lost or shape.beyond for shape in shown)),
+        "a pair share a colour and the mark at the median.",
+        "A curve that ends below 1 lost the other probes, or they lie beyond the axis.",
         f"Each line describes one connection; {sizes((shape.n for shape in shown), 'packets per run')}.",
         ("Thick mark at the bottom: configured round-trip delay of the emulated link.", _truths(shown)),
         (f"{len(shown)} of {len(shapes)} runs, spread evenly over the paths.", len(shown) < len(shapes)),
@@ -88,13 +90,23 @@ def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[str, Look])
         style = look[shape.path]
         # Not seaborn.ecdfplot: it needs every sample, and a lost probe has none.
         shares = shape.counts.cumsum() / (shape.n + shape.lost)
+        middle = int((shares < 0.5).sum()) % len(shares)
         (line,) = axis.plot(
             shape.edges[1:] / MICROSECOND, shares, color=style.colour, linestyle=style.dash, linewidth=1.2, alpha=0.8,
-            drawstyle="steps-post",
+            drawstyle="steps-post", marker=style.mark, markersize=4, markevery=[middle],
         )  # fmt: skip
         tip(line, _words(shape))
     for path, truth in _truths(group).items():
         axis.plot([truth / MICROSECOND] * 2, [0, 0.05], color=look[path].colour, linewidth=3, zorder=5)
+
+
+def _reach(shapes: Sequence[RunHistogram]) -> tuple[float, float]:
+    """Return where the axis of times begins and ends: a bit after 95 % of the probes of every run were answered.
+
+    An axis of the whole range would be empty but for the tails, which have charts of their own.
+    """
+    late = [shape.edges[1:][shape.counts.cumsum() >= _BODY * shape.counts.sum()][0] for shape in shapes]
+    return float(shapes[0].edges[0]), min(float(shapes[0].edges[-1]), _ROOM * float(max(late)))
 
 
 def _truths(shapes: Sequence[RunHistogram]) -> dict[str, float]:
@@ -106,7 +118,10 @@ def _name_paths(figure: Figure, look: Mapping[str, Look]) -> None:
     """Name the paths below the panels: steep curves leave no room for names at their ends."""
     from matplotlib.lines import Line2D
 
-    lines = [Line2D([], [], color=style.colour, linestyle=style.dash) for style in look.values()]
+    lines = [
+        Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
+        for style in look.values()
+    ]
     names = [wrap(path, 34, 1) for path in look]
     figure.legend(lines, names, loc="outside lower left", ncols=1 if narrow() else 3, handlelength=3)
 

@@ -41,10 +41,19 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     if not chosen:
         return Note("No chart: no run of this study has enough samples to show a tail.")
     figure, axes = grid(
-        len(chosen), 2, 2.5, extra=0.3, xlabel="round-trip time, µs (log)", ylabel="share slower (log)", sharey=True
+        len(chosen),
+        2,
+        2.5,
+        extra=0.3,
+        xlabel="round-trip time, µs (log)",
+        ylabel="share slower (log)",
+        sharex=True,
+        sharey=True,
     )
-    for axis, tail in zip(axes, chosen, strict=True):
-        _panel(axis, tail, limit)
+    ends = [end for axis, tail in zip(axes, chosen, strict=True) for end in _panel(axis, tail, limit)]
+    axes[0].set_xlim(min(ends) / MICROSECOND / 1.3, max(ends) / MICROSECOND)
+    axes[0].set_ylim(0.1 / max(len(tail.rtt) for tail in chosen), 1.3)
+    plain_log_ticks(axes[0].xaxis)
     left = "" if len(chosen) == len(tails) else f" Shown: {len(chosen)} of {len(tails)} runs, the longest of each path."
     level = f"{100 * chosen[0].fit.shape.confidence:g} %"
     truth = any(configured().rtt.get(tail.path) for tail in chosen)
@@ -68,8 +77,8 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     return Chart(figure, caption, "\n".join(_words(tail) for tail in chosen), title=title)
 
 
-def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
-    n = len(tail.rtt)
+def _panel(axis: Axes, tail: RunTail, limit: float | None) -> tuple[float, float]:
+    """Draw a run; return from where to where the axis of times has to reach."""
     values, shares = tail.curve
     axis.plot(values / MICROSECOND, shares, color=ESTIMATE, linewidth=1.4, drawstyle="steps-pre", zorder=3)
     for quantile in tail.quantiles:
@@ -81,9 +90,7 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
             tip(bar, f"{quantile.what}: {plain((quantile.estimate or 0) / MICROSECOND, 5)} µs")
     axis.set_xscale("log")
     axis.set_yscale("log")
-    plain_log_ticks(axis.xaxis)
     power_ticks(axis.yaxis)
-    axis.set_ylim(0.1 / n, 1.3)
     right = tail.largest * 3
     if tail.fit.threshold is not None and not tail.fit.refused:
         right = max(right, _fit(axis, tail))
@@ -91,10 +98,10 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> None:
     if truth := configured().rtt.get(tail.path):
         axis.plot([truth / MICROSECOND], [1], "x", color=INK, markersize=5, zorder=5)
         left = min(left, truth)
-    axis.set_xlim(left / MICROSECOND / 1.3, right / MICROSECOND)
     if limit is not None:
         axis.axvline(limit / MICROSECOND, color=INK, linewidth=1, linestyle=":")
     axis.set_title(f"{tail.path}, {tail.method}", fontsize=9)
+    return left, right
 
 
 def _fit(axis: Axes, tail: RunTail) -> float:

@@ -11,10 +11,11 @@ from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, sizes, stack, styled
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK
+from azlatency.report.charts.palette import ESTIMATE, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.tables.common import VERDICTS, known_ends
+from azlatency.report.titles import times
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 from azlatency.studies.format import plain
 
@@ -44,9 +45,13 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     The band shows practical equivalence. The mean ratio has its interval, and the dashed bar shows where one more pair
     would lie (Bland and Altman 1986).
     """
-    drawn = [agreement for agreement in agreements if agreement.points and agreement.ratio.estimate is not None]
-    if not drawn:
+    known = [agreement for agreement in agreements if agreement.points and agreement.ratio.estimate is not None]
+    if not known:
         return Note("No chart: no two methods of this study measured round-trip times on the same path.")
+    # The ratio of methods that send different packets says nothing of either of them.
+    drawn = [agreement for agreement in known if not agreement.differs_in]
+    if not drawn:
+        return Note("No chart: no two methods of this study sent the same packets, so a ratio has no meaning.")
     if len(drawn) == 1 and len(drawn[0].points) == 1:
         return Note(f"No chart: one pair of runs only. {_words(drawn[0])}.")
     shown = drawn[:_PANELS]
@@ -63,25 +68,19 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
         _panel(axis, agreement, groups)
     level = f"{100 * shown[0].ratio.confidence:g} %"
     margin = f"±{100 * shown[0].margin:g} %"
-    same = [not agreement.differs_in for agreement in shown]
     caption = draw.caption(
         f"Ratio of the first tool to the second{by_size(', shortest path on top')}; "
         f"each dot is a round. Below: the mean ratio with its {level} interval, and the prediction interval for one "
         f"more pair (both may be clipped). Band: practically equivalent, {margin}.",
-        ("Blue: both tools send the same kind of packet.", any(same)),
-        ("Grey: they send different packets and measure different things.", not all(same)),
+        ("Methods that send different packets are in the table only.", len(drawn) < len(known)),
         f"{sizes((agreement.pairs for agreement in shown), 'pairs per comparison')}.",
-        (configured().caption("alike"), any(same)),
+        configured().caption("alike"),
         left_out(len(shown), len(drawn), "comparisons"),
     )
-    # Tools that send the same kind of packet should agree; others measure different things.
-    comparable = [agreement for agreement in shown if not agreement.differs_in]
-    if not comparable:
-        title = "Different packets: their round trips cannot be compared"
-        return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
-    comparable = [agreement for agreement in comparable if agreement.pairs > 1] or comparable
-    far = max(comparable, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
-    title = f"{far.first} shows {number(far.ratio.estimate or 1.0)}× the round trips of {far.second}: {_subject(far)}"
+    repeated = [agreement for agreement in shown if agreement.pairs > 1] or shown
+    far = max(repeated, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
+    ratio = times(far.ratio.estimate or 1.0, f"as long as {far.second}", f"shorter than {far.second}")
+    title = f"Round trips of {far.first} are {ratio}: {VERDICTS[far.verdict]}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 
 
@@ -102,35 +101,26 @@ def _by_size(points: Sequence[Pair]) -> list[tuple[str, float, list[float]]]:
 
 
 def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, list[float]]]) -> None:
-    colour = GREY if agreement.differs_in else ESTIMATE
     draw.equivalence(axis, agreement.margin)
     mean, more = len(groups), len(groups) + 1
     assert agreement.ratio.estimate is not None
     if None not in known_ends(agreement.ratio.low, agreement.ratio.high):
-        draw.bar(axis, mean, draw.ends_of(agreement.ratio), colour, 2.4)
-    draw.point(axis, mean, agreement.ratio.estimate, shape="|", colour=colour, markersize=11, markeredgewidth=2.4)
-    if configured().rtt and not agreement.differs_in:
+        draw.bar(axis, mean, draw.ends_of(agreement.ratio), ESTIMATE, 2.4)
+    draw.point(axis, mean, agreement.ratio.estimate, shape="|", colour=ESTIMATE, markersize=11, markeredgewidth=2.4)
+    if configured().rtt:
         draw.point(axis, mean, 1, shape="x", colour=INK, markersize=5, zorder=4)
     if agreement.prediction is not None and None not in known_ends(*agreement.prediction):
-        axis.plot(agreement.prediction, [more, more], color=colour, linewidth=1.4, linestyle="--", zorder=2)
+        axis.plot(agreement.prediction, [more, more], color=ESTIMATE, linewidth=1.4, linestyle="--", zorder=2)
     names = [path for path, _, _ in groups]
     last = "one more pair" if agreement.prediction else "(one pair only)"
     draw.name_rows(axis, [*map(label, names), "mean ratio", last])
     draw.dots(axis, [(row, ratio, f"{path}: {plain(ratio, 4)}") for row, (path, _, ratios) in enumerate(groups)
                      for ratio in ratios])  # fmt: skip
-    draw.at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", colour)
+    draw.at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", ESTIMATE)
     for row, (_, _, ratios) in enumerate(groups):
         if len(ratios) == 1:
             draw.value_at(axis, row, ratios[0], ratios[0])
-    axis.set_title(f"{agreement.first} ÷ {agreement.second}: {_subject(agreement)}", fontsize=9)
-
-
-def _subject(agreement: Agreement) -> str:
-    return (
-        f"different packets ({', '.join(agreement.differs_in)})"
-        if agreement.differs_in
-        else VERDICTS[agreement.verdict]
-    )
+    axis.set_title(f"{agreement.first} ÷ {agreement.second}: {VERDICTS[agreement.verdict]}", fontsize=9)
 
 
 def _words(agreement: Agreement) -> str:
@@ -146,5 +136,5 @@ def _words(agreement: Agreement) -> str:
     paths = "; ".join(
         f"{path}: {', '.join(plain(value, 4) for value in ratios)}" for path, _, ratios in _by_size(agreement.points)
     )
-    title = f"{agreement.first} over {agreement.second}: {_subject(agreement)}"
+    title = f"{agreement.first} over {agreement.second}: {VERDICTS[agreement.verdict]}"
     return f"{title}; mean {mean}{more}; {paths}"

@@ -11,7 +11,8 @@ from azlatency.report.objects import Finding, Findings
 from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
-    from azlatency.stats.result import Comparison
+    from azlatency.report.titles import times
+from azlatency.stats.result import Comparison
 
 
 def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
@@ -64,5 +65,5 @@ def _answer(comparisons: Sequence[Comparison], when: str) -> str:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         return f"No change beyond the margin is shown {when}: of {number}, {listed}."
     most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
-    ratio = most.ratio.estimate or 1.0
-    return f"**{len(changed)} of {number}** changed {when}; most of all {most.what}: **{ratio:.3g} times**."
+    ratio = times(most.ratio.estimate or 1.0, "the value before", "less")
+    return f"**{len(changed)} of {number}** changed {when}; most of all {most.what}: **{ratio}**."

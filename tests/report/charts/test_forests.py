@@ -41,3 +41,14 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
     near, far = (next(one.estimate for one in typical if one.labels["path"] == path) for path in ("a → b", "a → c"))
     title = charts.latency_forest(runs, typical).title
     assert title == f"Median round trip from {near / 1e6:.2f} ms (a → b) to {far / 1e6:.2f} ms (a → c), ping"
+
+
+def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
+    runs = pd.DataFrame({
+        "run_id": [f"r{place}" for place in range(8)], "path": "a → b", "method": "ping",
+        "median_ns": [830e3 + 1e3 * place for place in range(8)],
+    }).set_index("run_id")  # fmt: skip
+    (typical,) = az.summarize(runs, "median_ns")
+    assert (round(typical.low / 1e3, 1), round(typical.high / 1e3, 1)) == (830.7, 836.3)
+    chart = charts.latency_forest(runs, [typical])
+    assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)
