@@ -32,6 +32,8 @@ class StudyView:
     name: str
     info: Mapping[str, object]
     contents: tuple[str, ...]
+    version: str = ""
+    """The version of its data set, as the import prints it."""
     outdated: str = ""
     """Changes since its import; empty if there are none."""
     unanswered: tuple[Unanswered, ...] = ()
@@ -235,6 +237,7 @@ def study_view(name: str) -> StudyView:
         name=name,
         info=study.info,
         contents=tuple(contents or ["nothing that was recognised"]),
+        version=study.data_version,
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
     )

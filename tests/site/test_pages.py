@@ -166,7 +166,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("site")
     folder = root / "data" / "raw" / "toy"
     folder.mkdir(parents=True)
-    fields = {"title": "Toy", "question": "Why?", "notes": "W" * 300, "source": EVIL}
+    fields = {"title": "Toy", "question": "Why?", "notes": "W" * 300, "source": EVIL, "date": "2026-11-24"}
     (folder / "study.toml").write_text(
         "\n".join(["[study]", *(f"{key} = {json.dumps(value)}" for key, value in fields.items()), "emulated = true"])
     )
@@ -190,6 +190,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             html, page = made_by.page(job, _notebook(rows=(60, 6)[number]), "KeyError: 'x'"[: 9 * number])
             report._write(made_by._out / job.page, html)
             made.append(page)
+        job = pages.Job(
+            study=study, chapters=(pages.Chapter(path=Path("00_summary.ipynb"), title="Summary"),), number=0
+        )
+        report._write(made_by._out / job.page, made_by.page(job, _notebook(rows=6), None)[0])
         made_by.finish([study], made)
         made_by.publish()
     yield root / "site"
@@ -283,6 +287,13 @@ def test_page_prints(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
     content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
     assert content.startswith(b"%PDF") and len(content) > 10_000
+
+
+def test_a_summary_is_a_sheet_with_title_date_version_and_source(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "00_summary.html")
+    assert browser.evaluate("document.querySelector('h1').innerText") == "Toy"
+    sheet = browser.evaluate("document.querySelector('#sheet').textContent")
+    assert re.fullmatch(rf"Date: 2026-11-24\. Data version [0-9a-f]{{16}}\. Source: {re.escape(EVIL)}", sheet)
 
 
 def test_the_keyboard_reaches_the_content(browser: Browser, site: Path) -> None:
