@@ -37,7 +37,7 @@ from azlatency.site.notebooks import (
     worker_count,
 )
 from azlatency.site.outputs import Finding
-from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
+from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_by_study, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
@@ -66,7 +66,7 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    shown = {view.name: view.chapters(chapters) for view in views}
+    shown = chapters_by_study(views, chapters)
     jobs = [
         Job(study=view, chapters=shown[view.name], number=number)
         for view in views
@@ -311,8 +311,8 @@ class _Site:
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         cards = {page.job.study.name: page.card for page in made if page.card}
         return self._render(
-            "site.html.j2", "index.html", studies=views, pages=pages, cards=cards,
-            documents=self._documents,
+            "site.html.j2", "index.html", studies=views, pages=pages, cards=cards, documents=self._documents,
+            story=next((page for page in made if page.job.chapter.is_story), None),
         )  # fmt: skip
 
     def across(self, views: list[StudyView], made: list[Made]) -> str:

@@ -24,6 +24,8 @@ from azlatency.site.sections import Section, kind_of, sections, split_question
 from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.store.study import load
 
+_WORDS_PER_MINUTE = 200
+
 
 @dataclass(frozen=True, kw_only=True)
 class StudyView:
@@ -80,6 +82,11 @@ class Chapter:
         return f"{self.path.stem}.html"
 
     @property
+    def is_story(self) -> bool:
+        """Whether it tells a study from start to end."""
+        return self.path.stem == "story"
+
+    @property
     def url(self) -> str:
         """Relative address of its page within the study."""
         return quote(self.file)
@@ -133,6 +140,12 @@ class Made:
     def page(self) -> str:
         """Its path in the site."""
         return self.job.page
+
+    @property
+    def minutes(self) -> int:
+        """How long it takes to read."""
+        words = sum(len(text.split()) for *_, texts in self.parts for text in texts)
+        return max(round(words / _WORDS_PER_MINUTE), 1)
 
 
 @dataclass(kw_only=True)
@@ -250,6 +263,16 @@ def _counted(number: int, noun: str) -> str:
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:
     """Return the pages of each study; the site's index replaces index.ipynb."""
     return tuple(_chapter(path) for path in notebook_files(folder) if path.stem != "index")
+
+
+def chapters_by_study(views: Sequence[StudyView], chapters: Sequence[Chapter]) -> dict[str, tuple[Chapter, ...]]:
+    """Return the pages of each study; the story is told once, of the study with the most pages."""
+    shown = {view.name: view.chapters(chapters) for view in views}
+    told = max(views, key=lambda view: (not view.emulated, len(shown[view.name])), default=None)
+    for view in views:
+        if view != told:
+            shown[view.name] = tuple(chapter for chapter in shown[view.name] if not chapter.is_story)
+    return shown
 
 
 def _chapter(path: Path) -> Chapter:

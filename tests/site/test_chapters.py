@@ -1,0 +1,30 @@
+"""Which pages a study has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from azlatency.report.answerable import Unanswered
+from azlatency.site.pages import Chapter, Job, Made, StudyView, chapters_by_study
+
+
+def _study(name: str, *left_out: str, emulated: bool = False) -> StudyView:
+    missing = tuple(Unanswered(page=page, question="?", measure="!", reported=False) for page in left_out)
+    return StudyView(name=name, info={"emulated": emulated}, contents=(), unanswered=missing)
+
+
+CHAPTERS = [Chapter(path=Path(f"{stem}.ipynb"), title=stem) for stem in ("00_summary", "01_latency", "story")]
+
+
+def test_the_story_is_told_once_of_the_real_study_with_the_most_pages() -> None:
+    views = [_study("a", "01_latency"), _study("b"), _study("c"), _study("d", emulated=True)]
+    shown = chapters_by_study(views, CHAPTERS)
+    assert [name for name, some in shown.items() if any(chapter.is_story for chapter in some)] == ["b"]
+    assert [chapter.title for chapter in shown["a"]] == ["00_summary"]
+    assert chapters_by_study([], CHAPTERS) == {}
+
+
+def test_the_time_to_read_a_page_is_that_of_its_words() -> None:
+    job = Job(study=_study("a"), chapters=tuple(CHAPTERS), number=2)
+    assert Made(job=job, findings=(), parts=(("text", "", "", ("word " * 900,)),)).minutes == 4
+    assert Made(job=job, findings=()).minutes == 1
