@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from azlatency import __version__
-from azlatency.gate.verdict import T_INTERVAL, VERDICTS, Cell, Judgement, Row, RowVerdict
-from azlatency.stats.across_runs.planning import PILOT
+from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, VERDICTS, Cell, Judgement, Row, RowVerdict
+from azlatency.stats.across_runs.planning import FEASIBLE, PILOT
 from azlatency.stats.result import SHORT, explain
 from azlatency.studies.format import format_value, printable
 
@@ -47,8 +47,12 @@ def _value(value: float | None, row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    ratio = row.comparison.ratio
-    return "" if ratio.low is None or ratio.high is None else f"{ratio.low:.3f} – {ratio.high:.3f}"
+    """Return the interval that decides; the level only where it is not that of the others."""
+    low, high, confidence = row.comparison.decides
+    if low is None or high is None:
+        return ""
+    level = "" if confidence == row.comparison.ratio.confidence else f" ({100 * confidence:g} %)"
+    return f"{low:.3f} – {high:.3f}{level}"
 
 
 def _difference(row: Row) -> str:
@@ -64,9 +68,13 @@ def _runs_needed(row: Row) -> str:
     plan = row.plan
     if plan is None:
         return ""
+    if not row.is_feasible:
+        return f"over {FEASIBLE}"
     if plan.needed is not None:
         return f"{plan.needed:,}"
-    return f"{PILOT} first" if plan.low is None else f"{plan.low:,} – {plan.high or '?':,}"
+    if plan.low is None:
+        return f"{PILOT} first"
+    return f"{plan.low} – over {FEASIBLE}" if (plan.high or FEASIBLE + 1) > FEASIBLE else f"{plan.low} – {plan.high}"
 
 
 #: The columns of a judgement: what stands in the cell of a row.
@@ -84,7 +92,12 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "needed": _runs_needed,
     "scope": lambda row: row.comparison.scope.replace("_", " "),
     "flags": lambda row: ", ".join(
-        dict.fromkeys(_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row.comparison.codes)
+        dict.fromkeys(
+            [
+                *(_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row.comparison.codes),
+                *([f"{HOLM}, p = {row.p_beyond:.2g}"] if row.is_one_of_many else []),
+            ]
+        )
     ),
 }
 
@@ -100,8 +113,8 @@ def _notes(judgement: Judgement) -> list[str]:
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. The runs are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
-        "one-sided tests show that the ratio is within the margin. Latencies are round-trip times. The comparison does "
-        "not show the cause: hosts and time of day may differ as well.",
+        "one-sided tests show that the ratio is within the margin; their interval has twice the error. Latencies are "
+        "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well.",
         *(f"{remark}." for remark in judgement.remarks),
     ]
     if judgement.count("undetermined"):
@@ -109,6 +122,13 @@ def _notes(judgement: Judgement) -> list[str]:
             "Needed: the runs on each side that would show with 80 % probability that nothing changed beyond the "
             f"margin, if nothing did. It is a range if there are fewer than {PILOT} runs. A change about as large as "
             "the margin stays inconclusive."
+        )
+    if any(not row.is_feasible for row in judgement.rows):
+        notes.append(f"Over {FEASIBLE}: more of the same runs do not help. {HELPS}.")
+    if any(row.is_one_of_many for row in judgement.rows):
+        notes.append(
+            f"{HOLM}: alone, the row would be a change; among {len(judgement.rows)} rows, one such interval may be "
+            "chance. Compare fewer paths, or measure more runs."
         )
     codes = dict.fromkeys(code for row in judgement.rows for code in row.comparison.codes)
     notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]

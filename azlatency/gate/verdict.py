@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
-from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
+from azlatency.stats.across_runs.planning import FEASIBLE, PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
@@ -76,6 +76,11 @@ _REFUSALS = {
     "not_positive",
     "loss_censored",
 }
+#: What to do where more than `FEASIBLE` runs are needed; and of an interval that only the family of rows refuses.
+HELPS = (
+    "Make each run longer, measure both sides alternating in rounds, add pairs of machines, or accept a wider margin"
+)
+HOLM = "not significant among all rows"
 #: Too few runs for ranks. This does not prevent a verdict: it then rests on the t interval.
 T_INTERVAL = frozenset({"few_runs", "two_runs"})
 _MEASURED = {"latency": latency, "throughput": throughput}
@@ -128,8 +133,25 @@ class Row:
             return "; ".join(explain(codes))
         return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), self._next_measurement()])
 
+    @property
+    def is_feasible(self) -> bool:
+        """Whether the runs that are needed can be measured; also true where nobody knows how many."""
+        return self.plan is None or max(self.plan.needed or 0, self.plan.low or 0) <= FEASIBLE
+
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether its interval alone shows a change, but the family of all rows does not."""
+        low, high, _ = self.comparison.decides
+        if self.verdict != "undetermined" or low is None or high is None or self.p_beyond is None:
+            return False
+        return low > 1 + self.comparison.margin or high < 1 / (1 + self.comparison.margin)
+
     def _next_measurement(self) -> str:
         plan = self.plan
+        if self.is_one_of_many:
+            return f"{HOLM}, p = {self.p_beyond:.2g}: compare fewer paths, or measure more runs"
+        if not self.is_feasible:
+            return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
         if self.comparison.verdict == "different":
             return "something changed, but it may be less than the margin: more runs narrow the interval"
         if plan is None or plan.low is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
 from azlatency.report.titles import by_method, capitalised
+from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
 from azlatency.studies.runs.path import route
@@ -184,10 +185,6 @@ def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries]
         [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
     )
     return same, others
-
-
-#: Most runs of a path that anybody measures.
-FEASIBLE = 50
 
 
 def runs_enough(plans: Sequence[Plan]) -> tuple[str, list[Plan]]:

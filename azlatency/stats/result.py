@@ -430,6 +430,13 @@ class Comparison(Result):
     inner: tuple[float | None, float | None] = (None, None)
     superiority: float | None = None
 
+    @property
+    def decides(self) -> tuple[float | None, float | None, float]:
+        """The interval of the ratio that decides, and its level: `inner` on equivalence, else that of ``ratio``."""
+        if self.verdict == "equivalent" and None not in self.inner:
+            return *self.inner, round(2 * self.ratio.confidence - 1, 9)
+        return self.ratio.low, self.ratio.high, self.ratio.confidence
+
     ROW: ClassVar[Row] = (
         "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
         ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
@@ -444,10 +451,8 @@ class Comparison(Result):
             return f"{self.what}: not estimable{self.flag_note}"
         if ratio.low is None or ratio.high is None:
             return f"{self.what}: ratio {format_value(ratio.estimate)}, no interval, {size}{self.flag_note}"
-        interval = format_estimate(ratio.estimate, ratio.low, ratio.high, confidence=ratio.confidence)
-        if self.verdict == "equivalent" and None not in self.inner:
-            # The interval that decides is the one that a reader sees.
-            interval = format_estimate(ratio.estimate, *self.inner, confidence=2 * ratio.confidence - 1)
+        low, high, confidence = self.decides  # the interval that a reader sees
+        interval = format_estimate(ratio.estimate, low, high, confidence=confidence)
         if self.verdict not in ("different", "different_within_margin"):
             margin = f"{VERDICTS[self.verdict]} at a margin of {100 * self.margin:g} %"
             return f"{self.what}: {margin}, ratio {interval}, {size}{self.flag_note}"

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from helpers.sides import compare, write_side
 
-from azlatency.gate import verdict
-from azlatency.gate.verdict import Judgement, judge
+import azlatency as az
+from azlatency.gate import formats, verdict
+from azlatency.gate.verdict import Judgement, Row, RowVerdict, judge
+from azlatency.stats.across_runs.planning import Plan
 
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
 
@@ -109,3 +112,36 @@ def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: 
     write_side(raw, tmp_path / "a", "1"), write_side(raw, tmp_path / "b", "1")
     suite = check_junit(compare("a", "b", "--format", "junit", cwd=tmp_path).stdout)
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
+
+
+def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = None, low: int | None = None) -> Row:
+    """A row of five runs of 100 µs or so against a candidate; its interval, and a plan if it is inconclusive."""
+    values = {"base": [100.0, 101, 99, 100, 102], "candidate": candidate}
+    base, other = (pd.DataFrame({"median_ns": [1e3 * value for value in some]}) for some in values.values())
+    comparison = az.compare(base, other, value="median_ns", what="a → b")
+    plan = Plan(what="runs", needed=needed, done=5, low=low, high=2509, unit="runs", confidence=0.95, method="")
+    return Row(
+        metric="latency", comparison=comparison, verdict=verdict, p_beyond=0.08, base=comparison.ratio,
+        candidate=comparison.ratio, plan=plan if verdict == "undetermined" else None,
+    )  # fmt: skip
+
+
+def test_the_interval_that_decides_is_shown() -> None:
+    row = _row("within", [100.0, 101, 99, 100, 103])
+    assert row.comparison.verdict == "equivalent"
+    low, high = row.comparison.inner
+    assert formats._interval(row) == f"{low:.3f} – {high:.3f} (90 %)" and high < 1.05
+
+
+def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
+    row = _row("undetermined", [130.0, 131, 129, 133, 128], needed=20)
+    assert row.comparison.ratio.low > 1.05 and row.is_one_of_many
+    assert "not significant among all rows, p = 0.08" in row.reason
+    assert not _row("undetermined", [100.0, 101, 99, 100, 120], needed=20).is_one_of_many
+
+
+@pytest.mark.parametrize(("needed", "low", "shown"), [(2509, 80, "over 50"), (None, 3, "3 – over 50"), (35, 20, "35")])
+def test_more_than_fifty_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
+    row = _row("undetermined", [100.0, 101, 99, 100, 120], needed=needed, low=low)
+    assert formats._runs_needed(row) == shown
+    assert ("accept a wider margin" in row.reason) == (shown == "over 50") == (not row.is_feasible)

@@ -12,7 +12,7 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
 from azlatency.report.groups import runs_enough
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.across_runs.planning import Plan
+from azlatency.stats.across_runs.planning import FEASIBLE, Plan
 
 _COLUMNS, _CURVES = 3, 12
 _NOTHING = (
@@ -116,13 +116,14 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
         f"the lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
-    least = min((plan for curve in curves for plan in curve), key=lambda plan: float(plan.labels["relative"]))
     most = max((curve for curve in curves), key=lambda curve: max(plan.at_pilot_spread or 0 for plan in curve))
-    worst = min(most, key=lambda plan: float(plan.labels["relative"]))
-    needed = "∞" if worst.high is None else f"{worst.high:,}"
+    worst = f"({most[0].labels['path']}, {most[0].labels['method']})"
+    widths = {float(plan.labels["relative"]): plan.high is not None and plan.high <= FEASIBLE for plan in most}
+    width = min((width for width, is_feasible in widths.items() if is_feasible), default=None)
     title = (
-        f"For ±{100 * float(least.labels['relative']):g} % plan up to {needed} runs "
-        f"({worst.labels['path']}, {worst.labels['method']})"
+        f"{FEASIBLE} runs are not enough for ±{100 * max(widths):g} % {worst}"
+        if width is None
+        else f"{FEASIBLE} runs are enough for ±{100 * width:g} % {worst}"
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves), title=title)
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 _MARKS = {
     "different": ("o", RUN, True, "orange: different"),
     "different_within_margin": ("o", RUN, False, "hollow orange: different, but within the band"),
-    "equivalent": ("s", ESTIMATE, True, "blue square: practically equivalent"),
+    "equivalent": (
+        "s",
+        ESTIMATE,
+        True,
+        "blue square: practically equivalent, with the interval that decides on it (twice the error)",
+    ),
     "undetermined": ("s", GREY, False, "hollow grey square: inconclusive"),
 }
 
@@ -36,12 +41,18 @@ def pair_panel(axis: Axes, pairs: Sequence[Comparison], names: Sequence[str]) ->
             [row - 0.5, row + 0.5], 1 / (1 + pair.margin), 1 + pair.margin, color=BAND, linewidth=0, zorder=0
         )
         shape, edge, filled, _ = _MARKS[pair.verdict]
-        draw.bar(axis, row, draw.ends_of(pair.ratio), edge, 1.8)
+        draw.bar(axis, row, deciding_ends(pair), edge, 1.8)
         face = edge if filled else "white"
         draw.point(axis, row, pair.ratio.estimate, text=pair_words(pair), shape=shape, colour=edge, face=face,
                    markersize=4.5)  # fmt: skip
         draw.at_edge(axis, row, number(pair.ratio.estimate), edge)
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
+
+
+def deciding_ends(pair: Comparison) -> tuple[float, ...]:
+    """Return the ends of the interval that decides; nothing if there is none."""
+    low, high, _ = pair.decides
+    return () if low is None or high is None else (low, high)
 
 
 def verdict_words(pairs: Sequence[Comparison]) -> str:
@@ -86,6 +97,6 @@ def ratio_reach(pairs: Sequence[Comparison]) -> float:
 def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
     verdict = "inconclusive" if pair.verdict == "undetermined" else pair.verdict.replace("_", " ")
-    ends = draw.brackets(draw.ends_of(pair.ratio))
+    ends = draw.brackets(deciding_ends(pair))
     band = f"band {plain(1 / (1 + pair.margin), 4)} – {plain(1 + pair.margin, 4)}"
     return f"{pair.what}, {pair.labels['method']}: {plain(pair.ratio.estimate, 4)}{ends}, {verdict} ({band})"

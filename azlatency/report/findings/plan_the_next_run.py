@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, answer, info, join_by_method
-from azlatency.report.groups import FEASIBLE, runs_enough
+from azlatency.report.groups import runs_enough
 from azlatency.report.objects import Finding, Findings
+from azlatency.stats.across_runs.planning import FEASIBLE
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds

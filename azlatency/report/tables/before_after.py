@@ -7,8 +7,9 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, number, text, with_interval, words
+from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, with_interval, words
 from azlatency.report.tables.common import (
+    DECIDES,
     LABELLED_METHOD,
     LABELLED_PATH,
     METHOD,
@@ -18,7 +19,7 @@ from azlatency.report.tables.common import (
     explain,
     flags,
     from_runs,
-    ratio_columns,
+    known_ends,
 )
 from azlatency.stats.result import results_only
 
@@ -89,10 +90,11 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
         Column("verdict", _verdict),
         Column("flags", attrgetter("codes"), words(flags)),
         Column("after against before", _sides),
-        *ratio_columns(results[0].ratio.confidence),
+        Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
+        Column("interval that decides", lambda row: known_ends(*row.decides[:2]), interval(".3f", missing="not known")),
         Column("p", attrgetter("p"), number(".3f")),
     ]
-    notes = [f"Margin ±{100 * results[0].margin:g} %.", *explain(codes_of(results))]
+    notes = [f"Margin ±{100 * results[0].margin:g} %.", DECIDES, *explain(codes_of(results))]
     return Table("After over before (scope: across runs)", columns, results, notes, from_runs("typical"))
 
 

@@ -231,13 +231,5 @@ def known_ends(low: float | None, high: float | None) -> tuple[float | None, flo
     return (None, None) if low is not None and high is not None and high > _WIDEST * low else (low, high)
 
 
-def ratio_columns(confidence: float) -> list[Column[Any]]:
-    """Return the columns of the estimate and the interval of ``row.ratio``."""
-    return [
-        Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
-        Column(
-            f"{level(confidence)} interval",
-            lambda row: known_ends(row.ratio.low, row.ratio.high),
-            interval(".3f", missing="not known"),
-        ),
-    ]
+#: On the column "interval that decides".
+DECIDES = "The interval has twice the error (90 % for 95 %) where both are practically equivalent: two one-sided tests."

@@ -16,7 +16,7 @@ from azlatency.report.tables.common import (
     flags,
     from_runs,
     known_ends,
-    ratio_columns,
+    level,
 )
 from azlatency.stats.result import results_only
 
@@ -34,7 +34,12 @@ def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
         Column("second", attrgetter("second"), names_row=True),
         Column("verdict", _verdict),
         Column("pairs", attrgetter("pairs"), COUNT),
-        *ratio_columns(results[0].ratio.confidence),
+        Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
+        Column(
+            f"{level(results[0].ratio.confidence)} interval",
+            lambda result: known_ends(result.ratio.low, result.ratio.high),
+            interval(".3f", missing="not known"),
+        ),
         Column("one more pair in", lambda result: known_ends(*(result.prediction or (None, None))), interval(",.3g")),
         Column("p, equivalent", attrgetter("tost_p"), number(".3f")),
         Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], words(flags)),

@@ -25,6 +25,7 @@ from azlatency.report.table import (
 )
 from azlatency.report.tables.common import (
     COUNT,
+    DECIDES,
     FLAGS,
     LABELLED_METHOD,
     METHOD,
@@ -204,12 +205,13 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
         Column(f"there{of_all}", attrgetter("there.estimate"), number(",.4g"), unit),
         Column(f"back{of_all}", attrgetter("back.estimate"), number(",.4g"), unit),
         Column(f"median ratio of a round{of_pairs}", attrgetter("comparison.ratio.estimate"), number(".3f")),
-        Column("interval", lambda row: _ends(row.comparison.ratio), _RATIO_INTERVAL),
+        Column("interval that decides", lambda row: _ends(*row.comparison.decides[:2]), _RATIO_INTERVAL),
         Column("flags", codes, words(flags)),
     ]
     notes = [
         "There and back: the median run of each direction. The median of the ratios of the rounds may differ from the "
         "ratio of these medians.",
+        DECIDES,
         *explain(codes_of(row.comparison for row in rows)),
     ]
     rows.sort(key=lambda row: (row.is_control, row.name))
@@ -217,9 +219,9 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
     return Table(f"{title} in both directions (scope: across runs)", columns, rows, notes, lambda row: [row.runs])
 
 
-def _ends(ratio: Estimate) -> tuple[float | None, float | None]:
+def _ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return the ends of an interval; one without a width shows the resolution of the values, not their spread."""
-    return (None, None) if ratio.low == ratio.high else (ratio.low, ratio.high)
+    return (None, None) if low == high else (low, high)
 
 
 def _ratio_interval(value: tuple[float | None, float | None], scale: float) -> str:
@@ -407,7 +409,7 @@ def configured_rates(links: pd.DataFrame, results: Sequence[Asymmetry]) -> Table
         Column("measured there", attrgetter("there.estimate"), number(",.3f"), GIGABITS),
         Column("measured back", attrgetter("back.estimate"), number(",.3f"), GIGABITS),
         Column("median ratio of a round", attrgetter("comparison.ratio.estimate"), number(".2f")),
-        Column("interval", lambda row: _ends(row.comparison.ratio), interval(".2f")),
+        Column("interval", lambda row: _ends(row.comparison.ratio.low, row.comparison.ratio.high), interval(".2f")),
         Column("configured ratio inside?", _is_inside),
     ]  # fmt: skip
     note = (

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: With fewer runs than this a forecast gives only a range.
 PILOT = 5
+#: More runs or rounds than this are no advice: something else has to change.
+FEASIBLE = 50
 #: Relative half-widths for which curves are drawn.
 PRECISIONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 
