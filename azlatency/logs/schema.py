@@ -42,7 +42,7 @@ class Column:
         Unit of the values; empty if they have none.
     source : str
         Where the values come from: ``"log"`` (its text), ``"file"`` (its bytes and lines), ``"manifest"``,
-        ``"import"`` or ``"computed"``.
+        ``"import"`` or ``"computed"``; several are separated by commas.
     doc : str
         Description in a sentence.
     """
@@ -71,23 +71,23 @@ def _columns(text: str) -> tuple[Column, ...]:
     return tuple(Column(*row) for row in rows)
 
 
-#: Facts about a run that only a manifest contains; every name is also a key of study.toml and a column of runs.csv.
+#: Facts about a run that a manifest contains, and a few tools print; every name is also a key of study.toml and a column of runs.csv.
 MANIFEST_COLUMNS = _columns("""
 study                  | string |  | manifest | Folder of the study.
 scenario               | string |  | manifest | The author's name for what was compared.
 repeat                 | int64  |  | manifest | Which repetition of the same test it is, from 1.
 round                  | int64  |  | manifest | Which round of the whole plan it belongs to, from 1.
 subscription           | string |  | manifest | Subscription or account whose zone numbers are used.
-region                 | string |  | manifest | Region of the client.
-zone                   | string |  | manifest | Logical zone of the client, which is comparable within one subscription only.
+region                 | string |  | manifest, log | Region of the client.
+zone                   | string |  | manifest, log | Logical zone of the client, which is comparable within one subscription only.
 physical_zone          | string |  | manifest | Physical zone of the client, which is comparable between subscriptions.
-peer_region            | string |  | manifest | Region of the server.
-peer_zone              | string |  | manifest | Logical zone of the server, which is comparable within one subscription only.
+peer_region            | string |  | manifest, log | Region of the server.
+peer_zone              | string |  | manifest, log | Logical zone of the server, which is comparable within one subscription only.
 peer_physical_zone     | string |  | manifest | Physical zone of the server, which is comparable between subscriptions.
-vm_size                | string |  | manifest | VM size of the client.
-peer_vm_size           | string |  | manifest | VM size of the server.
+vm_size                | string |  | manifest, log | VM size of the client.
+peer_vm_size           | string |  | manifest, log | VM size of the server.
 accelerated_networking | bool   |  | manifest | Whether accelerated networking is enabled.
-placement              | string |  | manifest | Placement of the two ends: same_host, availability_set, same_zone and so on.
+placement              | string |  | manifest, log | Placement of the two ends: same_host, availability_set, same_zone and so on.
 notes                  | string |  | manifest | Remarks of the manifest about this log.
 """)
 

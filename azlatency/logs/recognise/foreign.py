@@ -153,6 +153,7 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
         )
     ),
     # azlatency.more_tools
+    "avzone": ForeignTool((Signature("Region:", r"Region: {1,2}\S{1,60}", then=r"VM Type: .{1,100}"),)),
     "cilium": ForeignTool(
         (
             Signature(" Test Summary", r".{0,60}(?:Network Performance|Performance|Latency) Test Summary.{0,100}"),

@@ -60,9 +60,11 @@ _LOG_COLUMNS = (
     "tool", "client", "server", "protocol", "message_bytes", "connections", "requested_bytes", "requested_count",
     "requested_duration_ns", "settings", "started_at",
 )  # fmt: skip
+#: The same, of the places of both ends: a few tools print them. A default of ``[study]`` gives way to the log.
+_PLACE_COLUMNS = ("region", "zone", "vm_size", "peer_region", "peer_zone", "peer_vm_size", "placement")
 #: The columns of a run that the manifest may set.
 DESCRIBED = (*(column.name for column in MANIFEST_COLUMNS), *_LOG_COLUMNS)
-#: Those of them that a log cannot contain.
+#: Those of them that a log hardly ever contains.
 ONLY_DESCRIBED = frozenset(DESCRIBED) - frozenset(_LOG_COLUMNS)
 _SELECTORS = ("log", "transcript", "heading", "ignore", "pattern")
 _ENTRY_KEYS = {column.name for column in MANIFEST_COLUMNS} - {"study"} | set(_LOG_COLUMNS) | set(_SELECTORS)
@@ -219,9 +221,16 @@ class Manifest:
             first, count = self.conflicts.get(message, (f"{path}:{run.get('first_line')}", 0))
             self.conflicts[message] = first, count + 1
         run["study"] = self.name
-        same = None if any(entry.pattern for entry, _ in matching) else tuple(id(entry) for entry, _ in matching)
+        printed = {key: run[key] for key in _PLACE_COLUMNS if run.get(key) is not None}
+        events += [
+            _contradiction(key, printed[key], values[key], places[key])
+            for key in printed
+            if values.get(key) not in (None, printed[key])
+        ]
+        differs = bool(printed) or any(entry.pattern for entry, _ in matching)
+        same = None if differs else tuple(id(entry) for entry, _ in matching)
         if (merged := self._merged.get(same)) is None:
-            merged = self._with_defaults(values)
+            merged = self._with_defaults(values | printed)
             if same is not None:
                 self._merged[same] = merged
         run.update(merged)
@@ -286,9 +295,13 @@ def _contradictions(run: Row, values: dict[str, Any], places: dict[str, str]) ->
         if run.get(key) is None:
             run[key] = value
         elif run[key] != value and key != "started_at":
-            text = f"{key} is {run[key]!r} in the log and {value!r} in {places[key]}; correct the manifest"
-            events.append(("manifest_contradiction", "error", text))
+            events.append(_contradiction(key, run[key], value, places[key]))
     return events
+
+
+def _contradiction(key: str, printed: Any, stated: Any, place: str) -> tuple[str, str, str]:
+    text = f"{key} is {printed!r} in the log and {stated!r} in {place}; correct the manifest"
+    return "manifest_contradiction", "error", text
 
 
 def read_manifest(folder: Path, name: str | None = None) -> Manifest:
