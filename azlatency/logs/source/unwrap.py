@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import NamedTuple
 
+from azlatency.logs.source import lisa
 from azlatency.logs.source.decode import SPELLED_END, Source
 from azlatency.logs.source.large import FileText
 
@@ -70,13 +71,15 @@ _PIECE, _MOST_FOLDED = 2**20, 1000
 class Unwrapped(NamedTuple):
     """A source without its wrapping.
 
-    ``what`` describes the wrapping, ``line`` is the first line that had it, and ``remove`` removes it from whole lines.
+    ``what`` describes the wrapping, ``line`` is the first line that had it, and ``remove`` removes it from whole lines,
+    of a large source from so many bytes at once.
     """
 
     source: Source
     what: str
     line: int
     remove: Callable[[str], str]
+    piece: int = _PIECE
 
     def head(self, source: Source) -> Source:
         """Return the first lines of the source without its wrapping."""
@@ -93,7 +96,7 @@ class Unwrapped(NamedTuple):
         file = tempfile.TemporaryFile(prefix="azlatency-")  # noqa: SIM115  # closed with the text
         start = read = kept = line_feeds = line = 0
         while start < len(text):
-            stop = _piece_end(text, start)
+            stop = _piece_end(text, start, self.piece)
             piece = text[start:stop]
             plain = self.remove(piece)
             if not line and plain != piece:
@@ -109,9 +112,9 @@ def _propose(source: Source, what: str, line: int, remove: Callable[[str], str])
     return Unwrapped(replace(source, text=remove(source.whole_text)), what, line, remove)
 
 
-def _piece_end(text: FileText, start: int) -> int:
+def _piece_end(text: FileText, start: int, size: int = _PIECE) -> int:
     """Return where a piece of whole lines ends, of which the last is not continued in the next one."""
-    end = start + _PIECE
+    end = start + size
     if end < len(text):
         end = text.rfind("\n", start, end) + 1 or text.find("\n", end) + 1 or len(text)
     for _ in range(_MOST_FOLDED):
@@ -141,6 +144,10 @@ def propose_unwrapped(source: Source, *, claimed: bool, begins: bool) -> Iterato
 def _propose_line_by_line(source: Source, *, claimed: bool, begins: bool) -> Iterator[Unwrapped]:
     """Yield the source without indentation, quotation marks, spelled out line ends, bold type or a common prefix."""
     text = source.whole_text
+    if lisa.HINT in text and source.size_bytes <= lisa.LARGEST and (plain := lisa.without_labels(text)) != text:
+        first = _first_difference(text, plain)
+        whole = replace(source, text=plain)
+        yield Unwrapped(whole, "the labels of LISA", first, lisa.without_labels, lisa.LARGEST)
     if text[:1] in (" ", "\t") and (proposal := _remove_indent(source)) is not None:
         yield proposal
     if (text.startswith(">") or text.find("\n>", 0, _QUOTES_SEARCHED) >= 0) and (

@@ -39,6 +39,7 @@ WRAPPINGS: dict[str, Wrap] = {
     "mail twice": lambda _, line: f">> {line}",
     "runner": lambda _, line: f"[STDOUT] {line}",
     "test framework": lambda i, line: f"2025-06-03 18:00:{i % 60:02}.875[1756][DEBUG] cmd[7] stdout: {line}",
+    "LISA": lambda i, line: f"2025-06-03 18:00:{i % 60:02}.875[17][INFO] lisa.env[0].node[1].cmd[6].stdout {line}",
     "container": lambda _, line: f"client-1  | {line}",
     "kubernetes": lambda i, line: f"2024-01-27T14:47:{i % 60:02}.123456789Z stdout F {line}",
     "syslog": lambda i, line: f"Jan 27 14:47:{i % 60:02} vm1 run[123]: {line}",

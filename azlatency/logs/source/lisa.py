@@ -1,0 +1,86 @@
+r"""Logs of LISA, Microsoft's test framework for Linux: each line of output stands after the name of its command.
+
+::
+
+    2024-08-22 08:44:32.123[14057][DEBUG] lisa.env[0].node[1].cmd[6603] cmd: ['iperf3', '-c', '10.0.0.4'], cwd: None, …
+    2024-08-22 08:44:32.456[14057][INFO] lisa.env[0].node[1].cmd[6603].stdout Connecting to host 10.0.0.4, port 5201
+    2024-08-22 08:44:42.789[14057][DEBUG] lisa.env[0].node[1].cmd[6603] execution time: 10.3 sec, exit code: 0
+
+Commands run at the same time, on one node or on several, and their lines alternate. Of commands that overlap, only the
+one with the most lines is unwrapped; the lines of the others stay as they are, so they are reported as unknown. The
+line with a command becomes a prompt with the node as its host, so that a log has its command and the machine that ran
+it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from bisect import bisect_left, insort
+from typing import NamedTuple
+
+HINT = ".cmd["
+#: Logs beyond 64 MiB are not unwrapped: which commands overlap is only known of a whole log.
+LARGEST = 2**26
+_LINE = re.compile(
+    r".{0,300}?\bnode\[(?P<node>\d{1,4})\]\.cmd\[(?P<command>\d{1,12})\]"
+    r"(?:\.std(?:out|err)(?: (?P<output>.*))?| cmd: (?P<words>\[.{0,2000}?\]), cwd: .*| execution time: (?P<end>.*))"
+)
+
+
+class _Stream(NamedTuple):
+    """The output of one command: its first and last line, and its number of lines."""
+
+    first: int
+    last: int
+    size: int
+
+
+def without_labels(text: str) -> str:
+    """Return a log of LISA in which the commands that do not overlap are prompts, and their output has no labels."""
+    lines = text.split("\n")
+    matches = {number: match for number, line in enumerate(lines) if HINT in line and (match := _LINE.fullmatch(line))}
+    streams: dict[tuple[str, str], _Stream] = {}
+    for number, match in matches.items():
+        if match["output"] is not None or match[0].endswith((".stdout", ".stderr")):
+            key = match["node"], match["command"]
+            stream = streams.get(key, _Stream(number, number, 0))
+            streams[key] = _Stream(stream.first, number, stream.size + 1)
+    chosen = _without_overlap(streams)
+    for number, match in matches.items():
+        if (match["node"], match["command"]) not in chosen:
+            continue
+        prompt = f"lisa@node{match['node']}:~$ "
+        if match["words"] is not None:
+            lines[number] = prompt + _command(match["words"])
+        elif match["end"] is not None:
+            lines[number] = prompt
+        else:
+            lines[number] = match["output"] or ""
+    return "\n".join(lines)
+
+
+def _without_overlap(streams: dict[tuple[str, str], _Stream]) -> set[tuple[str, str]]:
+    """Return the commands that keep their output: of those that overlap, the one with the most lines."""
+    chosen: set[tuple[str, str]] = set()
+    taken: list[tuple[int, int]] = []
+    for key, stream in sorted(streams.items(), key=lambda item: (-item[1].size, item[1].first)):
+        place = bisect_left(taken, (stream.last + 1, 0))
+        if place == 0 or taken[place - 1][1] < stream.first:
+            insort(taken, (stream.first, stream.last))
+            chosen.add(key)
+    return chosen
+
+
+def _command(words: str) -> str:
+    """Return the command line of a list of words as Python prints it; what a shell was told if it is one."""
+    try:
+        parts = ast.literal_eval(words)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ""
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        return ""
+    if parts[-3:-1] == ["sh", "-c"]:
+        return str(parts[-1]).replace("\n", " ")
+    return shlex.join(parts).replace("\n", " ")
