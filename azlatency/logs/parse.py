@@ -30,6 +30,7 @@ from azlatency.logs.recognise.segment import (
     may_begin_line,
     segment,
 )
+from azlatency.logs.recognise.start_times import set_start_times
 from azlatency.logs.record import Recorder, Row
 from azlatency.logs.source.copied_files import id_at_other_time
 from azlatency.logs.source.decode import Source, SourceError, has_control
@@ -284,6 +285,8 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     _fail_contradicted_runs(recorder)
     # Without a log in a very large text, or if a log is refused, one event says it all.
     skip = bool(refused) or (not segments.logs and source.size_bytes > LARGEST_WHOLE)
+    if not _is_read_whole(recorder.accounting):
+        set_start_times(source, recorder, segments.prose_lines)
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
