@@ -27,6 +27,7 @@ from azlatency.logs.recognise.segment import (
     Segments,
     classify_remaining_lines,
     find_lost_lines,
+    find_named_tool,
     may_begin_line,
     segment,
 )
@@ -49,6 +50,8 @@ _PIECES_OF_HEAD = 4
 _END = 64
 #: At most this many unknown lines have an event each.
 _MOST_UNKNOWN = 2**20
+#: In a file without a log, at most this many lines are compared with the results of the tools.
+_MOST_NEAR = 1000
 #: Code of the event for a line of prose that a rule of a parser would read.
 LOST_LINE = "line_outside_log"
 #: Code of the event of a file in a folder or archive that is no text: a document, a picture, a damaged archive.
@@ -307,15 +310,27 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     if not (skip or is_read_whole):
         _add_unknown_lines(recorder)
     if not recorder.rows["runs"] and not segments.conflicts and not refused:
-        what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
-        if near:
-            lines = ", ".join(f"line {line} looks like a result of {owner}" for owner, line in near.items())
-            what = f"no log begins here: {lines}, but the lines that begin its log are missing"
-        if segments.foreign:
-            names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
-            what = f"{what}, but output of {names}, which azlatency does not read"
-        recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
+        _report_no_log(recorder, segments, near)
     return recorder
+
+
+def _report_no_log(recorder: Recorder, segments: Segments, near: dict[str, int]) -> None:
+    """Say why a text has no log: ``near`` has the first line that looks like a result of a tool, by its name."""
+    source, accounting = recorder.source, recorder.accounting
+    if not segments.foreign and accounting.kinds.count(UNKNOWN) <= _MOST_NEAR:
+        for line, owner in find_lost_lines(source, accounting, segments, UNKNOWN):
+            near.setdefault(owner, line.number)
+    what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
+    named = None if near or segments.foreign else find_named_tool(source, accounting)
+    if named is not None:
+        what = f"no log begins here: line {named[0]} names {named[1]}, but no result of it is read"
+    if near:
+        lines = ", ".join(f"line {line} looks like a result of {owner}" for owner, line in near.items())
+        what = f"no log begins here: {lines}, but the lines that begin its log are missing"
+    if segments.foreign:
+        names = ", ".join(dict.fromkeys(claim.tool for claim in segments.foreign))
+        what = f"{what}, but output of {names}, which azlatency does not read"
+    recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
 
 
 def _parse_log(recorder: Recorder, log: Log) -> bool:

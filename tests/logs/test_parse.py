@@ -89,3 +89,21 @@ def test_a_file_without_a_log_names_the_tools_that_are_near() -> None:
     events = parse_source(source_from_bytes(text.encode(), "a.log")).rows["events"]
     told = next(event["text"] for event in events if event["code"] == "not_recognised")
     assert told.startswith("no log begins here: line 3 looks like a result of qperf, but")
+    without_prompt = text.partition("\n")[2]
+    events = parse_source(source_from_bytes(without_prompt.encode(), "a.log")).rows["events"]
+    assert "line 2 looks like a result of qperf, but" in events[-1]["text"]
+
+
+def test_a_file_without_a_log_names_the_tool_that_it_names() -> None:
+    text = "ping is fine\nStarted ./sockperf-3.10, /usr/bin/sockperf as a server\n"
+    events = parse_source(source_from_bytes(text.encode(), "a.log")).rows["events"]
+    assert events[-1]["text"].startswith("no log begins here: line 2 names sockperf, but no result of it is read")
+
+
+def test_values_in_running_text_are_told() -> None:
+    log = "tcp_lat:\n    latency  =  16.9 us\n    msg_size = 2 bytes ---> msg_size\n\nMaximo = 1ms\n\na remark = 1\n"
+    tables = parse_source(source_from_bytes(f"# Notes\n\n{log}".encode(), "notes.md"))
+    events = [(row["line"], row["text"]) for row in tables.rows["events"]]
+    assert [line for line, _ in events] == [5, 7]
+    assert "msg_size' looks like a result of qperf" in events[0][1]
+    assert "'Maximo = 1ms' looks like a result of a tool" in events[1][1]

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import compress, groupby, pairwise
+from itertools import compress, groupby, islice, pairwise
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
@@ -71,6 +71,17 @@ _JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][a-zà-ÿ'’-]*[,.:;?!]?")
+#: What a person added to a line of a log.
+_REMARK = re.compile(r"(?:-{2,4}>|<-{2,4}|//|#) .{0,500}$")
+#: A line such as ``Maximo = 1ms``.
+_ASSIGNED = re.compile(
+    r"[^\W\d]\w{1,30}(?: \w{1,20})? {0,4}= {0,4}\d[\d.,]{0,20} ?"
+    r"(?:[nuµm]?s|[um]?sec|bytes|[KMGT]?i?B|[KMGT]?b(?:its)?/s(?:ec)?)"
+)
+_PROGRAM = re.compile(r"[\w.-]{2,30}")
+#: Names of programs that stand in any text.
+_COMMON_WORDS = frozenset({"ping", "cps", "cilium"})
+_MOST_NAMING = 1000
 #: A line that only holds a number.
 _NUMBER = re.compile(r"\s{0,200}[\d.,]{1,60}\s{0,200}")
 
@@ -168,12 +179,16 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
                 accounting.mark_as_prose(number)
 
 
-def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segments) -> Iterator[tuple[Line, str]]:
+def find_lost_lines(
+    source: Source, accounting: LineAccounting, segments: Segments, kind: int = PROSE
+) -> Iterator[tuple[Line, str]]:
     """Yield the lines of prose that a data rule of a parser would read, with the name of its tool.
 
-    In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed.
+    In running text, a line that belongs to no log is prose; a number of a tool in it must not be lost unnoticed, also
+    if a person wrote a remark behind it. Below the beginning of a log, neither must a name with a value.
     """
-    for number, text in source.find_texts(partial(accounting.find, PROSE)):
+    first_lines = [log.first_line for log in segments.logs]
+    for number, text in source.find_texts(partial(accounting.find, kind)):
         # Nothing shows which tool printed a number that stands alone on its line.
         if (
             _is_boundary(number, segments)
@@ -182,8 +197,24 @@ def find_lost_lines(source: Source, accounting: LineAccounting, segments: Segmen
             or _is_command(text)
         ):
             continue
-        if (tool := _tool_of(text.strip())) is not None:
+        line = _REMARK.sub("", text).strip() if len(text) <= LONGEST_LINE else text
+        tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None)
+        if tool is None and first_lines and _ASSIGNED.fullmatch(line):
+            above = segments.logs[bisect_left(first_lines, number) - 1]
+            tool = "a tool" if above.first_line < number <= above.last_line else None
+        if tool is not None:
             yield Line(number, text), tool
+
+
+def find_named_tool(source: Source, accounting: LineAccounting) -> tuple[int, str] | None:
+    """Return the first line among those that nothing reads that names a program of a known tool, and the name."""
+    names = program_names() - _COMMON_WORDS
+    for kind in (UNKNOWN, PROSE):
+        for number, text in islice(source.find_texts(partial(accounting.find, kind)), _MOST_NAMING):
+            for word in _PROGRAM.findall(text[:LONGEST_LINE]):
+                if (name := program_name(word)) in names:
+                    return number, name
+    return None
 
 
 def _is_boundary(number: int, segments: Segments) -> bool:

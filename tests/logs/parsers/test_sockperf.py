@@ -248,3 +248,9 @@ def test_lone_summaries_are_runs_of_their_own(tmp_path: Path) -> None:
     logs = az.parse(tmp_path / "a.log")
     assert list(logs.runs["status"]) == ["summary_only", "summary_only"]
     assert list(az.latency(logs)["mean_ns"]) == [66_240, 68_200]
+
+
+def test_summaries_of_half_and_of_whole_round_trips_do_not_mix(read) -> None:
+    log = read("sockperf: Summary: Latency is 35.12 usec\nsockperf: Summary: Round trip is 70.10 usec\n")
+    assert [log.value("rtt_mean", run=number) for number in (0, 1)] == [70_240, 70_100]
+    assert not log.codes("error")

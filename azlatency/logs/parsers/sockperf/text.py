@@ -33,6 +33,8 @@ _ONCE = re.compile(
     r"\[Total Run\] |\[Valid Duration\] |====> avg-|Summary: (?:Latency|Round trip|Message Rate|BandWidth)"
     r"|Total (?=\d{1,15} obs)|---> <M(?:AX|IN)> observation =|---> percentile {1,2}[\d.]{1,8} ="
 )
+# A run prints one of them.
+_MEANS = ("Summary: Latency", "Summary: Round trip")
 # "each percentile contains" has two decimals.
 _EACH_STEP = 0.0051
 _SPREADS = {
@@ -86,11 +88,13 @@ class SockperfText(RuleReader):
         match = _ONCE.search(line.text)
         if match is None:
             return
-        value = line.text[match.end() :].strip()
-        if self.once.setdefault(match[0].strip(), value) != value:
+        name, value = match[0].strip(), line.text[match.end() :].strip()
+        if name in _MEANS:
+            name, value = _MEANS[0], f"{name} {value}"
+        if self.once.setdefault(name, value) != value:
             self._open_run(line)
             self.half, self.ended, self.server_index = True, False, 0
-            self.once = {match[0].strip(): value}
+            self.once = {name: value}
 
     # --- what was run
 
