@@ -220,12 +220,24 @@ def _split_joined(text: str) -> str:
     return "\n".join(lines)
 
 
+def _without_end_bars(text: str) -> str:
+    """Remove one or two bars at the ends of lines: a table of one column, as pages that show a file are saved."""
+    lines = text.split("\n")
+    barred = [index for index, line in enumerate(lines) if line.endswith(" |") and line[:1] not in ("|", "+", " ")]
+    if len(barred) < _FEWEST:
+        return text
+    for index in barred:
+        lines[index] = lines[index].removesuffix(" |").removesuffix(" |")
+    return "\n".join(lines)
+
+
 _MARKUP: dict[str, Callable[[str], str]] = {
     "the tags and entities of HTML": _remove_html,
     "the escapes of quoted-printable": _decode_quoted_printable,
     "the backticks around lines": lambda text: _BACKTICKS.sub(r"\2", text) if "`" in text else text,
     "labels such as [STDOUT]": lambda text: _BLOCK_LABEL.sub("", text) if "]" in text else text,
     "labels such as 22:30:19.748 <|": lambda text: _DIRECTION_LABEL.sub("", text) if " <|" in text else text,
+    "the bars at the ends of lines": lambda text: _without_end_bars(text) if " |\n" in text else text,
     "the blanks that join lines": _split_joined,
 }
 

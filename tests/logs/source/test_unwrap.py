@@ -105,6 +105,14 @@ def test_an_event_names_the_removed_wrapping() -> None:
     assert "'0-0-0 0:0:0.0[0][DEBUG] cmd[0] stdout: '" in events[0]["text"]
 
 
+def test_a_saved_page_that_shows_a_file_has_bars_at_the_ends_of_lines() -> None:
+    lines = ["zone a to zone b | |", "rtt min/avg/max/mdev = 1.284/1.328/1.503/0.063 ms | |"]
+    lines += ["zone a to zone c | |", "rtt min/avg/max/mdev = 1.945/2.112/2.274/0.108 ms |"]
+    tables = parse_source(source_from_bytes("\n".join([*lines, ""]).encode(), "a.log"))
+    assert [row["value"] for row in tables.rows["metrics"] if row["metric"] == "rtt_mean"] == [1_328_000, 2_112_000]
+    assert {row["status"] for row in tables.rows["runs"]} == {"summary_only"}
+
+
 def test_a_reply_that_quotes_the_log_above_it() -> None:
     quoted = "".join(f"> {line}\n" for line in TWO_LOGS.splitlines())
     tables = parse_source(source_from_bytes(("I see this:\n\n" + TWO_LOGS + "\nYou wrote:\n" + quoted).encode(), "a"))
