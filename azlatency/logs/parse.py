@@ -28,6 +28,7 @@ from azlatency.logs.recognise.segment import (
     classify_remaining_lines,
     find_lost_lines,
     find_named_tool,
+    find_table,
     may_begin_line,
     segment,
 )
@@ -322,7 +323,9 @@ def _report_no_log(recorder: Recorder, segments: Segments, near: dict[str, int])
             near.setdefault(owner, line.number)
     what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
     named = None if near or segments.foreign else find_named_tool(source, accounting)
-    if named is not None:
+    if not near and (titles := find_table(source, accounting)):
+        what = f"line {titles} begins a table of results, which is not read; give the logs that it was made from"
+    elif named is not None:
         what = f"no log begins here: line {named[0]} names {named[1]}, but no result of it is read"
     if near:
         lines = ", ".join(f"line {line} looks like a result of {owner}" for owner, line in near.items())

@@ -100,6 +100,13 @@ def test_a_file_without_a_log_names_the_tool_that_it_names() -> None:
     assert events[-1]["text"].startswith("no log begins here: line 2 names sockperf, but no result of it is read")
 
 
+def test_a_table_of_results_is_refused_as_such() -> None:
+    text = "With qperf:\n\n| from | to | latency |\n|---|:--|---:|\n| zone 1 | zone 2 | 718 us |\n"
+    events = parse_source(source_from_bytes(text.encode(), "post.md")).rows["events"]
+    told = next(event["text"] for event in events if event["code"] == "not_recognised")
+    assert told.startswith("line 3 begins a table of results, which is not read; give the logs")
+
+
 def test_values_in_running_text_are_told() -> None:
     log = "tcp_lat:\n    latency  =  16.9 us\n    msg_size = 2 bytes ---> msg_size\n\nMaximo = 1ms\n\na remark = 1\n"
     tables = parse_source(source_from_bytes(f"# Notes\n\n{log}".encode(), "notes.md"))

@@ -78,6 +78,8 @@ _ASSIGNED = re.compile(
     r"[^\W\d]\w{1,30}(?: \w{1,20})? {0,4}= {0,4}\d[\d.,]{0,20} ?"
     r"(?:[nuµm]?s|[um]?sec|bytes|[KMGT]?i?B|[KMGT]?b(?:its)?/s(?:ec)?)"
 )
+_TABLE = re.compile(r"\|?(?: {0,2}:?-{2,80}:? {0,2}\|){1,30}(?: {0,2}:?-{2,80}:?)?")
+_TIME_OR_RATE = re.compile(r"\d ?(?:[nuµμm]s(?:ec)?|[KMG]b(?:it)?(?:s|/s|ps))\b")
 _PROGRAM = re.compile(r"[\w.-]{2,30}")
 #: Names of programs that stand in any text.
 _COMMON_WORDS = frozenset({"ping", "cps", "cilium"})
@@ -215,6 +217,18 @@ def find_named_tool(source: Source, accounting: LineAccounting) -> tuple[int, st
                 if (name := program_name(word)) in names:
                     return number, name
     return None
+
+
+def find_table(source: Source, accounting: LineAccounting) -> int:
+    """Return the line of the titles of a Markdown table with times or rates; 0 if there is none."""
+    titles = 0
+    for kind in (UNKNOWN, PROSE):
+        for number, text in islice(source.find_texts(partial(accounting.find, kind)), _MOST_NAMING):
+            if _TABLE.fullmatch(text.strip()[:LONGEST_LINE]):
+                titles = number - 1
+            elif titles and "|" in text and _TIME_OR_RATE.search(text[:LONGEST_LINE]):
+                return titles
+    return 0
 
 
 def _is_boundary(number: int, segments: Segments) -> bool:
