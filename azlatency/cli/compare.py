@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, console, print_error
+from azlatency.cli.common import command, print_error
 from azlatency.cli.completion import complete_path, complete_study_or_path
+from azlatency.cli.sheets import Format, show
 from azlatency.studies.format import printable
-
-if TYPE_CHECKING:
-    from azlatency.gate.verdict import Judgement
-
-#: A pipe has no width. With this width, a row of the table stays on one line.
-_PIPE_WIDTH = 200
-
-
-class Format(StrEnum):
-    """Output format of `compare`."""
-
-    table = "table"
-    markdown = "markdown"
-    json = "json"
-    junit = "junit"
 
 
 @command(
@@ -81,6 +64,7 @@ def compare(
     change beyond the margin, in either direction; 3: inconclusive, with the number of runs still needed; 2: usage error
     or unreadable input.
     """
+    from azlatency.gate.comparison_sheet import sheet
     from azlatency.gate.inputs import open_study
     from azlatency.gate.verdict import judge
     from azlatency.logs.parse import LogError
@@ -105,50 +89,5 @@ def compare(
         raise typer.Exit(2) from None
     except ValueError as error:
         raise typer.BadParameter(printable(str(error))) from None
-    if out is not None:
-        _write(out, _formatted(judgement, Format.markdown if format is Format.table else format))
-    try:
-        if out is not None or format is Format.table:
-            _print_table(judgement)
-        else:
-            sys.stdout.write(_formatted(judgement, format))
-        sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (after `| head`, the exit code still counts)
+    show(sheet(judgement), judgement.record(), format, out)
     raise typer.Exit(judgement.exit_code)
-
-
-def _formatted(judgement: Judgement, format: Format) -> str:
-    import json
-
-    from azlatency.gate import formats
-
-    if format is Format.markdown:
-        return formats.markdown(judgement)
-    if format is Format.junit:
-        return formats.junit(judgement)
-    return json.dumps(formats.record(judgement), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _print_table(judgement: Judgement) -> None:
-    from azlatency.gate import formats
-
-    out = console()
-    if not out.is_terminal:
-        out.width = max(out.width, _PIPE_WIDTH)
-    if judgement.rows:
-        out.print(formats.table(judgement))
-    for line in formats.notes(judgement):
-        out.print(line, markup=False, highlight=False)
-    out.print(judgement.headline, markup=False, highlight=False)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

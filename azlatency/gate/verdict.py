@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
+from azlatency import __version__
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.planning import FEASIBLE, PILOT, Plan, runs_to_decide
@@ -134,6 +135,11 @@ class Row:
         return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), self._next_measurement()])
 
     @property
+    def rounds(self) -> int:
+        """The number of rounds in which both sides were measured in turns; 0 if they were not."""
+        return int(self.comparison.ratio.diagnostics.get("rounds", 0))
+
+    @property
     def is_feasible(self) -> bool:
         """Whether the runs that are needed can be measured; also true where nobody knows how many."""
         return self.plan is None or max(self.plan.needed or 0, self.plan.low or 0) <= FEASIBLE
@@ -228,6 +234,23 @@ class Judgement:
         counts = ", ".join(f"{self.count(verdict)} {name}" for verdict, name in VERDICTS.items() if self.count(verdict))
         missing = f"; {len(self.only_in_base)} measured only in the base" if self.only_in_base else ""
         return f"{sentence}: {counts or 'nothing to compare'}{missing}."
+
+    def record(self) -> dict[str, Cell | list[str] | list[dict[str, Cell]]]:
+        """Return everything for programs. The words of verdicts and outcomes are stable."""
+        return {
+            "azlatency": __version__,
+            "base": self.base,
+            "candidate": self.candidate,
+            "margin": self.margin,
+            "confidence": self.confidence,
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "headline": self.headline,
+            "rows": [row.record() for row in self.rows],
+            "only_in_base": list(self.only_in_base),
+            "only_in_candidate": list(self.only_in_candidate),
+            "remarks": list(self.remarks),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,8 +411,7 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
         plan = None
-        in_rounds = "rounds" in comparison.ratio.diagnostics
-        if verdict == "undetermined" and not in_rounds:
+        if verdict == "undetermined" and "rounds" not in comparison.ratio.diagnostics:
             values = item.pairing.values(_column(item.metric))
             plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
         column = item.pairing.column(_column(item.metric))

@@ -1,0 +1,77 @@
+"""The output of ``compare`` and ``history``: a table, or one of the formats for CI."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from azlatency.cli.common import console
+from azlatency.studies.format import printable
+
+if TYPE_CHECKING:
+    from azlatency.gate.formats import Sheet
+
+#: A pipe has no width. With this width, a row of the table stays on one line.
+_PIPE_WIDTH = 200
+
+
+class Format(StrEnum):
+    """Output format."""
+
+    table = "table"
+    markdown = "markdown"
+    json = "json"
+    junit = "junit"
+
+
+def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | None) -> None:
+    """Print a sheet in a format, or write it to a file and print the table; ``record`` is its JSON."""
+    if out is not None:
+        _write(out, _formatted(sheet, record, Format.markdown if format is Format.table else format))
+    try:
+        if out is not None or format is Format.table:
+            _print_table(sheet)
+        else:
+            sys.stdout.write(_formatted(sheet, record, format))
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (after `| head`, the exit code still counts)
+
+
+def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
+    from azlatency.gate import formats
+
+    if format is Format.markdown:
+        return formats.markdown(sheet)
+    if format is Format.junit:
+        return formats.junit(sheet)
+    return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _print_table(sheet: Sheet) -> None:
+    from azlatency.gate import formats
+
+    out = console()
+    if not out.is_terminal:
+        out.width = max(out.width, _PIPE_WIDTH)
+    if sheet.lines:
+        out.print(formats.table(sheet))
+    for line in sheet.notes:
+        out.print(printable(line), markup=False, highlight=False)
+    out.print(printable(sheet.headline), markup=False, highlight=False)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file atomically."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
