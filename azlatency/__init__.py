@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.base_and_candidate import compare as compare
     from azlatency.stats.across_runs.baseline import baseline as baseline
     from azlatency.stats.across_runs.planning import plan as plan
+    from azlatency.stats.across_runs.run_history import history as history
     from azlatency.stats.across_runs.typical_run import summarize as summarize
     from azlatency.stats.within_run.quantiles import quantiles as quantiles
     from azlatency.studies.imports.importer import import_study as import_study
@@ -54,6 +55,7 @@ _HOMES = {
     "compare": "azlatency.stats.across_runs.base_and_candidate",
     "asymmetry": "azlatency.stats.across_runs.asymmetry",
     "baseline": "azlatency.stats.across_runs.baseline",
+    "history": "azlatency.stats.across_runs.run_history",
     "plan": "azlatency.stats.across_runs.planning",
     "studies": "azlatency.studies",
     "stats": "azlatency.stats",

@@ -77,6 +77,7 @@ study                  | string |  | manifest | Folder of the study.
 scenario               | string |  | manifest | The author's name for what was compared.
 repeat                 | int64  |  | manifest | Which repetition of the same test it is, from 1.
 round                  | int64  |  | manifest | Which round of the whole plan it belongs to, from 1.
+label                  | string |  | manifest | What was in force, for a history: a commit, an image, a kernel.
 subscription           | string |  | manifest | Subscription or account whose zone numbers are used.
 region                 | string |  | manifest, log | Region of the client.
 zone                   | string |  | manifest, log | Logical zone of the client, which is comparable within one subscription only.

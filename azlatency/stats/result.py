@@ -66,6 +66,19 @@ _CODES = {
         "not all runs have a start time or a round of their own, so the order of their files is taken as that of "
         "measuring",
     ),
+    "clock_set_back": (
+        "clock set back?",
+        "rounds and start times disagree about the order, so the clock of a machine may have been set back; the start "
+        "times are followed",
+    ),
+    "nights_missing": (
+        "nights missing",
+        "some gaps between neighbours are at least twice the usual one; the change may be in such a gap",
+    ),
+    "new_tool_version": (
+        "new tool version",
+        "the version of the tool changed at the same time, so the tool may be the cause",
+    ),
     "order_unknown": (
         "order unknown",
         "the runs have neither a start time nor a round nor a file, so it is not known whether they depend on their "

@@ -1,0 +1,228 @@
+"""Levels of a series of run values: where it steps up or down, tested against a series that does not.
+
+Circular binary segmentation: the part of the series that differs most from the rest is tested, then what is inside and
+outside of it, and so on; at the end, each step is tested between its two levels. The p-values are formulas, not
+permutations, so that they reach the small levels that hundreds of series need, at any number of nights.
+
+The values are logarithms, limited to three robust standard deviations around their median, so that one bad night does
+not count as much as a new level; values that are not positive, such as loss, are replaced by normal scores. Neighbours
+that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run variance.
+
+Sources: Olshen, Venkatraman, Lucito & Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics
+16:487 (1988) and Sequential Analysis (1985), tail probabilities; Bai, Review of Economics and Statistics 79:551 (1997),
+interval of the time of a change.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.stats.across_runs.run_order import run_order
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from azlatency.stats.arrays import FloatArray
+
+#: Fewest values of a level; a shorter one is an outlying night.
+SHORTEST = 5
+#: Robust standard deviations to which values are limited.
+_LIMIT = 3.0
+#: Most ends of parts that are tried at first; longer series are searched on a grid, then around the best part.
+_GRID = 600
+#: How far the AR(1) coefficient is taken from its estimate towards the strongest that the values cannot exclude. Chosen
+#: by simulation: the part that differs most is chosen, so what is left over shows less dependence than there is.
+_CAUTION = 0.4
+#: 95 % point of the distribution of an estimated change time (Bai 1997).
+_BAI = 7.687
+
+
+class Step(NamedTuple):
+    """One step of a series.
+
+    Attributes
+    ----------
+    at : int
+        Position (0-based) of the first value of the new level.
+    low, high : int
+        95 % interval of ``at``.
+    p : float
+        p-value of the step between its two levels, for one series.
+    """
+
+    at: int
+    low: int
+    high: int
+    p: float
+
+
+def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
+    """Return the steps of a series in time order, each significant at ``alpha``."""
+    x = _scores(values)
+    if len(x) < 2 * SHORTEST or x.min() == x.max():
+        return []
+    return _pruned(x, _segmented(x, 0, len(x), alpha), alpha)
+
+
+def _scores(values: FloatArray) -> FloatArray:
+    """Return the values on the scale that is searched."""
+    import numpy as np
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    if len(values) and values.min() > 0:
+        logs = np.log(values)
+        centred = logs - np.median(logs)
+        scale = 1.4826 * float(np.median(np.abs(centred)))
+        if scale:
+            return np.asarray(np.clip(centred / scale, -_LIMIT, _LIMIT))
+    return np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
+
+
+def _segmented(x: FloatArray, begin: int, end: int, alpha: float) -> list[int]:
+    """Return the edges of the levels between two edges, both included."""
+    part = x[begin:end]
+    if len(part) < 2 * SHORTEST or part.min() == part.max():
+        return [begin, end]
+    left, right, share = _widest_arc(part)
+    inner = [at for at in (left, right) if 0 < at < len(part)]
+    if _p_of_arc(_standardized(part, inner, share), len(part)) > alpha:
+        return [begin, end]
+    edges = [begin, *(begin + at for at in inner), end]
+    found = [begin]
+    for one, other in pairwise(edges):
+        found += _segmented(x, one, other, alpha)[1:]
+    return found
+
+
+def _widest_arc(x: FloatArray) -> tuple[int, int, float]:
+    """Return the part whose mean differs most from the rest, and the share of the variance that it explains."""
+    import numpy as np
+
+    n = len(x)
+    centred = x - x.mean()
+    sums = np.concatenate([[0.0], np.cumsum(centred)])
+    total = float(centred @ centred)
+    ends = np.unique(np.linspace(0, n, min(n, _GRID) + 1).astype(int))
+    left, right, share = _best_arc(sums, ends, ends, n)
+    if len(ends) <= n:
+        reach = n // _GRID + 1
+        near_left, near_right = (
+            np.unique(np.clip(np.arange(at - reach, at + reach + 1), 0, n)) for at in (left, right)
+        )
+        left, right, share = _best_arc(sums, near_left, near_right, n)
+    return left, right, min(share / total, 1.0)
+
+
+def _best_arc(sums: FloatArray, lefts: NDArray[np.int64], rights: NDArray[np.int64], n: int) -> tuple[int, int, float]:
+    """Return the part with the largest sum of squares between itself and the rest, among these ends."""
+    import numpy as np
+
+    # The first and the last level of a part at an end of the series are as long as any other level.
+    lefts = lefts[(lefts == 0) | (lefts >= SHORTEST)]
+    rights = rights[(rights == n) | (rights <= n - SHORTEST)]
+    lengths = rights[None, :] - lefts[:, None]
+    allowed = (lengths >= SHORTEST) & (lengths <= n - SHORTEST)
+    weight = np.where(allowed, n / np.where(allowed, lengths * (n - lengths), 1), 0.0)
+    gain = (sums[rights][None, :] - sums[lefts][:, None]) ** 2 * weight
+    best = int(gain.argmax())
+    row, column = divmod(best, len(rights))
+    return int(lefts[row]), int(rights[column]), float(gain.flat[best])
+
+
+def _coefficient(pieces: list[FloatArray]) -> float:
+    """Return the AR(1) coefficient that is allowed for."""
+    order = run_order(*pieces)
+    return order.coefficient + _CAUTION * (order.strongest - order.coefficient)
+
+
+def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
+    """Return the size of the difference between a part and the rest in standard errors.
+
+    It is a likelihood ratio, less what neighbours have in common, and less what the skewness of the values adds to a
+    mean of few of them (Cornish and Fisher).
+    """
+    import numpy as np
+
+    pieces = np.split(x, inner)
+    coefficient = _coefficient(pieces)
+    inflation = (1 + coefficient) / (1 - coefficient)
+    size = math.sqrt(max(-(len(x) - 2.5) * math.log(max(1 - share, 1e-15)), 0.0) / inflation)
+    part = pieces[1]
+    few, many = len(part), len(x) - len(part)
+    residual = np.concatenate([part - part.mean(), *(piece - piece.mean() for piece in pieces[::2])])
+    spread = float(np.sqrt((residual**2).mean()))
+    if not spread:
+        return size
+    skewness = float((residual**3).mean()) / spread**3 * (few**-2 - many**-2) / (1 / few + 1 / many) ** 1.5
+    if part.mean() < x.mean():
+        skewness = -skewness
+    return size - max(skewness, 0.0) * (size**2 - 1) / 6
+
+
+@lru_cache(maxsize=4096)
+def _integral(size: float, n: int, power: int) -> float:
+    """Return the integral of (nu(b / sqrt(n t (1 - t))) / (t (1 - t)))^power over the shares t of the allowed parts."""
+    import numpy as np
+    from scipy.special import ndtr
+
+    edge = SHORTEST / n
+    t = edge + (1 - 2 * edge) * (np.arange(400) + 0.5) / 400
+    x = size / np.sqrt(n * t * (1 - t))
+    density = np.exp(-(x**2) / 8) / math.sqrt(2 * math.pi)
+    nu = (2 / x) * (ndtr(x / 2) - 0.5) / ((x / 2) * ndtr(x / 2) + density)
+    return float(((nu / (t * (1 - t))) ** power).mean()) * (1 - 2 * edge)
+
+
+def _p_of_arc(size: float, n: int) -> float:
+    """Return the probability that the largest of all parts of ``n`` independent values is as different as this."""
+    if size < 1:
+        return 1.0
+    return min(1.0, size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
+
+
+def _p_of_split(size: float, n: int) -> float:
+    """Return the probability that the largest of all splits of ``n`` independent values is as different as this."""
+    if size < 1:
+        return 1.0
+    # nu once: the split has one free end.
+    return min(1.0, size * _density(size) * _integral(round(size, 2), n, 1))
+
+
+def _density(size: float) -> float:
+    return math.exp(-(size**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def _pruned(x: FloatArray, edges: list[int], alpha: float) -> list[Step]:
+    """Leave out the least significant step until each is significant between its two levels."""
+    steps: list[Step] = []
+    while len(edges) > 2:
+        steps = [_step(x, *three) for three in zip(edges, edges[1:], edges[2:], strict=False)]
+        worst = max(range(len(steps)), key=lambda place: steps[place].p)
+        if steps[worst].p <= alpha:
+            return steps
+        del edges[worst + 1]
+    return []
+
+
+def _step(x: FloatArray, begin: int, at: int, end: int) -> Step:
+    """Return the step between two neighbouring levels, moved to where they differ most."""
+    import numpy as np
+
+    part = x[begin:end]
+    centred = part - part.mean()
+    n, sums, total = len(part), np.cumsum(centred), float(centred @ centred)
+    if not total:
+        return Step(at, at, at, 1.0)
+    lefts = np.arange(SHORTEST, n - SHORTEST + 1)
+    shares = sums[lefts - 1] ** 2 * n / (lefts * (n - lefts)) / total
+    left, share = int(lefts[shares.argmax()]), min(float(shares.max()), 1.0)
+    jump = float(part[left:].mean() - part[:left].mean())
+    coefficient = _coefficient([part[:left], part[left:]])
+    reach = _BAI * total * (1 - share) / n * (1 + coefficient) / (1 - coefficient) / jump**2 + 1
+    low, high = (int(min(max(begin + left + shift, begin + 1), end - 1)) for shift in (-reach, reach))
+    return Step(begin + left, low, high, _p_of_split(_standardized(part, [left], share), n))
