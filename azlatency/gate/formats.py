@@ -46,7 +46,8 @@ class Sheet:
     """Everything that a command prints.
 
     ``intro`` are pairs of a text and a name that Markdown prints in bold. Lines with the mark ``good`` are folded in
-    Markdown under ``folded``. ``failure`` is the type of a failed test case; ``missing`` are names of further test cases that are skipped.
+    Markdown under ``folded``. ``failure`` is the type of a failed test case; ``missing`` are names of further test
+    cases that are skipped.
     """
 
     command: str

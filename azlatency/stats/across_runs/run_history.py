@@ -268,11 +268,9 @@ def history(
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
-    frames = [runs] if is_frame(runs) else _frames(runs)
+    frame = runs if is_frame(runs) else measured_runs(runs)
     columns = [value] if isinstance(value, str) else value
-    series = [one for frame in frames for one in _series(frame, columns, confidence)]
-    if columns is not None and not series:
-        check_columns(frames[0], *columns)
+    series = list(_series(frame, columns, confidence))
     family = sum(not set(one.codes) - _WARNINGS for one in series)
     judged = [one if set(one.codes) - _WARNINGS else _judged(one, family) for one in series]
     order = {metric: place for place, metric in enumerate(METRICS.values())}
@@ -288,16 +286,18 @@ def history(
     )
 
 
-def _frames(study: Study | Logs) -> list[pd.DataFrame]:
-    """Return the runs of a study that measured latency, with their loss, and those that measured throughput."""
+def measured_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return the runs of a study that measured latency, with the column ``loss``, and those that measured goodput."""
+    import pandas as pd
+
     times = latency(study)
     loss = whole_run_rows(study.metrics, "loss")["value"].reindex(times.index)
-    return [times.assign(loss=loss.astype("float64")), throughput(study)]
+    return pd.concat([times.assign(loss=loss.astype("float64")), throughput(study)])
 
 
 def _series(runs: pd.DataFrame, columns: Sequence[str] | None, confidence: float) -> Iterator[RunHistory]:
     """Yield the series of each path, method and column, not yet searched."""
-    check_columns(runs, "path", "method")
+    check_columns(runs, "path", "method", *columns or ())
     names = [name for name in columns or METRICS if name in runs.columns]
     if columns is None and not names:
         check_columns(runs, *METRICS)

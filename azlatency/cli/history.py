@@ -1,0 +1,71 @@
+"""``azlatency history``: whether the level of any path changed, night after night."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from azlatency.cli.common import command, print_error
+from azlatency.cli.completion import complete_path, complete_study_or_path
+from azlatency.cli.sheets import Format, show
+from azlatency.studies.format import printable
+
+
+@command(
+    "history",
+    "azlatency history nightly",
+    "azlatency history nightly --since 14d           # exit code 1 if a level changed in the last 14 days",
+    "azlatency history nightly --since 2026-11-12 --metric p99 --tool sockperf",
+    'azlatency history nightly --since 14d --format markdown >> "$GITHUB_STEP_SUMMARY"',
+    "azlatency history nightly --since 14d --format junit --out history.xml",
+)
+def history(
+    studies: Annotated[
+        list[str],
+        typer.Argument(help="Studies, folders or archives of logs.", autocompletion=complete_study_or_path),
+    ],
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="DATE|AGE|RUN",
+            help="Judge only changes from this date (2026-11-12, UTC), age (14d), log or run on. Default: all.",
+        ),
+    ] = "",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric: median, mean, p99, goodput, loss. Repeat for several. Default: all that are known."),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="One minus the probability of any change where nothing changed, between 0.5 and 1.")
+    ] = 0.95,
+    tool: Annotated[str | None, typer.Option(help="Judge only runs of this tool.")] = None,
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),
+    ] = None,
+) -> None:
+    """Find changes of level in the series of runs of each path, method and metric.
+
+    Exit code 0: no change; 1: a change, in either direction; 3: no series has enough runs; 2: usage error or unreadable
+    input. A new level shows after at least five nights: with --since, look back two weeks or more.
+    """
+    from azlatency.gate.history import judge_history, sheet
+    from azlatency.gate.inputs import open_study
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.store.own_files import ManifestError
+
+    try:
+        with ExitStack() as stack:
+            opened = {name: stack.enter_context(open_study(name)) for name in dict.fromkeys(studies)}
+            judgement = judge_history(opened, since=since, metrics=metric or (), confidence=confidence, tool=tool)
+    except (LogError, ManifestError) as error:
+        print_error(str(error))
+        raise typer.Exit(2) from None
+    except ValueError as error:
+        raise typer.BadParameter(printable(str(error))) from None
+    show(sheet(judgement), judgement.record(), format, out)
+    raise typer.Exit(judgement.exit_code)

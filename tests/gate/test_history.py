@@ -1,0 +1,97 @@
+"""`azlatency history`: exit codes, formats, and what is said about odd nights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from helpers.cases import stream
+from helpers.command import Completed, azlatency
+from helpers.nights import FIRST, write_night, write_nights
+
+NIGHTS, CHANGED = 40, 25
+
+
+def history(*arguments: object, cwd: Path) -> Completed:
+    return azlatency("history", *arguments, cwd=cwd, AZLATENCY_DATA=str(cwd / "data"))
+
+
+def values(level: float, number: int = NIGHTS) -> list[float]:
+    return [float(value) for value in level * stream(int(level)).lognormal(0, 0.02, number)]
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which one of two paths becomes 8 % slower."""
+    slower = np.array(values(1080)) * np.where(np.arange(NIGHTS) >= CHANGED, 1.08, 1.0)
+    return write_nights(tmp_path_factory.mktemp("nights") / "nights", {"az1-az2": values(450), "az1-az3": [*slower]})
+
+
+def test_a_planted_change_has_its_date_and_size_and_fails_the_job(nights: Path) -> None:
+    result = history(nights, "--format", "json", cwd=nights.parent)
+    record = json.loads(result.stdout)
+    assert result.returncode == record["exit_code"] == 1 and record["outcome"] == "changed"
+    changed = [series for series in record["series"] if series["changes"]]
+    (change,) = changed[0]["changes"]
+    assert [series["path"] for series in changed] == ["zone 1 → zone 3"]
+    dates = [str(FIRST + timedelta(days=CHANGED + shift)) for shift in (-1, 0, 1)]
+    assert change["date"][:10] in dates and change["ratio"] == pytest.approx(1.08, abs=0.02)
+    assert change["ratio_low"] < 1.08 < change["ratio_high"]
+
+
+def test_only_new_changes_are_judged(nights: Path) -> None:
+    later = FIRST + timedelta(days=CHANGED + 5)
+    run = f"{FIRST + timedelta(days=CHANGED - 3)}/az1-az2/qperf.log"
+    for since, code in ((later, 0), (run, 1), (FIRST, 1), ("99999d", 1), ("1d", 0)):
+        assert history(nights, "--since", since, cwd=nights.parent).returncode == code, since
+    refused = history(nights, "--since", "yesterday", cwd=nights.parent)
+    assert refused.returncode == 2 and "2026-11-12" in refused.stderr
+
+
+def test_the_formats_agree(nights: Path) -> None:
+    table = history(nights, cwd=nights.parent).stdout
+    markdown = history(nights, "--format", "markdown", cwd=nights.parent).stdout
+    suite = ElementTree.fromstring(history(nights, "--format", "junit", cwd=nights.parent).stdout)[0]
+    assert "CHANGED" in table and "▁" in table and "Changed: 1 of 2 series." in table
+    assert markdown.startswith("### ❌ Changed&#58; 1 of 2 series.") and "<details>" in markdown
+    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
+
+
+def test_too_few_nights_end_with_3(nights: Path, tmp_path: Path) -> None:
+    few = write_nights(tmp_path / "few", {"az1-az2": values(450, 12)})
+    result = history(few, cwd=tmp_path)
+    assert result.returncode == 3 and "20 points per series are needed; the longest has 12" in result.stdout
+
+
+def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(nights, tmp_path / "odd")
+    shutil.rmtree(folder / str(FIRST + timedelta(days=8)))
+    for night in range(30, NIGHTS):
+        shutil.move(
+            folder / str(FIRST + timedelta(days=night)) / "az1-az2", folder / f"{FIRST + timedelta(days=night)}/az2-az2"
+        )
+    result = history(folder, cwd=tmp_path)
+    assert "Nights without a run in 2 series" in result.stdout
+    assert "zone 1 → zone 2 was last measured on 2026-09-30; zone 2 → zone 2 began then" in result.stdout
+
+
+def test_several_studies_are_one_family(nights: Path, tmp_path: Path) -> None:
+    other = write_nights(tmp_path / "other", {"az1-az2": values(470)})
+    record = json.loads(history(nights, other, "--format", "json", cwd=tmp_path).stdout)
+    assert {series["family"] for series in record["series"]} == {3}
+    assert {series["path"].partition(": ")[0] for series in record["series"]} == {str(nights), str(other)}
+
+
+def test_a_night_with_several_runs_is_one_point(tmp_path: Path) -> None:
+    folder = write_nights(tmp_path / "several", {"az1-az2": values(450, 22)})
+    write_night(folder, 3, "az1-az2", 455.0).rename(folder / "2026-09-04" / "az1-az2" / "again.log")
+    write_night(folder, 3, "az1-az2", 450.0)
+    manifest = (folder / "study.toml").read_text("utf-8").replace("qperf.log", "*.log")
+    (folder / "study.toml").write_text(manifest, "utf-8")
+    record = json.loads(history(folder, "--format", "json", cwd=tmp_path).stdout)
+    assert [series["n"] for series in record["series"]] == [22]
