@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     "ping -c 100 host | azlatency import - --study mine",
     "azlatency import s3://bucket/dump --study mine --dask tcp://10.0.0.4:8786",
     "azlatency import ~/dump.zip --study public --pseudonymise ~/names.json",
+    "azlatency import 2026-11-24/ --study nightly --append     # one more night",
     "azlatency import --all",
 )
 def import_(
@@ -56,6 +57,14 @@ def import_(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Parse every log and write every table again.")] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a study of this name that was imported from another folder.")
+    ] = False,
+    append: Annotated[
+        bool,
+        typer.Option(
+            "--append",
+            help="Add the source as one more night: a folder of data/raw/STUDY, named like the source if its name "
+            "contains a date, else by the time. Rows of its runs.csv are added to that of the study.",
+        ),
     ] = False,
     pseudonymise: Annotated[
         Path | None,
@@ -82,6 +91,8 @@ def import_(
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
     if pseudonymise is not None and (not sources or any(map(is_url, map(local_path, sources)))):
         raise typer.BadParameter("--pseudonymise needs the files to copy; for a study in data/raw, name its folder")
+    if append and (study is None or not sources or len(sources) > 1 or pseudonymise or is_url(local_path(sources[0]))):
+        raise typer.BadParameter("--append needs --study NAME and one folder, archive or log, without --pseudonymise")
     names = list_studies() if study is None else [folder_name(study)]
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
@@ -89,7 +100,9 @@ def import_(
     sources = [str(local_path(source)) for source in sources or []]
     with _executor(dask) as executor:
         importing = partial(import_study, out=out, executor=executor, rebuild=rebuild, replace=replace)
-        if study is not None:
+        if append:
+            usable = _append(importing, names[0], sources[0], out)
+        elif study is not None:
             usable = _import_study(importing, names[0], sources, out, pseudonymise)
         else:
             usable = all([_import_or_report(importing, name, out) for name in names])
@@ -152,6 +165,22 @@ def _import_study(
         return False
     _draft_manifest(name, folder, out)
     return whole
+
+
+def _append(importing: Callable[..., ImportSummary], name: str, source: str, out: str | None) -> bool:
+    """Append a night and import the study; two jobs that do so wait for each other."""
+    from azlatency.studies.imports.append import append, locked
+    from azlatency.studies.store.study import data_folder
+
+    folder = data_folder("raw") / name
+    with locked(folder):
+        night = append(Path(source), folder)
+        for note in night.notes:
+            print_error(f"  note: {note}")
+        print(f"{relative(folder / night.name)}: {count_of(night.new, 'new file')}")
+        usable = _import_study(importing, name, [], out)
+        _draft_manifest(name, folder, out)
+    return usable
 
 
 def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:

@@ -1,0 +1,157 @@
+"""Append a night to a study: its logs become a folder of ``data/raw/<study>``, its rows those of ``runs.csv``.
+
+The name of the folder is that of the source if it contains a date, else the time of appending: a pattern with
+``{started_at}`` reads it. Everything can be repeated: what is there with the same bytes is not copied again. A lock of
+the operating system makes two jobs wait for each other; it ends with its process, however that ends.
+"""
+
+from __future__ import annotations
+
+import csv
+import filecmp
+import io
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from azlatency.logs.parse import LogError
+from azlatency.studies.imports.changes import iter_entries
+from azlatency.studies.imports.ingest import copy_sources
+from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.store.own_files import ManifestError, read_own_csv, read_own_toml
+
+_DATE = re.compile(r"(?<!\d)\d{4}[-_.]?\d\d[-_.]?\d\d(?!\d)")
+#: Where a night is copied to before it becomes a folder of the study; hidden files are not imported.
+_STAGING = ".append"
+#: Files of the manifest of a night, which `azlatency plan` writes.
+_OWN_FILES = (FILE_NAME, "runs.csv")
+#: How often a waiting job looks whether the lock is free, in seconds.
+_WAIT = 0.2
+
+
+@dataclass(frozen=True)
+class Night:
+    """What was appended: the name of its folder, the number of new files, and what to tell."""
+
+    name: str
+    new: int
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a study while its logs and tables are written."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f".{folder.name}.lock").open("ab") as file:
+        _lock(file)
+        yield
+
+
+def _lock(file: IO[Any]) -> None:
+    if os.name == "posix":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return
+    import msvcrt
+
+    while True:
+        try:
+            file.seek(0)
+            return msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            time.sleep(_WAIT)
+
+
+def append(source: Path, folder: Path) -> Night:
+    """Append the logs of a folder, an archive or a file to the folder of a study; call it with `locked`.
+
+    Raises `LogError` if the source does not exist or a file cannot be written, and `ManifestError` if the
+    ``study.toml`` of the night cannot be used or joined with that of the study.
+    """
+    if not source.exists():
+        raise LogError(f"{source}: no such file or folder; check the path")
+    of_night = read_manifest(source) if source.is_dir() else Manifest("", source)
+    name, notes = _name(source, folder)
+    shutil.rmtree(folder / _STAGING, ignore_errors=True)
+    copied = copy_sources([source], folder / name if (folder / name).exists() else folder / _STAGING)
+    own = {FILE_NAME, of_night.study.get("runs")}
+    new = 0
+    for file in copied.new:
+        if file.parent == copied.folder and file.name in own:
+            file.unlink()
+        else:
+            new += 1
+    notes = (*notes, *_join(of_night, folder, name), *copied.refused)
+    if copied.folder.name == _STAGING:
+        os.rename(copied.folder, folder / name)
+    return Night(name, new, notes)
+
+
+def _join(of_night: Manifest, folder: Path, name: str) -> tuple[str, ...]:
+    """Add what the manifest of a night states to that of the study; a row that is there is not added again."""
+    if not of_night.files:
+        return ()
+    if not (folder / FILE_NAME).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / FILE_NAME, (of_night.folder / FILE_NAME).read_bytes())
+        if "runs" in of_night.study:
+            _write(folder / str(of_night.study["runs"]), b"log\n")
+    if "runs" not in of_night.study:
+        return (f"{of_night.folder / FILE_NAME}: not used; that of the study applies",)
+    of_study = read_own_toml(folder / FILE_NAME)[0].get("study", {})
+    if not isinstance(of_study.get("runs"), str):
+        raise ManifestError(
+            f'{folder / FILE_NAME}: names no runs.csv for the rows of the night; add runs = "runs.csv" to [study], and '
+            "that file with the line: log"
+        )
+    target = folder / of_study["runs"]
+    rows = [row for _, row in read_own_csv(target)]
+    known = {row["log"] for row in rows}
+    added = [row for _, row in read_own_csv(of_night.folder / str(of_night.study["runs"]))]
+    added = [row | {"log": f"{name}/{row['log']}"} for row in added]
+    added = [row for row in added if row["log"] not in known]
+    if added:
+        text = io.StringIO()
+        columns = dict.fromkeys(column for row in (*rows, *added) for column in row)
+        writer = csv.DictWriter(text, list(columns) or ["log"], restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*rows, *added])
+        _write(target, text.getvalue().encode())
+    return ()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace a file atomically."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    os.replace(part, path)
+
+
+def _name(source: Path, folder: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the folder of the night, and a note if all of its logs are already in the study."""
+    if _DATE.search(source.name):
+        name = source.name
+        there = (folder / name).is_dir() and _contains(folder / name, source)
+        return name, (f"{source}: already appended as {name}; counted once",) if there else ()
+    for other in sorted(entry for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else ():
+        if not other.name.startswith(".") and _contains(other, source):
+            note = f"{source}: identical to {other.name}; counted once. If it is another night, name it with its date"
+            return other.name, (note,)
+    return f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}", ()
+
+
+def _contains(night: Path, source: Path) -> bool:
+    """Return whether every log of a source is in a night, with the same name and bytes."""
+    logs = [(Path(file), inside) for file, inside, problem in iter_entries(str(source)) if not problem]
+    if not source.is_dir():
+        logs = [(source, source.name)]
+    compared = [(file, night / inside) for file, inside in logs if inside not in _OWN_FILES]
+    return bool(compared) and all(copy.is_file() and filecmp.cmp(file, copy, shallow=False) for file, copy in compared)
