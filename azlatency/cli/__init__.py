@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import ask, check, compare, history, import_logs, init, manifest, parse, plan, report, verify
+from azlatency.cli import ask, check, compare, export, history, import_logs, init, manifest, parse, plan, report, verify
 from azlatency.cli.common import app, print_error
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ask",
     "check",
     "compare",
+    "export",
     "history",
     "import_logs",
     "init",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -207,6 +207,10 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 def sheet(judgement: HistoryJudgement) -> Sheet:
     """Return everything that is printed of a history."""
     lines = [line for one in judgement.series for line in _lines(judgement, one)]
+    used = {header for line in lines for header, cell in line.cells.items() if cell}
+    lines = [
+        replace(line, cells={header: cell for header, cell in line.cells.items() if header in used}) for line in lines
+    ]
     order: list[Mark] = ["bad", "refused", "open", "good"]
     return Sheet(
         command="history",
@@ -270,6 +274,8 @@ def _when(change: Change) -> str:
     if change.time is None or change.time_low is None or change.time_high is None:
         return f"run {change.at + 1} ({change.at_low + 1}–{change.at_high + 1})"
     low, high = change.time_low, change.time_high
+    if low.date() == high.date() and low != high:
+        return f"{change.time:%Y-%m-%d %H:%M} ({low:%H:%M} – {high:%H:%M})"
     return f"{change.time:%Y-%m-%d}" + ("" if low == high else f" ({low:%m-%d} – {high:%m-%d})")
 
 

@@ -117,11 +117,20 @@ class Links:
         link["base_us"] += offsets.get(start, 0.0) + offsets.get(end, 0.0)
         return link
 
+    def link(self, start: str, end: str, number: int) -> dict[str, float]:
+        """Return the link of one direction in a round: as configured, or as a change of the scenario sets it."""
+        link = {**self.configured[start, end]}
+        for change in self._scenario.get("link_changes", []):
+            if change["link"] == f"{start}->{end}" and number >= change["from_round"]:
+                link |= {key: value for key, value in change.items() if key in LINK}
+        return link
+
     def extra_us(self, client: str, server: str, number: int, slow: bool) -> float:
         """Return what a run adds to the delay of each of its two directions."""
         extra = self._scenario["slow_runs"]["extra_us"] if slow else 0.0
         for change in self._scenario.get("route_changes", []):
-            if number >= change["from_round"] and {self.zones[client], self.zones[server]} == set(change["zones"]):
+            last = change.get("to_round", number)
+            if change["from_round"] <= number <= last and {self.zones[client], self.zones[server]} == set(change["zones"]):
                 extra += change["extra_us"]
         return float(extra)
 
@@ -215,7 +224,7 @@ class Recorder:
         spin = subprocess.Popen(["chrt", "-f", "5", "taskset", "-c", "1", str(self.work / "awake")])
         self.hub.pause(still=False)
         for way in ((client, server), (server, client)):
-            link = self.links.configured[way]
+            link = self.links.link(*way, number)
             self.hub.do("link", *way, *({**link, "base_us": link["base_us"] + extra}[key] for key in LINK))
         self.hub.do("reset")
         started = datetime.now(UTC)
@@ -259,11 +268,11 @@ class Recorder:
         for tool in self.scenario["tools"]:
             shutil.rmtree(self.target / tool, ignore_errors=True)
         for number in range(1, max(self.scenario["tools"].values()) + 1):
+            both = [path for pair in self.scenario["pairs"] for path in (pair, "->".join(reversed(pair.split("->"))))]
             runs = [
                 (tool, *path.split("->"))
                 for tool, rounds in self.scenario["tools"].items() if number <= rounds
-                for pair in self.scenario["pairs"]
-                for path in (pair, "->".join(reversed(pair.split("->"))))
+                for path in self.scenario.get("paths", {}).get(tool, both)
             ]  # fmt: skip
             self.generator.shuffle(runs)
             for tool, client, server in runs:
@@ -280,7 +289,7 @@ class Recorder:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(sorted(self.rows, key=lambda row: row["log"]) + kept)
-        scenario = {key: value for key, value in self.scenario.items() if key not in ("links", "tools", "pairs")}
+        scenario = {key: value for key, value in self.scenario.items() if key not in ("links", "tools", "pairs", "paths")}
         if (file := self.target / "truth.json").is_file():
             earlier = json.loads(file.read_text("utf-8")).get("runs", {})
             self.records |= {

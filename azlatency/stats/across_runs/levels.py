@@ -4,11 +4,12 @@ Circular binary segmentation: the part of the series that differs most from the 
 outside of it, and so on; at the end, each step is tested between its two levels. The p-values are formulas, not
 permutations, so that they reach the small levels that hundreds of series need, at any number of nights.
 
-The values are logarithms, limited to three robust standard deviations around their median, so that one bad night does
-not count as much as a new level; values that are not positive, such as loss, are replaced by normal scores. Neighbours
+The values are logarithms, limited to three robust standard deviations around their running median, so that one bad
+night does not count as much as a new level; values that are not positive, such as loss, are replaced by normal scores.
+Neighbours
 that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run variance.
 
-Sources: Olshen, Venkatraman, Lucito & Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics
+Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito & Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics
 16:487 (1988) and Sequential Analysis (1985), tail probabilities; Bai, Review of Economics and Statistics 79:551 (1997),
 interval of the time of a change.
 """
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Fewest values of a level; a shorter one is an outlying night.
 SHORTEST = 5
-#: Robust standard deviations to which values are limited.
+#: Robust standard deviations around the running median to which values are limited.
 _LIMIT = 3.0
 #: Most ends of parts that are tried at first; longer series are searched on a grid, then around the best part.
 _GRID = 600
@@ -71,15 +72,18 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
 def _scores(values: FloatArray) -> FloatArray:
     """Return the values on the scale that is searched."""
     import numpy as np
+    from scipy.ndimage import median_filter
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
     if len(values) and values.min() > 0:
         logs = np.log(values)
-        centred = logs - np.median(logs)
-        scale = 1.4826 * float(np.median(np.abs(centred)))
-        if scale:
-            return np.asarray(np.clip(centred / scale, -_LIMIT, _LIMIT))
+        running = median_filter(logs, 2 * SHORTEST + 1, mode="nearest")
+        if np.isfinite(running).all():
+            distance = np.abs(logs - running)
+            # Not the median: of two levels at random, the running median would follow chance, and so would the limits.
+            scale = float(np.quantile(distance, 0.7)) / 1.0364
+            return np.asarray(np.clip(logs, running - _LIMIT * scale, running + _LIMIT * scale) if scale else logs)
     return np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
 
 
@@ -90,7 +94,7 @@ def _segmented(x: FloatArray, begin: int, end: int, alpha: float) -> list[int]:
         return [begin, end]
     left, right, share = _widest_arc(part)
     inner = [at for at in (left, right) if 0 < at < len(part)]
-    if _p_of_arc(_standardized(part, inner, share), len(part)) > alpha:
+    if not inner or _p_of_arc(_standardized(part, inner, share), len(part)) > alpha:
         return [begin, end]
     edges = [begin, *(begin + at for at in inner), end]
     found = [begin]
@@ -109,6 +113,8 @@ def _widest_arc(x: FloatArray) -> tuple[int, int, float]:
     total = float(centred @ centred)
     ends = np.unique(np.linspace(0, n, min(n, _GRID) + 1).astype(int))
     left, right, share = _best_arc(sums, ends, ends, n)
+    if not total or not share:
+        return 0, n, 0.0
     if len(ends) <= n:
         reach = n // _GRID + 1
         near_left, near_right = (
