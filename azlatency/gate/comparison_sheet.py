@@ -98,8 +98,8 @@ def _notes(judgement: Judgement) -> list[str]:
     ]
     if any(row.rounds for row in judgement.rows):
         notes.append(
-            "Rounds: base and candidate were measured in turns, so the ratio is that within the rounds, and what changed "
-            "from round to round does not count."
+            "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
+            "round to round does not count."
         )
     if judgement.count("undetermined"):
         notes.append(

@@ -15,7 +15,7 @@ import pytest
 from helpers.sides import compare, write_side
 
 import azlatency as az
-from azlatency.gate import formats, verdict
+from azlatency.gate import comparison_sheet, verdict
 from azlatency.gate.verdict import Judgement, Row, RowVerdict, judge
 from azlatency.stats.across_runs.planning import Plan
 
@@ -130,7 +130,7 @@ def test_the_interval_that_decides_is_shown() -> None:
     row = _row("within", [100.0, 101, 99, 100, 103])
     assert row.comparison.verdict == "equivalent"
     low, high = row.comparison.inner
-    assert formats._interval(row) == f"{low:.3f} – {high:.3f} (90 %)" and high < 1.05
+    assert comparison_sheet._interval(row) == f"{low:.3f} – {high:.3f} (90 %)" and high < 1.05
 
 
 def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
@@ -143,5 +143,5 @@ def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
 @pytest.mark.parametrize(("needed", "low", "shown"), [(2509, 80, "over 50"), (None, 3, "3 – over 50"), (35, 20, "35")])
 def test_more_than_fifty_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
     row = _row("undetermined", [100.0, 101, 99, 100, 120], needed=needed, low=low)
-    assert formats._runs_needed(row) == shown
+    assert comparison_sheet._runs_needed(row) == shown
     assert ("accept a wider margin" in row.reason) == (shown == "over 50") == (not row.is_feasible)
