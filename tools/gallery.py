@@ -73,9 +73,9 @@ EXAMPLES = (
     Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
             "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
-    Example("tail_curves", "The share of packets above each time, with the fitted tail.",
+    Example("tail_curves", "The share of packets above each time.",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
-            "tails = az.stats.tail_by_run.fit_tails(study, echoes, limit=1e6)\naz.charts.tail_curves(tails, limit=1e6)"),
+            "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\naz.charts.tail_curves(tails, limit=1e6)"),
     Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
             "pings = az.latency(study).query(\"tool == 'ping'\")\n"
             "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.lifetimes import lifetimes
     from azlatency.stats.within_run.printed_quantiles import printed_quantiles
     from azlatency.stats.within_run.remaining_wait import remaining_wait
-    from azlatency.stats.within_run.return_levels import return_level
     from azlatency.stats.within_run.stability import stability
-    from azlatency.stats.within_run.tail import fit_tail
     from azlatency.stats.within_run.throttling import throttling
     from azlatency.stats.within_run.throughput_intervals import interval_mean
     from azlatency.stats.within_run.trend import trend
@@ -56,9 +54,7 @@ _HOMES = {
     "within_run.lifetimes": "lifetimes",
     "within_run.printed_quantiles": "printed_quantiles",
     "within_run.remaining_wait": "remaining_wait",
-    "within_run.return_levels": "return_level",
     "within_run.stability": "stability",
-    "within_run.tail": "fit_tail",
     "within_run.throttling": "throttling",
     "within_run.throughput_intervals": "interval_mean",
     "within_run.trend": "trend",
@@ -74,9 +70,9 @@ _MODULES = {
 __all__ = [
     "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
     "compare_rounds_of", "confirm", "confirm_by_path", "distribution_shape", "emulated_differences", "event_test",
-    "exceedance", "fan_out", "fit_tail", "histogram_quantiles", "histories", "history", "interval_mean",
+    "exceedance", "fan_out", "histogram_quantiles", "histories", "history", "interval_mean",
     "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
-    "remaining_wait", "return_level", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",
+    "remaining_wait", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",
     "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
     "vms_by_share", "zone_pairs",
 ]  # fmt: skip

@@ -109,9 +109,6 @@ _CODES = {
     "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),
     "maximum_in_disguise": ("sample maximum", "sample maximum reported as a percentile"),
     "interpolated": ("interpolated", "interpolated between printed percentiles with a smooth model; approximate"),
-    "extrapolated": ("extrapolated", "beyond the data; follows from the fitted tail"),
-    "extrapolation_too_far": ("too far", "more than a hundred times beyond the data; not extrapolated"),
-    "gpd_misfit": ("poor tail fit", "the fitted tail does not describe the exceedances"),
     "long_memory": (
         "long-range dependent",
         "packets stay correlated over a large part of the run, so no within-run interval is valid; measure longer or "
@@ -181,7 +178,6 @@ _CODES = {
         "initiators",
         "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
-    "no_mean": ("no finite mean", "the fitted tail has no finite mean; the data mix several kinds of delay"),
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}

@@ -77,7 +77,7 @@ class StudyResults:
 
     @cached_property
     def tails(self) -> Any:
-        return az.stats.tail_by_run.fit_tails(self.study, self.runs, limit=1e6)
+        return az.stats.tail_by_run.run_tails(self.study, self.runs, limit=1e6)
 
     @cached_property
     def in_time(self) -> Any:

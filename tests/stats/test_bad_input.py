@@ -41,8 +41,6 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "check_percentile": lambda x: stats.check_percentile(stats.exceedance(x, 1.1e5), 0.99),
     "table_exceedance": lambda x: table_exceedance(1.1e5, len(x), [*range(1, len(x) + 1)], sorted(x)),
     "fan_out": lambda x: stats.fan_out(x, 10),
-    "fit_tail": stats.fit_tail,
-    "return_level": stats.return_level,
     "remaining_wait": stats.remaining_wait,
     "stability": stats.stability,
     "throttling": stats.throttling,

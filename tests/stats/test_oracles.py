@@ -10,13 +10,13 @@ import pytest
 from helpers.cases import ORACLES, content
 from helpers.oracle_answers import entry_of, problems
 
-for _theme in ("comparisons", "location", "paths", "tails", "times"):
+for _theme in ("comparisons", "location", "paths", "times"):
     importlib.import_module(f"helpers.oracle_answers.{_theme}")
 
 FILES = sorted(path.stem for path in ORACLES.glob("*.json"))
 #: How many cases each file holds: an oracle that shrinks must be noticed.
 COUNTS = {
-    "asymmetry_matrix": 10, "autocorrelation_ess": 3, "changepoint": 10, "evt_gpd": 8,
+    "asymmetry_matrix": 10, "autocorrelation_ess": 3, "changepoint": 10,
     "misc_latency": 8, "order_statistic_ci": 332, "printed_percentile_tables": 129, "project_methods": 19,
     "quantiles_robust": 14, "rank_effect_tests": 16, "repeats_hierarchy": 4, "summary_tests": 19,
 }  # fmt: skip

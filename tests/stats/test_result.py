@@ -23,8 +23,7 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
     assert (by_frame.estimate, by_frame.low, by_frame.unit) == (by_array.estimate, by_array.low, "ns")
     one = samples()
     values = one["rtt_ns"].to_numpy(dtype="float64")
-    for function in (az.stats.fit_tail, dependence):
-        assert str(function(one)) == str(function(values)), function
+    assert str(dependence(one)) == str(dependence(values))
     assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
     assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
     assert [estimate.low for estimate in az.quantiles(one)] == [estimate.low for estimate in az.quantiles(values)]
@@ -79,7 +78,7 @@ def test_unusable_frames_are_errors_that_name_the_fix() -> None:
     with pytest.raises(ValueError, match="select one by its run_id"):
         az.stats.stability(samples(2))
     with pytest.raises(ValueError, match="rtt_ns"):
-        az.stats.fit_tail(pd.DataFrame({"x": [1.0]}))
+        az.stats.exceedance(pd.DataFrame({"x": [1.0]}), 1.0)
     with pytest.raises(KeyError, match="Columns"):
         az.compare(runs(), runs(), value="p50")
 
@@ -90,14 +89,13 @@ def everything() -> list[Any]:
     stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
         stats.typical_run([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
-        stats.runs_needed(frame), stats.history(values[:40]), stats.fit_tail(values),
+        stats.runs_needed(frame), stats.history(values[:40]),
         stats.stability(values), stats.event_test(values, 20), stats.trend(values),
         stats.lifetimes([5.0, 6.0], [True, False]),
         stats.throttling(values[:80]), *stats.remaining_wait(values),
         stats.check_percentile(stats.exceedance(values, 1e5), 0.999),
         stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
         *az.asymmetry(frame), *rank_sets({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
-        stats.return_level(values),
     ]  # fmt: skip
 
 
@@ -121,7 +119,7 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
-    assert len(kinds) >= 14
+    assert len(kinds) >= 13
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:

@@ -1,4 +1,4 @@
-"""The share of packets slower than a value, on logarithmic axes, with the fitted tail."""
+"""The share of packets slower than a value, on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, power_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, INK, RUN
+from azlatency.report.charts.palette import ESTIMATE, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
-from azlatency.stats.within_run.tail_by_run import RunTail, fitted_exceedances
+from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _PANELS = 6
 
 @styled
 def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Chart | Note:
-    """Draw the share of packets slower than a value, on logarithmic axes, with the fitted tail.
+    """Draw the share of packets slower than a value, on logarithmic axes.
 
     Parameters
     ----------
@@ -55,20 +55,13 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     axes[0].set_ylim(0.1 / max(len(tail.rtt) for tail in chosen), 1.3)
     plain_log_ticks(axes[0].xaxis)
     left = "" if len(chosen) == len(tails) else f" Shown: {len(chosen)} of {len(tails)} runs, the longest of each path."
-    level = f"{100 * chosen[0].fit.shape.confidence:g} %"
+    level = f"{100 * chosen[0].slower.confidence:g} %"
     truth = any(configured().rtt.get(tail.path) for tail in chosen)
-    fitted = [tail.fit.threshold is not None and not tail.fit.refused for tail in chosen]
     method, largest = by_method((tail.method, tail.path, tail.largest) for tail in chosen)
     title = extremes("round trip of its slowest packet", largest, "ns", method)
-    fit = (
-        "Orange: tail fitted above a threshold (dot), each cluster of late packets counted once, dashed where "
-        f"extrapolated; orange bar: {level} interval of the value exceeded once in a run of this length."
-    )
     caption = draw.caption(
         f"Share of packets slower than a given round-trip time. Blue: measured; blue bars: {level} interval of the "
         "percentile, where it is valid.",
-        (fit, any(fitted)),
-        ("No orange: the tail cannot be fitted.", not all(fitted)),
         ("×: configured round-trip delay of the emulated link.", truth),
         ("Dotted: the limit.", limit is not None),
         f"{sizes((len(tail.rtt) for tail in chosen), 'packets per run')}.",
@@ -92,8 +85,6 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> tuple[float, float
     axis.set_yscale("log")
     power_ticks(axis.yaxis)
     right = tail.largest * 3
-    if tail.fit.threshold is not None and not tail.fit.refused:
-        right = max(right, _fit(axis, tail))
     left = values[-1]
     if truth := configured().rtt.get(tail.path):
         axis.plot([truth / MICROSECOND], [1], "x", color=INK, markersize=5, zorder=5)
@@ -104,25 +95,6 @@ def _panel(axis: Axes, tail: RunTail, limit: float | None) -> tuple[float, float
     return left, right
 
 
-def _fit(axis: Axes, tail: RunTail) -> float:
-    """Draw the fitted tail and its interval at the run's length; return its largest value."""
-    import numpy as np
-
-    assert tail.fit.threshold is not None
-    n, level = len(tail.rtt), tail.own_level
-    x = np.geomspace(tail.fit.threshold, tail.largest * 1e4, 400)
-    shares = np.array(fitted_exceedances(tail.fit, list(x)))
-    for kept, line in ((shares >= 1 / n, "-"), ((shares <= 1 / n) & (shares >= 0.1 / n), "--")):
-        axis.plot(x[kept] / MICROSECOND, shares[kept], color=RUN, linewidth=1.2, linestyle=line, zorder=4)
-    axis.plot([tail.fit.threshold / MICROSECOND], [float(shares[0])], "o", color=RUN, markersize=4, zorder=5)
-    right = float(x[shares >= 0.1 / n].max())
-    if ends := draw.ends_of(level):
-        x = np.array(ends) / MICROSECOND
-        axis.plot(x, [1 / n] * 2, color=RUN, linewidth=3.5, alpha=0.35, solid_capstyle="butt", zorder=2)
-        right = max(right, ends[1])
-    return right
-
-
 def _words(tail: RunTail) -> str:
     shown = []
     for quantile in tail.quantiles:
@@ -130,8 +102,4 @@ def _words(tail: RunTail) -> str:
             ends = draw.brackets(draw.ends_of(quantile, MICROSECOND), 5)
             shown.append(f"{quantile.what} {plain(quantile.estimate / MICROSECOND, 5)}{ends}")
     largest = plain(tail.largest / MICROSECOND, 6)
-    line = f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {largest} µs"
-    if tail.fit.refused or tail.fit.threshold is None or tail.fit.shape.estimate is None:
-        return f"{line}; no fitted tail"
-    start = plain(tail.fit.threshold / MICROSECOND, 5)
-    return f"{line}; fitted tail above {start} µs, shape {tail.fit.shape.estimate:.2f}"
+    return f"{tail.path}, {tail.method}, n = {len(tail.rtt):,}: {'; '.join(shown)}; largest {largest} µs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, info, join_by_method
+from azlatency.report.findings.common import act, answer, info
 from azlatency.report.groups import answer_of, main_method
 from azlatency.report.objects import Findings
 from azlatency.stats.result import Estimate
@@ -22,7 +22,7 @@ def find(
     runs: pd.DataFrame, tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
     typical: Sequence[Estimate] = (),
 ) -> Findings:  # fmt: skip
-    """Say the p99 of each path, which tails have no fit, and the share above the limit.
+    """Say the p99 of each path, and the share above the limit.
 
     Parameters
     ----------
@@ -55,9 +55,6 @@ def find(
             f"(worst run), **{100 * (best.high or 0):.2g} %** on {best.labels['path']} (best run)."
         )
         findings.append(info(text))
-    refused = [(tail.path, tail.method) for tail in tails if tail.fit.refused]
-    if refused:
-        findings.append(act(f"No fit of the tail, so no extrapolation: {join_by_method(refused)}."))
     unbounded = [p for p in percentiles if {"tail_unresolved", "unbounded_upper"} & set(p.codes)]
     if unbounded:
         shallow = min(unbounded, key=lambda percentile: percentile.n)

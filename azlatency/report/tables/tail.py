@@ -49,7 +49,7 @@ def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequen
 
 @results_only
 def percentiles(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the percentiles of runs with samples; ``tails`` as `fit_tails` returns them."""
+    """Return the percentiles of runs with samples; ``tails`` as `run_tails` returns them."""
     if not tails:
         return Note(_NO_TAILS)
 
@@ -91,27 +91,6 @@ def _bounded(value: Estimate | None, scale: float) -> str:
 
 
 _BOUNDED = replace(_QUANTILE, text=_bounded)
-
-
-@results_only
-def fits(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return the fitted tails, or why there is none; ``tails`` as `fit_tails` returns them."""
-    if not tails:
-        return Note(_NO_TAILS)
-    columns: list[Column[RunTail]] = [
-        RUN,
-        Column("tail", lambda tail: "not estimable" if tail.fit.refused else tail.fit.verdict),
-        Column("shape", attrgetter("fit.shape"), with_interval(".2f", missing="")),
-        Column("from", attrgetter("fit.threshold"), TENTHS, MICROSECONDS),
-        Column("clusters", attrgetter("fit.clusters"), COUNT),
-        Column("largest seen", attrgetter("largest"), TENTHS, MICROSECONDS),
-        Column("fit: once in this run", attrgetter("own_level"), _BOUNDED, MICROSECONDS),
-        Column("fit: once in a million", attrgetter("million"), _BOUNDED, MICROSECONDS),
-        Column("flags", attrgetter("fit.codes"), words(flags)),
-    ]
-    levels = [level for tail in tails for level in (tail.own_level, tail.million) if level is not None]
-    notes = explain(codes_of([*(tail.fit.shape for tail in tails), *levels]))
-    return Table("Is the tail heavy?", columns, tails, notes, from_run("samples"))
 
 
 class Exceedance(NamedTuple):
@@ -189,7 +168,7 @@ def slowest_of(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
 
 @results_only
 def at_random_moments(tails: Sequence[RunTail]) -> Table[RunTail] | Note:
-    """Return how long a user waits who arrives at a random moment of a closed loop; ``tails``: `fit_tails`."""
+    """Return how long a user waits who arrives at a random moment of a closed loop; ``tails``: `run_tails`."""
     closed = [tail for tail in tails if tail.waits]
     if not closed:
         return Note("No run of this study with samples is a closed loop.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +12,6 @@ from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
 from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
-from azlatency.stats.within_run.return_levels import return_level
-from azlatency.stats.within_run.tail import TailFit, fit_tail
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
@@ -42,11 +39,6 @@ class RunTail:
         Round-trip times in ns in the order of sending; ``inf`` for lost probes.
     quantiles : tuple of Estimate
         Quantiles at `LEVELS`.
-    fit : TailFit
-        The fitted tail.
-    own_level, million : Estimate or None
-        Return levels for the run's length (to compare with the observed maximum) and for a million packets; None if
-        the fit was refused.
     slower : Estimate
         Share above the limit.
     slowest : Estimate
@@ -63,9 +55,6 @@ class RunTail:
     method: str
     rtt: FloatArray
     quantiles: tuple[Estimate, ...]
-    fit: TailFit
-    own_level: Estimate | None
-    million: Estimate | None
     slower: Estimate
     slowest: Estimate
     waits: tuple[Estimate, ...]
@@ -79,10 +68,10 @@ class RunTail:
         return float(self.rtt[np.isfinite(self.rtt)].max())
 
 
-def fit_tails(
+def run_tails(
     study: Study, runs: pd.DataFrame, *, limit: float, calls: int = 100, confidence: float = 0.95
 ) -> list[RunTail]:
-    """Analyse the tail of every run with at least 1,000 samples.
+    """Describe the tail of every run with at least 1,000 samples.
 
     Parameters
     ----------
@@ -109,14 +98,11 @@ def fit_tails(
         run, rtt = runs.loc[run_id], round_trips(samples)
         if len(rtt) < FEWEST or not np.isfinite(rtt).any():
             continue
-        fit = fit_tail(rtt, confidence=confidence)
         closed = str(run["closed_loop"]) == "True"
         tails.append(
             RunTail(
                 run_id=run_id, name=name_of(run), path=str(run["path"]), method=str(run["method"]), rtt=rtt,
-                quantiles=tuple(quantiles(rtt, LEVELS, confidence)), fit=fit,
-                own_level=None if fit.refused else return_level(fit, float(len(rtt)), confidence=confidence),
-                million=None if fit.refused else return_level(fit, 1e6, confidence=confidence),
+                quantiles=tuple(quantiles(rtt, LEVELS, confidence)),
                 slower=exceedance(rtt, limit, confidence=confidence),
                 slowest=fan_out(rtt, calls, confidence=confidence),
                 waits=tuple(remaining_wait(rtt, confidence=confidence)) if closed else (),
@@ -139,22 +125,6 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
     values = np.sort(rtt)[::-1][ranks - 1]
     answered = np.isfinite(values)
     return values[answered], ranks[answered] / n
-
-
-def fitted_exceedances(fit: TailFit, values: Sequence[float]) -> list[float]:
-    """Return the clusters per packet above each of ``values`` under the fitted tail; empty if the fit was refused.
-
-    The fit describes cluster maxima, so each cluster counts once, as in `azlatency.stats.return_level`.
-    """
-    if fit.refused or fit.threshold is None or fit.scale is None or fit.shape.estimate is None:
-        return []
-    shape, scale, rate = fit.shape.estimate, fit.scale, fit.zeta * fit.theta
-    excesses = [max(value - fit.threshold, 0.0) / scale for value in values]
-    if abs(shape) < 1e-9:
-        return [rate * math.exp(-excess) for excess in excesses]
-    return [
-        rate * max(1 + shape * excess, 0.0) ** (-1 / shape) if 1 + shape * excess > 0 else 0.0 for excess in excesses
-    ]
 
 
 def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> list[Estimate]:

@@ -107,7 +107,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     curves = az.quantiles(study.samples, az.stats.distribution_shape.CURVE, labels=runs[["path", "method"]])
     shapes = az.stats.distribution_shape.run_histograms(study, runs)
     shifts = az.stats.distribution_shape.shift_functions(study, runs)
-    tails = az.stats.tail_by_run.fit_tails(study, runs, limit=1e6)
+    tails = az.stats.tail_by_run.run_tails(study, runs, limit=1e6)
     timed = az.stats.time_series.run_time_series(study, runs)
     draw = {
         "curves": lambda: charts.percentile_curves(curves, "samples"),

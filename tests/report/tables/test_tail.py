@@ -20,7 +20,7 @@ def test_printed_percentiles_bracket_the_share_above_a_limit(cni: Study, cni_lat
 
 
 def test_studies_without_samples_have_notes() -> None:
-    for table in (tables.tail.percentiles, tables.tail.fits, tables.tail.slowest_of, tables.tail.at_random_moments):
+    for table in (tables.tail.percentiles, tables.tail.slowest_of, tables.tail.at_random_moments):
         assert isinstance(table([]), Note)
 
 

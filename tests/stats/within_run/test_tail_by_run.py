@@ -1,21 +1,18 @@
-"""The tails of a whole study: which runs, what the printed tables allow, and fits that their own run contradicts."""
+"""The tails of a whole study: which runs, and what the printed tables allow."""
 
 from __future__ import annotations
 
 import pytest
-from helpers.cases import stream
 from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.within_run import tail_by_run as runtails
-from azlatency.stats.within_run.return_levels import return_level
-from azlatency.stats.within_run.tail import fit_tail
 
 
 @pytest.fixture(scope="module")
 def found() -> list[runtails.RunTail]:
     study = load("emulated-zones")
-    return runtails.fit_tails(study, az.latency(study), limit=1e6, calls=10)
+    return runtails.run_tails(study, az.latency(study), limit=1e6, calls=10)
 
 
 def test_tails_of_the_emulated_study(found: list[runtails.RunTail]) -> None:
@@ -23,19 +20,7 @@ def test_tails_of_the_emulated_study(found: list[runtails.RunTail]) -> None:
     for tail in found:
         assert tail.slower.estimate == pytest.approx((tail.rtt > 1e6).mean())
         assert len(tail.waits) == (0 if tail.method == "ping 56 B" else 2)
-        assert tail.fit.refused == (tail.own_level is None)
         assert tail.largest == tail.rtt.max()
-
-
-def test_the_fitted_share_is_the_return_level_turned_around() -> None:
-    fit = fit_tail(1e5 * stream(7).pareto(0.7, 4000))
-    level = return_level(fit, float(fit.n))
-    assert level.estimate is not None
-    assert runtails.fitted_exceedances(fit, [level.estimate]) == pytest.approx([1 / fit.n])
-    # Its shape is above 1: a law without a mean, which is not carried beyond the run.
-    assert fit.shape.estimate is not None and fit.shape.estimate >= 1
-    beyond = return_level(fit, 1e5)
-    assert beyond.refused and beyond.codes == ("no_mean",)
 
 
 def test_printed_tables_bracket_a_limit() -> None:
