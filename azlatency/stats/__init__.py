@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
     from azlatency.stats.across_runs.baseline import check_expectation, vms_by_share
     from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
-    from azlatency.stats.across_runs.confirm import confirm, confirm_by_path
     from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.history import histories, history
     from azlatency.stats.across_runs.planning import precision_curves, runs_needed
@@ -40,7 +39,6 @@ _HOMES = {
     "across_runs.attainable": "percentile_sizes rounds_by_zones rounds_needed smallest_n",
     "across_runs.baseline": "check_expectation vms_by_share",
     "across_runs.before_after": "compare_imports compare_rounds_of",
-    "across_runs.confirm": "confirm confirm_by_path",
     "across_runs.emulation_check": "emulated_differences",
     "across_runs.history": "histories history",
     "across_runs.planning": "precision_curves runs_needed",
@@ -69,7 +67,7 @@ _MODULES = {
 }
 __all__ = [
     "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
-    "compare_rounds_of", "confirm", "confirm_by_path", "distribution_shape", "emulated_differences", "event_test",
+    "compare_rounds_of", "distribution_shape", "emulated_differences", "event_test",
     "exceedance", "fan_out", "histogram_quantiles", "histories", "history", "interval_mean",
     "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
     "remaining_wait", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",

@@ -56,7 +56,6 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "compare": lambda x: az.compare(x, GOOD),
     "compare, paired": lambda x: az.compare(x, x, paired=True),
     "history": lambda x: stats.history(x, permutations=19),
-    "confirm": stats.confirm,
     "runs_needed": stats.runs_needed,
     "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
     "rank_sets": lambda x: rank_sets({"a": x, "b": GOOD}),
@@ -70,7 +69,6 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "baseline": az.baseline,
     "plan": lambda frame: az.plan(frame, value="median_ns"),
     "histories": lambda frame: stats.histories(frame, "median_ns"),
-    "confirm_by_path": lambda frame: stats.confirm_by_path(frame, value="median_ns"),
     "compare_imports": lambda frame: stats.compare_imports(frame, runs(), value="median_ns"),
 }
 

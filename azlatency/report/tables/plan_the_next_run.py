@@ -54,34 +54,6 @@ def _flags(codes: Sequence[str]) -> str:
 
 
 @results_only
-def confirmed(results: Sequence[Plan]) -> Table[Plan] | Note:
-    """Return the result of exact CONFIRM on paths with many runs; ``results`` as `confirm_by_path` returns them."""
-    if not results:
-        return Note("This study has no runs.")
-    rows = [plan for plan in results if not plan.codes]
-    if not rows:
-        most = max(plan.done for plan in results)
-        return Note(
-            f"No path of this study has enough runs: CONFIRM needs more than ten runs of one path and method, and the "
-            f"largest number here is {most}."
-        )
-    columns: list[Column[Plan]] = [
-        LABELLED_PATH,
-        LABELLED_METHOD,
-        Column("runs done", attrgetter("done"), COUNT),
-        Column("runs that would have sufficed",
-               lambda plan: f"{plan.needed:,}" if plan.needed else f"more than {plan.done:,}", align="right"),
-    ]  # fmt: skip
-    return Table(
-        "CONFIRM, exact (scope: across runs)",
-        columns,
-        rows,
-        [f"{rows[0].what}; {rows[0].method}."],
-        from_runs("typical"),
-    )
-
-
-@results_only
 def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
     """Return the fewest observations for each percentile; ``results`` as `percentile_sizes` returns them."""
     runs = results[0].runs

@@ -28,7 +28,7 @@ _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequence[Plan]) -> Table[Estimate] | Note:
     """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
 
-    ``estimates``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.stats.confirm_by_path` of the same column.
+    ``estimates``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
     """
     rows = [estimate for estimate in estimates if estimate.n > 1]
     if not rows:
@@ -37,13 +37,13 @@ def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequen
 
     def needed(estimate: Estimate) -> str:
         plan = by_key[estimate.labels["path"], estimate.labels["method"]]
-        if plan.low is None:
-            return "not known"
-        return f"{plan.needed:,}" if plan.needed is not None else f"more than {plan.done:,}"
+        if plan.needed is not None:
+            return f"{plan.needed:,}"
+        return "not known" if plan.low is None or plan.high is None else f"{plan.low:,} – {plan.high:,}"
 
     table = paths_table(runs, rows, "p99_ns", "p99 per run", MICROSECONDS, "p99 across runs")
     columns = [*table.columns[:-1], Column("runs for ±10 %", needed, words(), align="right"), table.columns[-1]]
-    notes = ["Not known: at most ten runs, or run values that cannot be pooled.", *table.notes]
+    notes = ["Runs for ±10 %: a range if there are fewer than five runs.", *table.notes]
     return replace(table, columns=columns, notes=notes)
 
 

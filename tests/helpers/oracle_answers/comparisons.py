@@ -13,7 +13,6 @@ from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation, tolerance_factor
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.confirm import confirm, expected_bounds
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
@@ -214,24 +213,6 @@ def verdict(given: dict[str, Any]) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------------------------------------------- repeats
-
-
-@answers("repeats_hierarchy", "confirm-exact|", repeats_="repeats")
-def exact_confirm(given: dict[str, Any]) -> dict[str, Any]:
-    def le_boudec(n: int, p: float, confidence: float) -> tuple[int, int]:
-        half = stats.norm.ppf((1 + confidence) / 2) * math.sqrt(n * p * (1 - p))
-        return math.floor(n * p - half), math.ceil(n * p + half) + 1
-
-    x, rel, confidence = array(given["x"]), given["rel"], given["conf"]
-    exact, approximate = (
-        confirm(x, rel, confidence=confidence, smallest=given["s_min"], **options)
-        for options in ({}, {"ranks": le_boudec})
-    )  # type: ignore[arg-type]
-    bounds = [expected_bounds(np.sort(x), size, confidence) for size in (10, 20, 40, 60)]
-    return {
-        "repeats_exact_ranks": exact.needed, "repeats_leboudec_ranks": approximate.needed,
-        "mean_ci_bounds": [{"s": bound.size, "lower": bound.low, "upper": bound.high} for bound in bounds],
-    }  # fmt: skip
 
 
 @answers("misc_latency", "agreement|")

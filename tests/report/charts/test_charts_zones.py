@@ -129,7 +129,6 @@ def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
         sizes, rounds = az.stats.percentile_sizes(runs.get("n", [])), az.stats.rounds_by_zones()
         for table in (
             tables.plan_the_next_run.plans(plans),
-            tables.plan_the_next_run.confirmed(az.stats.confirm_by_path(runs)),
             tables.plan_the_next_run.smallest_sizes(sizes),
             tables.plan_the_next_run.rounds(rounds, runs),
         ):

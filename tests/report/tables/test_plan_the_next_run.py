@@ -13,7 +13,6 @@ from azlatency.report.objects import Note
 def test_single_runs_show_no_spread_to_plan_with(cni_latency: pd.DataFrame) -> None:
     assert "10 combinations" in str(tables.plan_the_next_run.plans(az.plan(cni_latency)))
     assert isinstance(tables.plan_the_next_run.plans([]), Note)
-    assert isinstance(tables.plan_the_next_run.confirmed([]), Note)
 
 
 def test_sizes_are_those_of_the_binomial_law(cni_latency: pd.DataFrame) -> None:

@@ -27,7 +27,7 @@ def test_studies_without_samples_have_notes() -> None:
 def test_the_p99_across_runs_is_the_median_of_the_runs() -> None:
     p99 = [900e3, 910e3, 905e3, 4000e3, 890e3, 902e3, 908e3, 915e3, 899e3, 903e3, 906e3, 901e3]
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "p99_ns": p99, "run_id": [f"r{i}" for i in range(12)]})
-    typical, needed = az.summarize(runs, "p99_ns"), az.stats.confirm_by_path(runs, 0.1, value="p99_ns")
+    typical, needed = az.summarize(runs, "p99_ns"), az.plan(runs, 0.1, value="p99_ns")
     table = tables.tail.across_runs(runs, typical, needed)
     assert cell(table, "a → b", "typical run, µs") == "904" and cell(table, "a → b", "95 % interval, µs") == "900 – 910"
     assert cell(table, "a → b", "runs for ±10 %") == "10"
