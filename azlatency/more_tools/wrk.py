@@ -76,7 +76,8 @@ class _Wrk(RuleReader):
         self.unfinished = log.unfinished_line
         self.run = recorder.start_run("wrk", log.first_line, printed_as="round_trip", test="http", protocol="tcp")
         self.unit: str | None = None
-        self.is_table = not log.lines[0].text.strip().startswith("Running")
+        # Text may stand above the first line of wrk.
+        self.is_table = not any(" test @ " in line.text for line in log.lines)
         self.ignored = self.ended = self.has_title = False
         self.summary: tuple[re.Match[str], int] | None = None
         self.quantiles: list[tuple[float, Quantity, int, int | None]] = []

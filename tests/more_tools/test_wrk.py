@@ -98,3 +98,10 @@ def test_a_table_below_a_log_of_wrk_is_not_its_table(tmp_path: Path) -> None:
     assert not logs.records("histograms")
     assert [event["code"] for event in logs.records("events")] == ["table_without_title"]
     assert {row["metric"]: row["value"] for row in logs.records("metrics")}["rtt_mean"] == 4_630_000
+
+
+def test_text_above_a_log_does_not_make_it_a_table(read) -> None:
+    log = (FIXTURES / "wrk" / "4.1.0-latency.log").read_text("utf-8")
+    above, below = read("500 connections:\n" + log), read(log)
+    assert below.value("rtt_mean") is not None
+    assert (above.value("rtt_mean"), above.runs[0]["status"]) == (below.value("rtt_mean"), "complete")
