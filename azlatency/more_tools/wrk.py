@@ -40,15 +40,15 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
-from azlatency.logs.grammar.units import Quantity, UnitError, count, quantity
+from azlatency.logs.grammar.units import Quantity, UnitError, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Recorder
 
-_RUNNING = r"Running [\d.]{1,9}[smh] test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
+_RUNNING = r"Running ([\d.]{1,9})([smh]) test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
 _HEADER = r"Value\s{1,12}Percentile\s{1,4}TotalCount\s{1,4}1/\(1-Percentile\)"
 _TIME = r"(-?\d{1,12}\.\d{2})(us|ms|s|m|h)"
 _NAN = r"-?(?:nan(?:us)?|0\.00us)"
@@ -88,7 +88,8 @@ class _Wrk(RuleReader):
 
     @data(_RUNNING, hint="test @ ")
     def running(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(server=match[1].strip("[]"))
+        self.run.set(server=match[3].strip("[]"))
+        self.run.set(requested_duration_ns=nanoseconds(match[1], {"m": "wrk m", "h": "wrk h"}.get(match[2], "s")))
 
     @data(r"\d{1,6} threads? and (\d{1,9}) connections?", hint="threads and")
     def connections(self, line: Line, match: re.Match[str]) -> None:
@@ -181,7 +182,8 @@ class _Wrk(RuleReader):
         """Complete the run: numbers of the table or of the summary, and the status."""
         run = self.run
         # wrk2 has a table or calibrates its threads; only then does it know when a request was due.
-        run.set(closed_loop=not self.rows, dialect="wrk2" if self.rows else "wrk")
+        paced = bool(self.rows) or self.log.option("-R", "--rate") is not None
+        run.set(closed_loop=not paced, dialect="wrk2" if paced else "wrk")
         self.unit = "ms"
         if self.is_table:
             named = _UNIT_IN_NAME.search(self.log.source.path)
@@ -270,7 +272,7 @@ class _Wrk(RuleReader):
 
 def _time(token: str, unit: str) -> Quantity:
     """Read a time of wrk: ``1.45ms``."""
-    return quantity(token, {"m": "min", "s": "sec"}.get(unit, unit))
+    return quantity(token, {"m": "wrk m", "h": "wrk h"}.get(unit, unit))
 
 
 class WrkParser(Parser):
@@ -278,6 +280,8 @@ class WrkParser(Parser):
 
     tool = "wrk"
     commands = ("wrk", "wrk2")
+    options: ClassVar = {"rate": ("-R", "--rate"), "script": ("-s", "--script")}
+    units: ClassVar = {"wrk m": ("ns", 60 * 10**9), "wrk h": ("ns", 3600 * 10**9)}
     signatures = (
         Signature("test @ ", _RUNNING),
         Signature("TotalCount", _HEADER, weak=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,17 @@ def test_text_above_a_log_does_not_make_it_a_table(read) -> None:
     above, below = read("500 connections:\n" + log), read(log)
     assert below.value("rtt_mean") is not None
     assert (above.value("rtt_mean"), above.runs[0]["status"]) == (below.value("rtt_mean"), "complete")
+
+
+def test_a_rate_in_the_command_makes_it_wrk2(read) -> None:
+    log = (FIXTURES / "wrk" / "4.1.0-latency.log").read_text("utf-8")
+    [run] = read("wrk -t2 -R1000 -s a.lua http://10.0.0.1/\n" + log).runs
+    assert (run["dialect"], run["closed_loop"], run["settings"]) == ("wrk2", False, "rate 1000; script a.lua")
+
+
+def test_durations_and_times_in_minutes(read) -> None:
+    log = (FIXTURES / "wrk" / "4.1.0-latency.log").read_text("utf-8")
+    changed = re.sub(r"(Latency +\S+ +\S+ +)\S+", r"\g<1>1.50m", re.sub(r"Running \S+ test", "Running 2m test", log))
+    result = read(changed)
+    assert result.runs[0]["requested_duration_ns"] == 120 * 10**9
+    assert result.value("rtt_max") == 90 * 10**9

@@ -67,6 +67,10 @@ _BOUNDARIES = ByShape([("", _MAY_BE_BOUNDARY, lambda: True)])
 _SESSION = re.compile(r'Script (?:started|done) on [^"]{0,100}(?:"(?P<command>[^"]{0,2000})".{0,500})?|logout|exit')
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
 _LINES_ABOVE_FOREIGN = 4
+#: What shows that a line which begins with the name of a program is a command line.
+_OPTION = re.compile(r" --?[A-Za-z]")
+_LONGEST_COMMAND = 2000
+_LINES_TO_COMMAND = 3
 _JSON_LINES_ABOVE_FOREIGN = 20
 _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
@@ -128,13 +132,18 @@ def segment(source: Source, claims: Claims) -> Segments:
         if len(inside) > 1:
             inside = _remove_weak(inside if is_of_one_tool else _remove_shared(inside, lines))
             inside = _remove_continued(inside, block, lines)
-        for claim, (start, stop) in zip(inside, pairwise(_starts(inside, block, lines)), strict=True):
+        for claim, (first, stop) in zip(inside, pairwise(_starts(inside, block, lines)), strict=True):
             if claim.is_foreign:
                 segments.foreign.append(claim)
                 continue
+            above = _find_command(claim, block.start, lines)
+            start = first if above is None else above + 1
             part = lines.part(start, stop) if isinstance(lines, ShapedLines) else lines[start:stop]
             command = block.command if _runs_tool(load_parsers()[claim.tool], block.command) else None
             host = block.host if command else None
+            if above is not None:
+                segments.prose_lines.append(lines[above].number)
+                command = lines[above].text.strip()
             segments.logs.append(Log(source, claim.tool, part, block.headings, command, host))
             segments.loose.append(block.loose)
     return segments
@@ -144,10 +153,26 @@ def _starts(claims: Claims, block: _Block, lines: Sequence[Line]) -> Iterator[in
     """Yield where the logs of a block start, and where the last one stops."""
     for index, claim in enumerate(claims):
         start = _include_opening_brace(claim.position, block, lines)
-        if index == 0:
+        if (above := _find_command(claim, block.start, lines)) is not None:
+            start = above
+        elif index == 0:
             start = _find_start(start, claim.tool, lines, block) if block.loose else block.start
         yield start
     yield block.stop
+
+
+def _find_command(claim: Claim, block_start: int, lines: Sequence[Line]) -> int | None:
+    """Return the position of a command line without a prompt directly above a log; None if there is none."""
+    parser = load_parsers().get(claim.tool)
+    if parser is None:
+        return None
+    for above in range(claim.position - 1, max(block_start, claim.position - _LINES_TO_COMMAND) - 1, -1):
+        text = lines[above].text.strip()
+        if text in ("", "{"):
+            continue
+        is_command = len(text) <= _LONGEST_COMMAND and _OPTION.search(text) is not None
+        return above if is_command and runs_program(text, frozenset(parser.commands)) else None
+    return None
 
 
 def _is_one_log(source: Source, lines: Sequence[Line], claims: Claims) -> bool:
@@ -157,6 +182,7 @@ def _is_one_log(source: Source, lines: Sequence[Line], claims: Claims) -> bool:
         and claims.tool is not None
         and all(claim.weak for claim in claims[1:])
         and not any(map(_BOUNDARIES.__getitem__, lines.shapes))
+        and (claims[0].position == 0 or _find_command(claims[0], 0, lines) is None)
         and not source.path.lower().endswith(_MARKDOWN_ENDINGS)
     )
 
@@ -343,7 +369,7 @@ def _remove_continued(claims: Claims, block: _Block, lines: Sequence[Line]) -> C
             edges = [*(claim.position for claim in same), block.stop]
             continued.update(load_parsers()[tool].find_continued([lines[at:end] for at, end in pairwise(edges)]))
         for index, claim in enumerate(same):
-            if index not in continued:
+            if index not in continued or _find_command(claim, block.start, lines) is not None:
                 kept.append(claim)
     return kept
 

@@ -207,3 +207,25 @@ def test_a_command_behind_any_prompt_or_wrapper_belongs_to_the_log_below(
 def test_other_lines_are_no_prompts(line: str, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(f"{line}\n" + (FIXTURES / "ping" / "iputils-20221126-D.log").read_text("utf-8"))
     assert az.parse(tmp_path / "a.log").runs["command"].isna().all()
+
+
+def test_a_command_line_without_a_prompt_belongs_to_the_log_below_it() -> None:
+    text = (
+        b"Results:\n\nqperf 10.0.0.5 -m 64 tcp_lat\ntcp_lat:\n    latency  =  51.5 us\n"
+        b"qperf -m 128 10.0.0.5 tcp_lat\n\ntcp_lat:\n    latency  =  52.5 us\n"
+        b"numactl -N 0 ping -c 1 10.2.2.4\n" + PING + SUMMARY
+    )
+    tables = parse(text)
+    assert columns(tables, "tool", "first_line", "message_bytes") == [
+        ("qperf", 4, 64),
+        ("qperf", 8, 128),
+        ("ping", 11, 56),
+    ]
+    assert tables.rows["runs"][2]["command"] == "numactl -N 0 ping -c 1 10.2.2.4"
+    assert tables.rows["sources"][0]["lines_prose"] == 4
+
+
+def test_a_sentence_above_a_log_is_no_command_line() -> None:
+    tables = parse(b"ping between the zones - see below\n" + PING + SUMMARY)
+    assert columns(tables, "command") == [(None,)]
+    assert tables.rows["sources"][0]["lines_unknown"] == 1
