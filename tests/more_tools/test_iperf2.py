@@ -472,3 +472,9 @@ def test_the_same_rows_of_csv_twice_are_not_a_result() -> None:
     tables = read_log(text + text)
     assert [row["status"] for row in tables.rows["runs"]] == ["failed"]
     assert [row["line"] for row in tables.rows["events"] if row["code"] == "repeated_row"]
+
+
+def test_sums_alone_do_not_say_of_how_many_streams_they_are(read) -> None:
+    log = read("[SUM]  0.0-10.1 sec  1.10 GBytes   934 Mbits/sec\n[SUM]  0.0-10.1 sec  1.05 GBytes   892 Mbits/sec\n")
+    assert [row["connections"] for row in log.runs] == [None, None]
+    assert [log.value("throughput", run=number) for number in (0, 1)] == [934e6, 892e6]

@@ -367,7 +367,11 @@ class Test:
                 row["client"], row["server"] = (local, remote) if client else (remote, local)
         elif self.connect is not None and self.server is False:
             row["server"] = self.connect[0]
-        row["connections"] = self._count_streams() if self.rows or self.connections else None
+        # A sum alone does not say of how many streams it is.
+        is_known = bool(self.connections) or any(
+            not first.is_sum or "-" in stream for stream, first in self._overview.firsts.items()
+        )
+        row["connections"] = self._count_streams() if is_known else None
         row["message_bytes"] = row.get("message_bytes") or self.block
         if row.get("protocol") is None and self._overview.jitter:
             row["protocol"] = "udp"
