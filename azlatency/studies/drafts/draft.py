@@ -134,15 +134,20 @@ def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = T
             for path in group:
                 by_shape.setdefault(_shape(path), []).append(path)
         folders = dict(sorted(by_shape.items(), key=lambda item: -len(item[1])))
+    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
+    without_zone = {paths_of[row["source_id"]] for row in tables.rows["runs"] if not row.get("zone")}
     for pattern, group in list(folders.items())[:_MOST_PATTERNS]:
         names = dict.fromkeys(tool for path in group for tool in tools[path])
         lines += [
             "",
             "[[run]]",
             f'log = "{quoted(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
-            f'{_GAP}zone = "1"            (the client\'s)',
-            f'{_GAP}peer_zone = "2"       (the server\'s)',
         ]
+        if not without_zone.isdisjoint(group):
+            lines += [
+                f'{_GAP}zone = "1"            (the client\'s)',
+                f'{_GAP}peer_zone = "2"       (the server\'s)',
+            ]
     if len(folders) > _MOST_PATTERNS:
         rest = sum(map(len, list(folders.values())[_MOST_PATTERNS:]))
         lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once"]

@@ -111,7 +111,7 @@ def _without_client(logs: Logs, paths: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for row in logs.rows["runs"]:
         path = by_source[row["source_id"]]
-        if not (row.get("client") or {"zone", "client", "region"} & set(values.get(path, {}))):
+        if not (row.get("client") or row.get("zone") or {"zone", "client", "region"} & set(values.get(path, {}))):
             found[path] = None
     return list(found)
 

@@ -4,19 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 from helpers.parsed import Read
+from helpers.short_logs import PING, QPERF
 
 from azlatency.logs.parse import parse_source
 from azlatency.logs.source.decode import source_from_bytes
 
-QPERF = "tcp_lat:\n    latency  =  16.9 us\n"
-PING = """\
-PING 10.0.0.4 (10.0.0.4) 56(84) bytes of data.
-64 bytes from 10.0.0.4: icmp_seq=1 ttl=64 time=0.338 ms
-
---- 10.0.0.4 ping statistics ---
-1 packets transmitted, 1 received, 0% packet loss, time 0ms
-rtt min/avg/max/mdev = 0.338/0.338/0.338/0.000 ms
-"""
 FIRST, SECOND, THIRD = (f"Tue Nov  1 18:29:4{second} UTC 2016\n" for second in (6, 7, 8))
 
 

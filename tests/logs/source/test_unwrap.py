@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from helpers.logs import metric_values, read_text
 from helpers.places import FIXTURES
+from helpers.short_logs import PING, QPERF
 
 import azlatency as az
 from azlatency.logs.parse import parse_source
@@ -21,16 +22,7 @@ from azlatency.logs.source.unwrap import propose_unwrapped
 from azlatency.logs.tables import Logs
 
 LARGEST = 60_000
-TWO_LOGS = """\
-PING 10.2.2.4 (10.2.2.4) 56(84) bytes of data.
-64 bytes from 10.2.2.4: icmp_seq=1 ttl=64 time=0.338 ms
-
---- 10.2.2.4 ping statistics ---
-1 packets transmitted, 1 received, 0% packet loss, time 0ms
-rtt min/avg/max/mdev = 0.338/0.338/0.338/0.000 ms
-tcp_lat:
-    latency  =  16.9 us
-"""
+TWO_LOGS = PING + QPERF
 
 Wrap = Callable[[int, str], str]
 WRAPPINGS: dict[str, Wrap] = {

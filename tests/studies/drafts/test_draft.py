@@ -271,3 +271,16 @@ def test_two_names_that_do_not_fit_never_empty_the_draft(ends: str, odd: str, tm
 def test_folders_named_by_addresses_are_no_scenarios() -> None:
     described = _assigned(["10.1.0.4_to_10.2.0.5/ping.log", "10.1.0.4_to_10.3.0.5/ping.log"])
     assert {key for values in described.values() for key in values} == {"client", "server"}
+
+
+def test_a_draft_does_not_ask_for_zones_that_the_log_prints(tmp_path: Path) -> None:
+    shutil.copy(FIXTURES / "avzone" / "qperf.log", tmp_path / "zones.log")
+    tables = az.parse(tmp_path / "zones.log")
+    for row in tables.rows["sources"]:
+        row["path"] = "zones.log"
+    text = draft("mine", tables, ["zones.log"])
+    assert 'log = "zones.log"' in text and "zone = " not in text
+    (tmp_path / "study.toml").write_text(text, "utf-8")
+    run: dict[str, object] = {"heading": None, "zone": "1", "peer_zone": "3", "region": "uksouth"}
+    assert read_manifest(tmp_path).describe(run, "zones.log") == []
+    assert run["placement"] == "cross_zone"
