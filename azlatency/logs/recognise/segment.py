@@ -76,7 +76,8 @@ _SENTENCES_IN_NOTES = 3
 _WORDS_IN_A_SENTENCE = 6
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][a-zà-ÿ'’-]*[,.:;?!]?")
 #: What a person added to a line of a log.
-_REMARK = re.compile(r"(?:-{2,4}>|<-{2,4}|//|#) .{0,500}$")
+_REMARK = re.compile(r"(?:-{2,4}>|<-{2,4}|//|#) .*$")
+_LONGEST_REMARK = 500
 #: A line such as ``Maximo = 1ms``.
 _ASSIGNED = re.compile(
     r"[^\W\d]\w{1,30}(?: \w{1,20})? {0,4}= {0,4}\d[\d.,]{0,20} ?"
@@ -225,7 +226,7 @@ def find_lost_lines(
             or _is_command(text)
         ):
             continue
-        line = _REMARK.sub("", text).strip() if len(text) <= LONGEST_LINE else text
+        line = (text[:-_LONGEST_REMARK] + _REMARK.sub("", text[-_LONGEST_REMARK:])).strip()
         tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None)
         if tool is None and first_lines and _ASSIGNED.fullmatch(line):
             above = segments.logs[bisect_left(first_lines, number) - 1]
