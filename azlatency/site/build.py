@@ -14,6 +14,7 @@ import threading
 import warnings
 from dataclasses import asdict
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -310,9 +311,12 @@ class _Site:
         """Return the HTML of the index."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         cards = {page.job.study.name: page.card for page in made if page.card}
+        ordered = sorted(views, key=lambda view: (view.emulated, view.group, view.name))
+        groups = [(name, list(some)) for name, some in groupby(ordered, lambda view: view.group)]
+        story = next((page for page in made if page.job.chapter.is_story), None)
         return self._render(
-            "site.html.j2", "index.html", studies=views, pages=pages, cards=cards, documents=self._documents,
-            story=next((page for page in made if page.job.chapter.is_story), None),
+            "site.html.j2", "index.html", groups=groups, studies=views, pages=pages, cards=cards, story=story,
+            documents=self._documents,
         )  # fmt: skip
 
     def across(self, views: list[StudyView], made: list[Made]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,10 @@ from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.store.study import load
 
 _WORDS_PER_MINUTE = 200
+#: How the providers name their regions: eu-west-1, europe-west4, westeurope.
+_REGIONS = {
+    "AWS": r"[a-z]{2}(-[a-z]+)+-\d", "Google Cloud": r"[a-z]+-[a-z]+\d+", "Azure": r"[a-z]{4,}\d?",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,9 @@ class StudyView:
     name: str
     info: Mapping[str, object]
     contents: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
+    """What the runs of its logs were measured with, and between; the card knows those of reported numbers."""
     version: str = ""
     """The version of its data set, as the import prints it."""
     outdated: str = ""
@@ -55,6 +63,17 @@ class StudyView:
     def emulated(self) -> bool:
         """Whether the numbers come from an emulated network."""
         return self.info.get("emulated") is True
+
+    @property
+    def group(self) -> str:
+        """Provider and region, under which the index lists it."""
+        region = str(self.info.get("region") or "")
+        if self.emulated:
+            return "Emulated lab"
+        named = (name for name, pattern in _REGIONS.items() if re.fullmatch(pattern, region))
+        is_azure = str(self.info.get("vm_size") or "").startswith("Standard_")
+        provider = next(named, "Azure" if is_azure else "Provider not said")
+        return f"{provider} · {region or 'region not said'}"
 
     @property
     def facts(self) -> list[str]:
@@ -251,6 +270,8 @@ def study_view(name: str) -> StudyView:
         info=study.info,
         contents=tuple(contents or ["nothing that was recognised"]),
         version=study.data_version,
+        tools=tuple(runs),
+        placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
     )

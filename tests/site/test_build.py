@@ -133,7 +133,7 @@ def test_an_error_in_a_log_shows_the_line(project: Project) -> None:
 
 def test_index_says_what_there_is(project: Project) -> None:
     index = project.index()
-    assert index.select_one("section h2").get_text().startswith(f"Title {EVIL}")
+    assert index.select_one("section h3").get_text().startswith(f"Title {EVIL}")
     assert "emulated" in index.select_one("section .badge").get_text()
     links = [link["href"] for link in index.select("ul.pages a")]
     assert len(links) == 7 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links

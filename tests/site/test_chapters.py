@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from azlatency.report.answerable import Unanswered
 from azlatency.site.pages import Chapter, Job, Made, StudyView, chapters_by_study
 
@@ -28,3 +30,20 @@ def test_the_time_to_read_a_page_is_that_of_its_words() -> None:
     job = Job(study=_study("a"), chapters=tuple(CHAPTERS), number=2)
     assert Made(job=job, findings=(), parts=(("text", "", "", ("word " * 900,)),)).minutes == 4
     assert Made(job=job, findings=()).minutes == 1
+
+
+@pytest.mark.parametrize(
+    ("info", "group"),
+    [
+        ({"region": "westeurope"}, "Azure · westeurope"),
+        ({"region": "eastus2"}, "Azure · eastus2"),
+        ({"region": "eu-west-1"}, "AWS · eu-west-1"),
+        ({"region": "europe-west4"}, "Google Cloud · europe-west4"),
+        ({"vm_size": "Standard_D4s_v5"}, "Azure · region not said"),
+        ({}, "Provider not said · region not said"),
+        ({"region": "<b>"}, "Provider not said · <b>"),
+        ({"region": "westeurope", "emulated": True}, "Emulated lab"),
+    ],
+)
+def test_the_index_lists_a_study_under_its_provider_and_region(info: dict[str, object], group: str) -> None:
+    assert StudyView(name="a", info=info, contents=()).group == group

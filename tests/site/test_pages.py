@@ -623,6 +623,25 @@ def test_colours_follow_the_system_until_the_reader_chooses(browser: Browser, si
     browser.evaluate("localStorage.clear()")
 
 
+def test_the_index_can_be_filtered(browser: Browser, site: Path) -> None:
+    """Four studies of three tools in two groups."""
+    html = (site / "index.html").read_text("utf-8")
+    start, end = html.index('<h2 class="group">'), html.index("</section>") + len("</section>")
+    heading, card = html[start:end].split("</h2>")
+    cards = [card.replace('data-tool="', f'data-tool="{tool}|').replace("toy_title", tool)
+             for tool in ("ping", "fio", "qperf", EVIL.replace("<", "&lt;"))]  # fmt: skip
+    one, two = heading + "</h2>" + cards[0] + cards[1], heading + "</h2>" + cards[2] + cards[3]
+    (site / "filters.html").write_text(html[:start] + one + two + html[end:], "utf-8")
+    browser.open(site / "filters.html")
+    shown = "[...document.querySelectorAll('.cards>{}')].filter(each => each.offsetHeight).length".format
+    choose = "const s = document.querySelector('.filters select'); s.value = '{}'; s.dispatchEvent(new Event('change'))"
+    assert (browser.evaluate(shown("section")), browser.evaluate(shown(".group"))) == (4, 2)
+    browser.evaluate(f"(() => {{ {choose.format('fio')} }})()")
+    assert (browser.evaluate(shown("section")), browser.evaluate(shown(".group"))) == (1, 1)
+    assert browser.evaluate("document.querySelector('.filters [role=status]').textContent") == "1 of 4 studies"
+    assert not browser.problems()
+
+
 def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) -> None:
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:

@@ -274,12 +274,38 @@ function searchBox() {
   return form;
 }
 
+// --- index: filters; without this script all studies are listed
+function filters() {
+  const cards = all(".cards>[data-tool]"), groups = all(".cards>.group");
+  if (cards.length < 4) return;
+  const of = (card, name) => card.dataset[name].split("|").filter(Boolean);
+  const choose = name => {
+    const values = [...new Set(cards.flatMap(card => of(card, name)))].sort();
+    const select = make("select", {}, make("option", {value: ""}, "all"), ...values.map(value => make("option", {}, value)));
+    select.addEventListener("change", show);
+    return [name, select];
+  };
+  const show = () => {
+    cards.forEach(card => { card.hidden = chosen.some(([name, {value}]) => value && !of(card, name).includes(value)); });
+    groups.forEach(group => {
+      let card = group.nextElementSibling, some = false;
+      for (; card && !card.matches(".group"); card = card.nextElementSibling) some ||= !card.hidden;
+      group.hidden = !some;
+    });
+    said.textContent = `${cards.filter(card => !card.hidden).length} of ${cards.length} studies`;
+  };
+  const chosen = ["tool", "placement", "confidence"].map(choose), said = make("span", {role: "status"});
+  one(".cards").before(make("div", {class: "filters", role: "group", "aria-label": "Filter the studies"},
+    ...chosen.map(([name, select]) => make("label", {}, name + " ", select)), said));
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.body.append(make("p", {id: "said", role: "status", class: "unseen"}));
   const bar = one(".top");
   if (bar) bar.append(...(document.body.dataset.at === "search.html" ? [] : [searchBox()]), themeButton());
   all(".scroll[aria-label]:has(> table.az, > noscript)").forEach(tableTools);
   all("figure").forEach(figureTools);
+  filters();
   unfoldByAndBy();
   all("main").forEach(main => main.addEventListener("click", event => {
     const link = event.target.closest(".from"), cell = event.target.closest("td");
