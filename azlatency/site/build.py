@@ -261,7 +261,7 @@ class _Site:
             job=job,
             findings=tuple(view.outputs.findings),
             error=error,
-            card=view.outputs.card,
+            card=None if job.chapter.is_story else view.outputs.card,  # the story repeats that of the summary
             parts=view.texts.parts(),
         )
         return html, made
@@ -294,7 +294,7 @@ class _Site:
         """Write the index, the concepts and the search over all of it."""
         environment = self._exporter.environment
         pages = {
-            "index.html": self.index(views, made), "across.html": self.across(views, made),
+            "index.html": self.index(views, made), "across.html": self.across(made),
             "changes.html": self.changes(views, made),
         }  # fmt: skip
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
@@ -319,10 +319,10 @@ class _Site:
             documents=self._documents,
         )  # fmt: skip
 
-    def across(self, views: list[StudyView], made: list[Made]) -> str:
+    def across(self, made: list[Made]) -> str:
         """Return the page with all round trips."""
-        titles = {view.name: view.title for view in views}
-        cards = {titles[page.job.study.name]: page.card for page in made if page.card}
+        cards = {(page.job.study.title, f"{page.job.study.url}/{page.job.chapter.url}"): page.card
+                 for page in made if page.card}  # fmt: skip
         return self._render("across.html.j2", "across.html", strip=strip(cards))
 
     def changes(self, views: list[StudyView], made: list[Made]) -> str:

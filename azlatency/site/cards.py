@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from azlatency.report.card import span
 from azlatency.site.markdown import markdown_line
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.studies.format import format_value
+from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
     from azlatency.report.table import RowLinks
@@ -135,39 +136,63 @@ def _sentence(parts: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[
 
 
 @dataclass(frozen=True, kw_only=True)
+class StripRow:
+    """The round trips of a placement, shortest first; their range; and title and page of the studies."""
+
+    placement: str
+    dots: tuple[DotView, ...]
+    range: str
+    studies: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Strip:
     """A strip plot of round trips: one row per placement, near to far, on a logarithmic axis."""
 
-    rows: tuple[tuple[str, tuple[DotView, ...]], ...]
+    rows: tuple[StripRow, ...]
     limits: tuple[DotView, ...]
     ticks: tuple[DotView, ...]
 
 
-def strip(cards: Mapping[str, CardView]) -> Strip | None:
-    """Return all round trips of several studies by placement; None without any. ``cards`` are by title of study."""
-    trips = [(title, trip) for title, card in cards.items() for trip in card.round_trips]
+def strip(cards: Mapping[tuple[str, str], CardView]) -> Strip | None:
+    """Return all round trips of several studies by placement; None without any.
+
+    ``cards`` are by title of the study and address of its page.
+    """
+    trips = [(study, trip) for study, card in cards.items() for trip in card.round_trips]
     if not trips:
         return None
     limits = [limit for card in cards.values() for limit in card.limits]
     values = [float(trip["value"]) for _, trip in trips] + [float(limit["value"]) for limit in limits]
     start, length = math.log(min(values) / 1.3), math.log(1.69 * max(values) / min(values))
 
-    def view(value: float, label: str, text: str, *, near: bool = False) -> DotView:
+    def view(value: float, label: str, text: str, *, near: bool = False, target: str = "") -> DotView:
         at = round(100 * (math.log(value) - start) / length, 2)
-        return DotView(label=label, text=text, near=near, at=at, low=at, high=at)
+        return DotView(label=label, text=text, near=near, at=at, low=at, high=at, target=target)
 
     rows = []
     for placement in NEAR_TO_FAR:
+        there = sorted(
+            ((float(trip["value"]), study, trip) for study, trip in trips if trip["placement"] == placement),
+            key=lambda item: item[0],
+        )
+        if not there:
+            continue
         dots = tuple(
             view(
-                float(trip["value"]), f"{title}: {trip['path']}, {trip['method']}",
-                format_value(float(trip["value"]), "ns"), near=bool(trip["reported"]),
+                value, f"{title}: {trip['path']}, {trip['method']}", format_value(value, "ns"),
+                near=bool(trip["reported"]), target=page,
             )
-            for title, trip in sorted(trips, key=lambda pair: float(pair[1]["value"]))
-            if trip["placement"] == placement
+            for value, (title, page), trip in there
         )  # fmt: skip
-        if dots:
-            rows.append((placement.replace("_", " "), dots))
+        values_there = [value for value, _, _ in there]
+        rows.append(
+            StripRow(
+                placement=placement.replace("_", " "), dots=dots,
+                range=span(values_there, "ns", like=one_prefix(values_there, "ns")),
+                studies=tuple(dict.fromkeys(study for _, study, _ in there)),
+            )
+        )  # fmt: skip
     lines = {(float(limit["value"]), limit["printed"], limit["source"]) for limit in limits}
     ticks = [10.0**power for power in range(3, 10) if min(values) / 1.3 <= 10.0**power <= 1.3 * max(values)]
     return Strip(

@@ -80,7 +80,10 @@ def test_the_strip_has_one_row_per_placement_and_the_published_limit() -> None:
     limit = {"value": 2e6, "printed": "less than two milliseconds", "source": "Microsoft"}
     card = card_view(record(1.0) | {"round_trips": trips, "limits": [limit]})
     assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
-    view = strip({"Study": card})
-    assert view is not None and [placement for placement, _ in view.rows] == ["same zone", "cross zone"]
-    assert view.rows[1][1][0].at < view.limits[0].at and "less than two milliseconds" in view.limits[0].text
+    view = strip({("Study", "study/00_summary.html"): card})
+    assert view is not None and [row.placement for row in view.rows] == ["same zone", "cross zone"]
+    assert [row.range for row in view.rows] == ["77.0 µs", "1.40 ms"]
+    assert view.rows[0].studies == (("Study", "study/00_summary.html"),)
+    assert view.rows[1].dots[0].target == "study/00_summary.html"
+    assert view.rows[1].dots[0].at < view.limits[0].at and "less than two milliseconds" in view.limits[0].text
     assert strip({}) is None
