@@ -214,6 +214,11 @@ class Result(Computed):
         """The warnings, and the reasons why something is not estimable, in words."""
         return explain(self.codes)
 
+    def in_short(self) -> str:
+        """Return the result in a sentence, its flags in a word each."""
+        words = ", ".join(SHORT[code] for code in self.codes)
+        return str(self).replace(self.flag_note, f" ({words})") if words else str(self)
+
     @property
     def flag_note(self) -> str:
         """The flags as the end of a sentence; empty if there are none."""
@@ -269,10 +274,7 @@ class Results(list[_R]):
             return "\n".join(map(str, self))
         # A flag that several results share is explained once, below them.
         codes = dict.fromkeys(code for result in self for code in result.codes)
-        lines = []
-        for result in self:
-            words = ", ".join(SHORT[code] for code in result.codes)
-            lines.append(str(result).replace(result.flag_note, f" ({words})") if words else str(result))
+        lines = [result.in_short() for result in self]
         return "\n".join([*lines, *explain(codes)])
 
     def _repr_html_(self) -> str:

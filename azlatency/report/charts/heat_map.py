@@ -34,7 +34,14 @@ def shade(axis: Axes, values: FloatArray) -> None:
     low, high = float(finite.min()), float(finite.max())
     norm = LogNorm(low / 1.1, high * (1.1 * high / low) ** 0.5)
     seaborn.heatmap(
-        values, mask=~np.isfinite(values), norm=norm, cmap="Blues", cbar=False, linewidths=1, linecolor="white", ax=axis
+        values,
+        mask=~np.isfinite(values),
+        norm=norm,
+        cmap="Blues",
+        cbar=False,
+        linecolor="white",
+        ax=axis,
+        linewidths=1 if len(values) <= MOST_ENDS else 0.2,
     )
     axis.collections[-1].set_rasterized(False)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Most zones with an interval in each square, on a page and in a column.
 _INTERVAL = (6, 4)
+#: Most zones; of more than `MOST_ENDS`, the squares are shades without numbers.
+_MOST_ZONES = 60
 #: What a column of runs is called, its unit, and the unit of the axis with its size.
 _QUANTITIES = {
     "median_ns": ("median round trip", "ns", "µs", MICROSECOND),
@@ -60,17 +62,19 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
     names = sorted({zone for ends in squares for zone in ends})
     if len(squares) < 3:
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
-    if len(names) > MOST_ENDS:
+    if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
     intervals = {str(one.labels["path"]): one for one in estimates if str(one.labels["method"]) == main.method}
     figure = _draw(names, squares, main, {path: draw.ends_of(one, scale) for path, one in intervals.items()}, scale)
     level = f"{100 * estimates[0].confidence:g} %" if estimates else ""
     several = any(len(paths) > 1 for paths in squares.values())
+    light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))
     caption = draw.caption(
         f"{what[0].upper()}{what[1:]} in {shown} from the client's zone (row) to the server's zone (column); "
         "empty: not measured.",
         (f"Small: the {level} interval of the typical run.", any(map(draw.ends_of, intervals.values()))),
-        ("Of several paths between two zones, the range.", several),
+        ("Of several paths between two zones, the range.", several and len(names) <= MOST_ENDS),
+        (f"Light: {light}; dark: {dark}; the table of paths has the numbers.", len(names) > MOST_ENDS),
     )
     like = one_prefix(main.values.values(), unit)
     words = [f"{route(*ends)}: {span([main.values[path] for path in paths], unit, like=like)}"
@@ -86,12 +90,16 @@ def _draw(
     import numpy as np
 
     bounded = len(names) <= _INTERVAL[narrow()] and any(intervals.values())
-    figure, (axis,) = new_figure(1, 1, max(1.7, (0.5 if bounded else 0.4) * len(names) + 0.6) + 1.3 * crowded(names))
+    shaded = len(names) > MOST_ENDS
+    each = 0.14 if shaded else 0.5 if bounded else 0.4
+    figure, (axis,) = new_figure(1, 1, max(1.7, each * len(names) + 0.6) + 1.3 * crowded(names))
     values = np.full((len(names), len(names)), np.nan)
     for (start, end), paths in squares.items():
         row, column = names.index(start), names.index(end)
         found = [main.values[path] / scale for path in paths]
         values[row, column] = float(np.median(found))
+        if shaded:
+            continue
         upright = is_upright(names)
         shown = [values[row, column]] if upright else dict.fromkeys((min(found), max(found)))
         text = "–".join(dict.fromkeys(map(number, shown)))
@@ -103,5 +111,7 @@ def _draw(
                       color=ON_LIGHT, fontsize=7)  # fmt: skip
     shade(axis, values)
     name_ends(axis, names)
+    if shaded:  # a reader of the middle finds the names at the nearest side
+        axis.tick_params(labelsize=6, labeltop=True, labelright=True)
     axis.set(xlabel="server's zone", ylabel="client's zone")
     return figure

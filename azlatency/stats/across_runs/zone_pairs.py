@@ -119,6 +119,8 @@ def _end(row: Any, peer: str) -> str:
     """Return the zone of one end without the region in its name, else its region if the other end is elsewhere."""
     zone, region = row[f"{peer}zone"], row[f"{peer}region"]
     if isinstance(zone, str) and zone:
-        return zone.rsplit("-", 1)[-1]
+        # "eu-west-1a" of eu-west-1, "westeurope-az1" of westeurope; "rack-1" and "hall-1" are not one zone.
+        start, _, end = zone.rpartition("-")
+        return end if start and isinstance(region, str) and region.startswith(start) else zone
     elsewhere = isinstance(region, str) and region and row["region"] != row["peer_region"]
     return region if elsewhere else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
@@ -23,3 +24,19 @@ def test_each_square_has_the_value_of_its_direction_and_its_interval() -> None:
 def test_two_pairs_are_no_matrix() -> None:
     runs = az.latency(load("westeurope-availability-set-vs-zones"))
     assert isinstance(charts.path_matrix(runs, az.summarize(runs)), Note)
+
+
+def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
+    zones = [f"z{place:02d}" for place in range(50)]
+    runs = pd.DataFrame([
+        {"path": f"{a} → {b}", "method": "ping", "zone": a, "peer_zone": b, "region": "r", "peer_region": "r",
+         "placement": "cross_zone", "median_ns": 1e5 + 1e4 * abs(int(a[1:]) - int(b[1:]))}
+        for a in zones for b in zones[::7] if a != b
+    ])  # fmt: skip
+    chart = charts.path_matrix(runs, [])
+    assert isinstance(chart, Chart) and "Light: 110 µs; dark: 590 µs" in chart.caption
+    axis = chart.figure.axes[0]
+    assert not axis.texts and [text.get_text() for text in axis.get_yticklabels()] == [*zones, *zones]
+    more = runs.assign(zone=[f"{zone}{place % 2}" for place, zone in enumerate(runs["zone"])], path=runs.index.map(str))
+    note = charts.path_matrix(more, [])
+    assert isinstance(note, Note) and "zones are too many" in note.text

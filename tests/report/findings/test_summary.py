@@ -10,8 +10,9 @@ from helpers.places import TESTS
 from helpers.studies import load_card
 
 import azlatency as az
-from azlatency.report.card import Card, plain_sentence
+from azlatency.report.card import Card, Linked, plain_sentence, span
 from azlatency.report.findings import summary
+from azlatency.report.findings.summary import zones
 
 
 def said(card: Card) -> str:
@@ -67,6 +68,18 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert "up to **1.7×**" in said(card) and "1a–1b **384–386 µs**" in said(card)
     assert "Both directions agree within 1 %" in said(card)
+
+
+def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
+    across = {(f"z{a:02d}", f"z{b:02d}"): (1e5 + 1e4 * (b - a),) for a in range(50) for b in range(a + 1, 50)}
+
+    def between(*pairs: tuple[str, str]) -> Linked:
+        return Linked(span([value for pair in pairs for value in across[pair]], "ns"))
+
+    sentence = plain_sentence(zones._from_to(across, between))
+    assert sentence == "from 110–120 µs (97 pairs) to 540–590 µs (21 pairs)."
+    drawn = zones._spread(sorted(across, key=across.__getitem__))
+    assert len(drawn) == 12 and across[drawn[0]] == (1.1e5,) and across[drawn[-1]] == (5.9e5,)
 
 
 def test_token_buckets_are_replicated() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pandas as pd
+import pytest
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.stats.across_runs.zone_pairs import zones_of
 
 
 def pairs(name: str) -> dict[tuple[str, str], tuple[float, ...]]:
@@ -26,3 +29,19 @@ def test_reported_numbers_and_connect_times_have_edges_too() -> None:
 
 def test_a_run_on_one_host_crosses_no_zone() -> None:
     assert ("", "") not in pairs("westeurope-azure-cni") and len(pairs("westeurope-azure-cni")) == 4
+
+
+@pytest.mark.parametrize(
+    ("region", "zones", "shown"),
+    [
+        ("eu-west-1", ("eu-west-1a", "eu-west-1b"), ("1a", "1b")),
+        ("westeurope", ("westeurope-az1", "westeurope-az2"), ("az1", "az2")),
+        ("here", ("rack-1", "hall-1"), ("rack-1", "hall-1")),
+        (None, ("rack-1", "hall-1"), ("rack-1", "hall-1")),
+    ],
+)
+def test_zones_lose_their_region_and_nothing_else(
+    region: str | None, zones: tuple[str, str], shown: tuple[str, str]
+) -> None:
+    row = {"path": "a → b", "zone": zones[0], "peer_zone": zones[1], "region": region, "peer_region": region}
+    assert zones_of(pd.DataFrame([{**row, "placement": "cross_zone"}])) == {"a → b": shown}

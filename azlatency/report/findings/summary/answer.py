@@ -77,7 +77,11 @@ def _inference_of(levels: Sequence[Condition]) -> Sentence:
             "not test them."
         )
     elif badge_of(levels) == "replicated":
-        typical = [Linked(str(level.typical), condition_ref(level), bold=False) for level in levels[:3]]
+        typical = [
+            Linked(level.typical.in_short(), condition_ref(level), bold=False)
+            for level in levels[:3]
+            if level.typical is not None
+        ]
         return "Typical runs: ", *listed((run,) for run in typical), "."
     else:
         text = "Each path was measured once, so this describes these connections; other machines may rank differently."

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from azlatency.report.card import Linked, Sentence, dot, listed, span
+from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data, axis_of, badge_of, inference_of, prefix_of
 from azlatency.report.table import RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.zone_pairs import zone_pairs
 
-if TYPE_CHECKING:
-    pass
+Pair = tuple[str, str]
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
+#: Most pairs that a sentence lists, and most that a card draws.
+_MOST_LISTED, _MOST_DRAWN = 10, 12
 
 
 def pairs_of_zones(data: Data) -> Answer | None:
@@ -40,7 +41,12 @@ def pairs_of_zones(data: Data) -> Answer | None:
     if far is not None:
         zone, others, rest = far
         near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
-        near += [(between(pair), f" inside zone {pair[0]}") for pair in inside]
+        within_one: list[Sentence] = [(between(pair), f" inside zone {pair[0]}") for pair in inside]
+        if len(near) > _MOST_LISTED:
+            near = [(between(*rest), " between the others")]
+        if len(within_one) > _MOST_LISTED:
+            within_one = [(between(*inside), " inside a zone")]
+        near += within_one
         text: Sentence = (
             f"Zone {zone} is far: ",
             between(*others),
@@ -51,32 +57,57 @@ def pairs_of_zones(data: Data) -> Answer | None:
     else:
         ends = ordered[-1], ordered[0]
         factor = max(across[ends[0]]) / min(across[ends[1]])
-        text = ("The pairs differ up to ", Linked(f"{factor:.1f}×", *(origins[pair] for pair in ends)), ": ")
-        text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
+        many = len(ordered) > _MOST_LISTED
+        start = f"{len(ordered):,} pairs differ up to " if many else "The pairs differ up to "
+        text = (start, Linked(f"{factor:.1f}×", *(origins[pair] for pair in ends)), ": ")
+        if many:
+            text += _from_to(across, between)
+        else:
+            text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
         if (worst := max((max(values) / min(values) - 1 for values in across.values()), default=0)) > 0:
             within = Linked(f"{math.ceil(100 * worst)} %", *(origins[pair] for pair in across), bold=False)
             text += (" Both directions agree within ", within, ".")
-        text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
+        if len(inside) > _MOST_LISTED:
+            text += (" Inside a zone: ", between(*inside), ".")
+        else:
+            text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
     local = [level for level in data.levels if level.placement == "same_host"]
     dots = [
         dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True, like=like)
         for level in local
     ]
+    drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
     dots += [
-        dot(f"inside zone {pair[0]}", values, "ns", origins[pair], near=True, like=like)
-        for pair, values in inside.items()
+        dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like) for pair in drawn_inside
     ]
-    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in ordered]
+    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in drawn]
+    every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
     return Answer(
         badge=badge_of(data.levels),
         answer=text,
         inference=inference_of(data.levels, data.runs),
         dots=tuple(dots),
-        axis=axis_of(data.levels),
+        axis=axis_of(data.levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
         next_step=(
             f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other."
         ),
     )
+
+
+def _from_to(across: dict[Pair, tuple[float, ...]], between: Callable[..., Linked]) -> Sentence:
+    """Say the values of the nearest and of the farthest pairs, those within a tenth of the ends."""
+    low, high = min(map(min, across.values())), max(map(max, across.values()))
+    near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
+    far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
+    names = [f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({len(pairs):,} pairs)" for pairs in (near, far)]
+    return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
+
+
+def _spread(pairs: Sequence[Pair]) -> list[Pair]:
+    """Select the pairs that a card draws, from the nearest to the farthest."""
+    if len(pairs) <= _MOST_DRAWN:
+        return list(pairs)
+    return [pairs[round(place * (len(pairs) - 1) / (_MOST_DRAWN - 1))] for place in range(_MOST_DRAWN)]
 
 
 def _far_zone(
