@@ -23,6 +23,7 @@ from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
 from azlatency.site.changes import changes, reports
+from azlatency.site.claims import contradictions
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
@@ -89,6 +90,9 @@ def build(
             if progress is not None:
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
+        for view in views:
+            for problem in contradictions(view, [kept[job.page] for job in jobs if job.study == view]):
+                warnings.warn(f"{view.name} contradicts itself: {problem}; please report this", stacklevel=2)
         site.write_record()
         site.publish()
     finally:
