@@ -83,6 +83,8 @@ EXAMPLES = (
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
     Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
             "az.charts.runs_in_order(az.stats.histories(runs))"),
+    Example("history", "Whether and when the level of a path changed, night after night.",
+            "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
     Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
             "az.charts.changes_forest(az.stats.compare_rounds_of(az.latency(study)))"),
     Example("agreement_plot", "How far two tools agree on the same paths.",

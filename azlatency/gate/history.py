@@ -20,7 +20,7 @@ from azlatency.gate.matching import unknown_name
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, METRICS, Change, RunHistory, history, measured_runs
 from azlatency.stats.result import SHORT, Results, explain
-from azlatency.studies.format import count_of, format_value, join_words
+from azlatency.studies.format import format_value, join_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class HistoryJudgement:
         judged = sum(not one.refused for one in self.series)
         since = f" since {self.since.text}" if self.since.text else ""
         if changed:
-            return f"Changed{since}: {len(changed)} of {count_of(judged, 'series').removesuffix('s')}."
+            return f"Changed{since}: {len(changed)} of {judged} series."
         if judged:
             return f"No change{since} in {judged} series."
         longest = max((one.n for one in self.series), default=0)

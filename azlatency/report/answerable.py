@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_side_runs, run_table
@@ -105,6 +106,13 @@ class _Facts:
         )
 
     @property
+    def has_history(self) -> bool:
+        return any(
+            bool((runs.groupby(["path", "method"], sort=False).size() >= FEWEST).any())
+            for runs in (self.latency_runs, self.throughput_runs)
+        )
+
+    @property
     def has_rounds(self) -> bool:
         rounds = self.study.runs["round"].nunique() > 1
         before = other_study(self.study, "") if self.has_repeats and not rounds else None
@@ -152,6 +160,10 @@ _PAGES = {
     "10_plan_the_next_run": (
         "has_repeats", "How many runs does a given precision take?",
         "Measure at least one path three times with one tool: the spread of these runs is the pilot.",
+    ),
+    "11_history": (
+        "has_history", "Did a level change, night after night?",
+        "Measure the same paths at least 20 times, each time with its start; azlatency import --append adds a night.",
     ),
 }  # fmt: skip
 

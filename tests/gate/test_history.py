@@ -1,4 +1,4 @@
-"""`azlatency history`: exit codes, formats, and what is said about odd nights."""
+"""The history of a study: planted changes, odd nights, several studies."""
 
 from __future__ import annotations
 
@@ -6,30 +6,14 @@ import json
 import shutil
 from datetime import timedelta
 from pathlib import Path
-from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from helpers.cases import stream
-from helpers.command import Completed, azlatency
-from helpers.nights import FIRST, write_night, write_nights
-
-NIGHTS, CHANGED = 40, 25
-
-
-def history(*arguments: object, cwd: Path) -> Completed:
-    return azlatency("history", *arguments, cwd=cwd, AZLATENCY_DATA=str(cwd / "data"))
-
-
-def values(level: float, number: int = NIGHTS) -> list[float]:
-    return [float(value) for value in level * stream(int(level)).lognormal(0, 0.02, number)]
+from helpers.nights import CHANGED, FIRST, NIGHTS, changed_nights, history, values, write_night, write_nights
 
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which one of two paths becomes 8 % slower."""
-    slower = np.array(values(1080)) * np.where(np.arange(NIGHTS) >= CHANGED, 1.08, 1.0)
-    return write_nights(tmp_path_factory.mktemp("nights") / "nights", {"az1-az2": values(450), "az1-az3": [*slower]})
+    return changed_nights(tmp_path_factory.mktemp("nights") / "nights")
 
 
 def test_a_planted_change_has_its_date_and_size_and_fails_the_job(nights: Path) -> None:
@@ -42,24 +26,6 @@ def test_a_planted_change_has_its_date_and_size_and_fails_the_job(nights: Path) 
     dates = [str(FIRST + timedelta(days=CHANGED + shift)) for shift in (-1, 0, 1)]
     assert change["date"][:10] in dates and change["ratio"] == pytest.approx(1.08, abs=0.02)
     assert change["ratio_low"] < 1.08 < change["ratio_high"]
-
-
-def test_only_new_changes_are_judged(nights: Path) -> None:
-    later = FIRST + timedelta(days=CHANGED + 5)
-    run = f"{FIRST + timedelta(days=CHANGED - 3)}/az1-az2/qperf.log"
-    for since, code in ((later, 0), (run, 1), (FIRST, 1), ("99999d", 1), ("1d", 0)):
-        assert history(nights, "--since", since, cwd=nights.parent).returncode == code, since
-    refused = history(nights, "--since", "yesterday", cwd=nights.parent)
-    assert refused.returncode == 2 and "2026-11-12" in refused.stderr
-
-
-def test_the_formats_agree(nights: Path) -> None:
-    table = history(nights, cwd=nights.parent).stdout
-    markdown = history(nights, "--format", "markdown", cwd=nights.parent).stdout
-    suite = ElementTree.fromstring(history(nights, "--format", "junit", cwd=nights.parent).stdout)[0]
-    assert "CHANGED" in table and "▁" in table and "Changed: 1 of 2 series." in table
-    assert markdown.startswith("### ❌ Changed&#58; 1 of 2 series.") and "<details>" in markdown
-    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
 
 
 def test_too_few_nights_end_with_3(nights: Path, tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "runs in order": lambda: charts.runs_in_order(az.stats.histories(of.runs)),
+        "history": lambda: charts.history(az.history(study)),
         "medians": lambda: charts.latency_forest(
             of.runs, of.medians, az.stats.distribution_shape.select_medians(of.printed + of.sampled)
         ),

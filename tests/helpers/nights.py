@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
+import numpy as np
+
+from helpers.cases import stream
+from helpers.command import Completed, azlatency
+
 FIRST = date(2026, 9, 1)
+#: Nights of `changed_nights`, and the night on which the level changes.
+NIGHTS, CHANGED = 40, 25
 MANIFEST = '[study]\npattern = "{started_at}/az{zone}-az{peer_zone}/qperf.log"\n'
 
 
@@ -27,3 +34,19 @@ def write_nights(folder: Path, levels: Mapping[str, Sequence[float]]) -> Path:
             write_night(folder, night, path, value)
     (folder / "study.toml").write_text(MANIFEST, "utf-8")
     return folder
+
+
+def values(level: float, number: int = NIGHTS) -> list[float]:
+    """Return healthy values of a path."""
+    return [float(value) for value in level * stream(int(level)).lognormal(0, 0.02, number)]
+
+
+def changed_nights(folder: Path) -> Path:
+    """Write nights in which one of two paths becomes 8 % slower."""
+    slower = np.array(values(1080)) * np.where(np.arange(NIGHTS) >= CHANGED, 1.08, 1.0)
+    return write_nights(folder, {"az1-az2": values(450), "az1-az3": [*slower]})
+
+
+def history(*arguments: object, cwd: Path) -> Completed:
+    """Run `azlatency history` without the studies of this project."""
+    return azlatency("history", *arguments, cwd=cwd, AZLATENCY_DATA=str(cwd / "data"))

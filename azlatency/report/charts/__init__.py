@@ -11,6 +11,7 @@ from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
+from azlatency.report.charts.history import history
 from azlatency.report.charts.options import Options
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
@@ -29,7 +30,7 @@ from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_m
 
 __all__ = [
     "Options", "agreement_plot", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
-    "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "last_segments", "latency_forest",
+    "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
     "runs_in_order",
     "runs_needed_forest", "shift_functions", "show", "single_changes", "tail_curves", "throughput_forest",

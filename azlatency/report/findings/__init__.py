@@ -6,6 +6,7 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 
 from azlatency.report.findings import (
     before_after,
+    history,
     index,
     latency,
     placement,
@@ -21,6 +22,6 @@ from azlatency.report.findings import (
 )  # fmt: skip
 
 __all__ = [
-    "before_after", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
+    "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
     "throughput", "tool_agreement", "vm_baseline", "what_was_measured", "zone_pair_asymmetry",
 ]  # fmt: skip

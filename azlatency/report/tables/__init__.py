@@ -3,6 +3,7 @@
 from azlatency.report.tables import (
     before_after,
     common,
+    history,
     index,
     latency,
     placement,
@@ -19,7 +20,7 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "before_after", "common", "index", "latency", "placement", "plan_the_next_run", "provenance", "stability",
-    "summary", "tail", "throughput", "tool_agreement", "vm_baseline", "what_was_measured",
+    "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
+    "stability", "summary", "tail", "throughput", "tool_agreement", "vm_baseline", "what_was_measured",
     "zone_pair_asymmetry",
 ]  # fmt: skip

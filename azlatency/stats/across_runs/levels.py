@@ -9,9 +9,9 @@ night does not count as much as a new level; values that are not positive, such 
 Neighbours
 that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run variance.
 
-Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito & Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics
-16:487 (1988) and Sequential Analysis (1985), tail probabilities; Bai, Review of Economics and Statistics 79:551 (1997),
-interval of the time of a change.
+Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito &
+Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics 16:487 (1988) and Sequential Analysis
+(1985), tail probabilities; Bai, Review of Economics and Statistics 79:551 (1997), interval of the time of a change.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ def _scores(values: FloatArray) -> FloatArray:
 
     if len(values) and values.min() > 0:
         logs = np.log(values)
-        running = median_filter(logs, 2 * SHORTEST + 1, mode="nearest")
+        window = 2 * SHORTEST + 1
+        running = median_filter(logs, window, mode="nearest")
+        # A window that the ends of the series cut short would follow a few bad nights.
+        running[:SHORTEST], running[-SHORTEST:] = np.median(logs[:window]), np.median(logs[-window:])
         if np.isfinite(running).all():
             distance = np.abs(logs - running)
             # Not the median: of two levels at random, the running median would follow chance, and so would the limits.

@@ -67,7 +67,8 @@ class Change(Result):
     p : float
         p-value, adjusted for all series of the call.
     label, label_before : str
-        Labels in force after and before the interval of the time; see `RunHistory.run_labels`.
+        Labels in force after and before the interval of the time; see `RunHistory.run_labels`. Empty if only the
+        version of the tool is known, and did not change.
     codes : tuple of str
         ``new_tool_version`` if the version of the tool changed within the interval of the time.
     """
@@ -261,10 +262,13 @@ def history(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import azlatency as az
-    >>> nights = az.history(az.load("emulated-zones"), value="median_ns")
-    >>> sum(bool(series.changes) for series in nights)
-    0
+    >>> nights = pd.date_range("2026-09-01", periods=40, tz="UTC")
+    >>> times = [(450 if night < 25 else 490) * 1e3 + night % 7 * 2e3 for night in range(40)]
+    >>> runs = pd.DataFrame({"path": "a → b", "method": "ping", "started_at": nights, "median_ns": times})
+    >>> print(az.history(runs)[0].changes[0])
+    a → b, ping, median: changed on 2026-09-26: +40.0 µs (+8.8 %, 95 % CI +8.2 to +9.8)
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
@@ -409,6 +413,10 @@ def _change(
     last, next_ = max(step.low - 1, 0), min(step.high, series.n - 1)
     versions = {series.versions[last], series.versions[next_]} - {""}
     relabelled = series.run_labels[last] != series.run_labels[next_]
+    # A version that stayed the same explains nothing.
+    is_stated = series.run_labels[step.at] != series.versions[step.at]
+    places = (last, next_) if relabelled else (step.at - 1, step.at)
+    labels = [series.run_labels[place] if relabelled or is_stated else "" for place in places]
     return Change(
         at=step.at,
         at_low=step.low,
@@ -421,8 +429,8 @@ def _change(
         unit=series.unit,
         comparison=comparison,
         p=min(step.p * family, 1.0),
-        label=series.run_labels[next_ if relabelled else step.at],
-        label_before=series.run_labels[last if relabelled else step.at - 1],
+        label=labels[1],
+        label_before=labels[0],
         codes=("new_tool_version",) * (len(versions) > 1),
         labels=series.labels,
     )

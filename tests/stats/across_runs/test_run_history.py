@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import BOTH, stream
+from helpers.cases import stream
 
 import azlatency as az
-from azlatency.stats.across_runs.levels import SHORTEST, find_steps
 
 
 def frame(values: object, path: str = "a → b", **columns: object) -> pd.DataFrame:
@@ -90,48 +89,3 @@ def test_times_of_other_zones_are_the_same_nights() -> None:
     runs = frame(steady(9))
     elsewhere = runs.assign(started_at=runs["started_at"].dt.tz_convert("Australia/Sydney"))
     assert az.history(runs)[0].times == az.history(elsewhere)[0].times
-
-
-def test_many_nights_are_searched_on_a_grid() -> None:
-    values = steady(11, 5000, 0.05)
-    values[3210:] *= 1.1
-    (step,) = find_steps(values, 1e-3)
-    assert abs(step.at - 3210) <= 3 and step.low <= 3210 <= step.high
-
-
-def test_constant_and_short_series_have_no_steps() -> None:
-    assert find_steps(np.full(50, 3.0)) == [] and find_steps(steady(1, 2 * SHORTEST - 1)) == []
-
-
-def ar1(rng: np.random.Generator, number: int, coefficient: float) -> np.ndarray:
-    noise = rng.standard_normal(number + 50)
-    series = np.empty(number + 50)
-    series[0] = noise[0]
-    for at in range(1, len(noise)):
-        series[at] = coefficient * series[at - 1] + math.sqrt(1 - coefficient**2) * noise[at]
-    return series[50:]
-
-
-HEALTHY = {
-    "lognormal": lambda rng, number: rng.lognormal(0, 0.05, number),
-    "exponential": lambda rng, number: rng.exponential(1, number),
-    "pareto": lambda rng, number: rng.pareto(1.5, number) + 1,
-    "two levels at random": lambda rng, number: rng.lognormal(0, 0.02, number) * rng.choice([1, 1.2], number),
-    "weekends": lambda rng, number: rng.lognormal(0, 0.03, number) * np.where(np.arange(number) % 7 > 4, 1.1, 1),
-    "rare losses": lambda rng, number: rng.poisson(0.3, number) / 1000,
-    "AR(1) 0.5": lambda rng, number: np.exp(0.05 * ar1(rng, number, 0.5)),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("made", BOTH)
-@pytest.mark.parametrize("process", HEALTHY)
-def test_healthy_families_of_eight_series_rarely_change(process: str, made: int) -> None:
-    made = max(made // 10, 100) if made < 1000 else made
-    rng = stream(590 + list(HEALTHY).index(process))
-    changed = 0
-    for study in range(made):
-        number = (20, 40, 60, 120)[study % 4]
-        changed += any(find_steps(HEALTHY[process](rng, number), 0.05 / 8) for _ in range(8))
-    allowed = 0.10 if process.startswith("AR") else 0.05
-    print(f"{process}: {100 * changed / made:.1f} % of {made} families of eight series changed")
-    assert changed / made <= allowed + 2 * math.sqrt(allowed * (1 - allowed) / made)

@@ -1,0 +1,46 @@
+"""`azlatency history`: exit codes, what is judged, and where the result is written."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from helpers.nights import CHANGED, FIRST, changed_nights, history
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return changed_nights(tmp_path_factory.mktemp("nights") / "nights")
+
+
+def test_only_new_changes_are_judged(nights: Path) -> None:
+    later = FIRST + timedelta(days=CHANGED + 5)
+    run = f"{FIRST + timedelta(days=CHANGED - 3)}/az1-az2/qperf.log"
+    for since, code in ((later, 0), (run, 1), (FIRST, 1), ("99999d", 1), ("1d", 0)):
+        assert history(nights, "--since", since, cwd=nights.parent).returncode == code, since
+    refused = history(nights, "--since", "yesterday", cwd=nights.parent)
+    assert refused.returncode == 2 and "2026-11-12" in refused.stderr
+
+
+def test_the_formats_agree(nights: Path) -> None:
+    table = history(nights, cwd=nights.parent).stdout
+    markdown = history(nights, "--format", "markdown", cwd=nights.parent).stdout
+    file = nights.parent / "history.xml"
+    assert history(nights, "--format", "junit", "--out", file, cwd=nights.parent).stdout == table
+    suite = ElementTree.fromstring(file.read_text("utf-8"))[0]
+    assert "CHANGED" in table and "▁" in table and "Changed: 1 of 2 series." in table
+    assert markdown.startswith("### ❌ Changed&#58; 1 of 2 series.") and "<details>" in markdown
+    assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
+
+
+def test_a_metric_and_a_tool_are_chosen_or_refused_by_name(nights: Path) -> None:
+    chosen = history(nights, "--metric", "mean", "--tool", "qperf", "--format", "json", cwd=nights.parent)
+    assert {series["metric"] for series in json.loads(chosen.stdout)["series"]} == {"mean"}
+    for words, known in ((("--metric", "p98"), "p99"), (("--tool", "ping"), "qperf")):
+        refused = history(nights, *words, cwd=nights.parent)
+        assert refused.returncode == 2 and known in refused.stderr
+    missing = history("nothing", cwd=nights.parent)
+    assert missing.returncode == 2 and len(missing.stderr.splitlines()) == 1

@@ -1,0 +1,75 @@
+"""Steps of a series, and how rarely healthy series show one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers.cases import BOTH, stream
+
+from azlatency.stats.across_runs.levels import SHORTEST, find_steps
+
+
+def steady(seed: int, number: int, spread: float = 0.03) -> np.ndarray:
+    return np.asarray(300e3 * stream(seed).lognormal(0, spread, number))
+
+
+def test_bad_nights_at_an_end_are_not_a_level() -> None:
+    """Three of the first five nights are slow; all others vary little."""
+    values = steady(91, 60, 0.003)
+    values[[0, 2, 4, 20, 40]] *= 1.15
+    assert find_steps(values, 0.01) == []
+
+
+def test_a_step_that_is_small_beside_outlying_nights_is_found() -> None:
+    values = steady(92, 60, 0.005)
+    values[25:] *= 1.08
+    values[[3, 9, 13, 30, 41, 50]] *= 1.4
+    (step,) = find_steps(values, 0.001)
+    assert abs(step.at - 25) <= 1
+
+
+def test_many_nights_are_searched_on_a_grid() -> None:
+    values = steady(11, 5000, 0.05)
+    values[3210:] *= 1.1
+    (step,) = find_steps(values, 1e-3)
+    assert abs(step.at - 3210) <= 3 and step.low <= 3210 <= step.high
+
+
+def test_constant_and_short_series_have_no_steps() -> None:
+    assert find_steps(np.full(50, 3.0)) == [] and find_steps(steady(1, 2 * SHORTEST - 1)) == []
+
+
+def ar1(rng: np.random.Generator, number: int, coefficient: float) -> np.ndarray:
+    noise = rng.standard_normal(number + 50)
+    series = np.empty(number + 50)
+    series[0] = noise[0]
+    for at in range(1, len(noise)):
+        series[at] = coefficient * series[at - 1] + math.sqrt(1 - coefficient**2) * noise[at]
+    return series[50:]
+
+
+HEALTHY = {
+    "lognormal": lambda rng, number: rng.lognormal(0, 0.05, number),
+    "exponential": lambda rng, number: rng.exponential(1, number),
+    "pareto": lambda rng, number: rng.pareto(1.5, number) + 1,
+    "two levels at random": lambda rng, number: rng.lognormal(0, 0.02, number) * rng.choice([1, 1.2], number),
+    "weekends": lambda rng, number: rng.lognormal(0, 0.03, number) * np.where(np.arange(number) % 7 > 4, 1.1, 1),
+    "rare losses": lambda rng, number: rng.poisson(0.3, number) / 1000,
+    "AR(1) 0.5": lambda rng, number: np.exp(0.05 * ar1(rng, number, 0.5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", BOTH)
+@pytest.mark.parametrize("process", HEALTHY)
+def test_healthy_families_of_eight_series_rarely_change(process: str, made: int) -> None:
+    made = max(made // 10, 100) if made < 1000 else made
+    rng = stream(590 + list(HEALTHY).index(process))
+    changed = 0
+    for study in range(made):
+        number = (20, 40, 60, 120)[study % 4]
+        changed += any(find_steps(HEALTHY[process](rng, number), 0.05 / 8) for _ in range(8))
+    allowed = 0.10 if process.startswith("AR") else 0.05
+    print(f"{process}: {100 * changed / made:.1f} % of {made} families of eight series changed")
+    assert changed / made <= allowed + 2 * math.sqrt(allowed * (1 - allowed) / made)
