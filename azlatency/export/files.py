@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import TABLES
-from azlatency.stats.across_runs.run_history import METRICS, RunHistory, history
+from azlatency.stats.across_runs.run_history import VALUE_COLUMNS, RunHistory, history
 from azlatency.stats.result import Results
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store.study import Study
 
-#: The column that each metric is named after.
-_COLUMNS = {name: column for column, name in METRICS.items()}
 #: What is better, for Otava: 1 is more, -1 is less.
 _DIRECTION = {"goodput": 1}
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
@@ -143,7 +141,7 @@ def _influx(study: Study, target: Path) -> list[str]:
         head = ",".join(["azlatency", *(f"{key}={_tag(text)}" for key, text in tags.items() if text)])
         seconds = int(time.timestamp())
         stamp = seconds * 10**9 + time.microsecond * 1000
-        lines.append(f"{head} {_COLUMNS[series.labels['metric']]}={value!r} {stamp}\n")
+        lines.append(f"{head} {VALUE_COLUMNS[series.labels['metric']]}={value!r} {stamp}\n")
     target.write_text("".join(lines), "utf-8", newline="\n")
     return [f"points: {count_of(len(lines), 'line')}", *_without_time(study)]
 
@@ -160,7 +158,7 @@ def _bencher(study: Study, target: Path) -> list[str]:
         value = series.values[-1]
         if abs(value) != float("inf"):
             name = f"{series.labels['path']}, {series.labels['method']}"
-            report.setdefault(name, {})[_COLUMNS[series.labels["metric"]]] = {"value": value}
+            report.setdefault(name, {})[VALUE_COLUMNS[series.labels["metric"]]] = {"value": value}
     target.write_text(json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
     return [f"benchmarks: {len(report)}"]
 
@@ -172,7 +170,7 @@ def _otava(study: Study, target: Path) -> list[str]:
     owners: dict[str, str] = {}
     tests: dict[str, object] = {}
     for series, time, value, label in _points(study):
-        column = _COLUMNS[series.labels["metric"]]
+        column = VALUE_COLUMNS[series.labels["metric"]]
         name = _NOT_IN_NAMES.sub("_", f"{series.labels['path']} {series.labels['method']} {column}").strip("_")
         # Names that differ in other characters only, such as the arrow of the way back.
         while owners.setdefault(name, series.what) != series.what:

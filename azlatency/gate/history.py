@@ -18,7 +18,7 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.stats.across_runs.levels import SHORTEST
-from azlatency.stats.across_runs.run_history import FEWEST, METRICS, Change, RunHistory, history, measured_runs
+from azlatency.stats.across_runs.run_history import FEWEST, VALUE_COLUMNS, Change, RunHistory, history, measured_runs
 from azlatency.stats.result import SHORT, Results, explain
 from azlatency.studies.format import format_value, join_words
 
@@ -149,9 +149,10 @@ def judge_history(
     """
     import pandas as pd
 
-    columns = {name: column for column, name in METRICS.items()}
-    if unknown := [metric for metric in metrics if metric not in columns]:
-        raise ValueError(unknown_name("metric", unknown[0], list(columns), f"choose from {', '.join(columns)}"))
+    if unknown := [metric for metric in metrics if metric not in VALUE_COLUMNS]:
+        raise ValueError(
+            unknown_name("metric", unknown[0], list(VALUE_COLUMNS), f"choose from {', '.join(VALUE_COLUMNS)}")
+        )
     frames = []
     for name, study in studies.items():
         frame = measured_runs(study)
@@ -162,7 +163,7 @@ def judge_history(
         if tools and tool not in tools:
             raise ValueError(unknown_name("tool", tool, tools, f"measured: {', '.join(tools)}"))
         runs = runs[runs["tool"] == tool]
-    chosen = [columns[metric] for metric in metrics] or None
+    chosen = [VALUE_COLUMNS[metric] for metric in metrics] or None
     return HistoryJudgement(
         names=tuple(studies),
         series=history(runs, value=chosen, confidence=confidence),

@@ -293,7 +293,24 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         difference       | float64 | | computed | First minus second, in the unit of the row.
         difference_low   | float64 | | computed | Lower end of the interval of the difference.
         difference_high  | float64 | | computed | Upper end of the interval of the difference.
-        p                | float64 | | computed | p-value of the test; of a history, those of its splits.
+        p                | float64 | | computed | p-value of the test; of a history, those of its changes.
+        metric           | string  | | computed | Metric of a history: median, mean, p99, goodput or loss.
+        at               | int64   | | computed | Position (0-based) of the first point of a new level.
+        at_low           | int64   | | computed | Earliest position of the change in its 95 % interval.
+        at_high          | int64   | | computed | Latest position of the change in its 95 % interval.
+        date             | timestamp | | computed | When the first point of a new level started, in UTC.
+        date_low         | timestamp | | computed | Earliest time of the change in its 95 % interval.
+        date_high        | timestamp | | computed | Latest time of the change in its 95 % interval.
+        before           | float64 | | computed | Level before a change, in the unit of the row.
+        after            | float64 | | computed | Level after a change, in the unit of the row.
+        change_count     | int64   | | computed | Number of changes of level.
+        level            | float64 | | computed | Level of the last points of a history, in the unit of the row.
+        first            | timestamp | | computed | When the first point of a history started, in UTC.
+        last             | timestamp | | computed | When the last point of a history started, in UTC.
+        missing          | int64   | | computed | Number of nights without a run between the first and the last.
+        family           | int64   | | computed | Number of series that were searched together.
+        label            | string  | | computed | Label in force after a change; see study.toml.
+        label_before     | string  | | computed | Label in force before a change.
         attainable_p     | float64 | | computed | Smallest p-value that data of this size can give.
         nodes            | string  | | computed | Zones or hosts of the comparison, separated by blanks.
         pairs            | int64   | | computed | Number of pairs that were compared.

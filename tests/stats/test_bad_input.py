@@ -55,7 +55,7 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "typical_run": stats.typical_run,
     "compare": lambda x: az.compare(x, GOOD),
     "compare, paired": lambda x: az.compare(x, x, paired=True),
-    "history": lambda x: stats.history(x, permutations=19),
+    "history": stats.history,
     "runs_needed": stats.runs_needed,
     "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
     "rank_sets": lambda x: rank_sets({"a": x, "b": GOOD}),

@@ -129,9 +129,11 @@ class Links:
         """Return what a run adds to the delay of each of its two directions."""
         extra = self._scenario["slow_runs"]["extra_us"] if slow else 0.0
         for change in self._scenario.get("route_changes", []):
-            last = change.get("to_round", number)
-            if change["from_round"] <= number <= last and {self.zones[client], self.zones[server]} == set(change["zones"]):
+            if number >= change["from_round"] and {self.zones[client], self.zones[server]} == set(change["zones"]):
                 extra += change["extra_us"]
+        for noise in self._scenario.get("noisy_rounds", []):
+            if number == noise["round"] and {self.zones[client], self.zones[server]} == set(noise["zones"]):
+                extra += noise["extra_us"]
         return float(extra)
 
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.report.objects import Note
 from azlatency.report.table import Column, RunsRef, Table, words
 from azlatency.report.tables.common import COUNT, codes_of, explain, flags
+from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.result import results_only
 from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import Change, RunHistory
-
-#: The column of a run table that each metric is in.
-_VALUES = {"median": "median_ns", "mean": "mean_ns", "p99": "p99_ns", "goodput": "throughput_bit_s", "loss": "loss"}
 
 
 class ChangeRow(NamedTuple):
@@ -72,7 +70,7 @@ def _value(one: RunHistory, value: float | None) -> str:
 
 
 def _source(one: RunHistory) -> list[RunsRef]:
-    return [RunsRef(one.run_ids, _VALUES.get(one.labels["metric"], one.labels["metric"]))]
+    return [RunsRef(one.run_ids, VALUE_COLUMNS.get(one.labels["metric"], one.labels["metric"]))]
 
 
 def _source_of_change(row: ChangeRow) -> list[RunsRef]:

@@ -85,7 +85,7 @@ def _scores(values: FloatArray) -> FloatArray:
         if np.isfinite(running).all():
             distance = np.abs(logs - running)
             # Not the median: of two levels at random, the running median would follow chance, and so would the limits.
-            scale = float(np.quantile(distance, 0.7)) / 1.0364
+            scale = float(np.quantile(distance, 0.8)) / 1.2816
             return np.asarray(np.clip(logs, running - _LIMIT * scale, running + _LIMIT * scale) if scale else logs)
     return np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
 

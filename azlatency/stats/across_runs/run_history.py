@@ -44,6 +44,8 @@ FEWEST = 20
 METRICS = {
     "median_ns": "median", "mean_ns": "mean", "p99_ns": "p99", "throughput_bit_s": "goodput", "loss": "loss",
 }  # fmt: skip
+#: The column of each metric.
+VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs of a series that start this soon after each other belong to one night, unless all of them do.
@@ -100,8 +102,11 @@ class Change(Result):
 
     @property
     def date(self) -> str:
-        """When the new level began: the day, or the number of the run where no time is known."""
-        return f"run {self.at + 1}" if self.time is None else f"{self.time:%Y-%m-%d}"
+        """When the new level began: the day, with the time if its interval is within it, or the number of the run."""
+        if self.time is None or self.time_low is None or self.time_high is None:
+            return f"run {self.at + 1}"
+        in_a_day = self.time_low.date() == self.time_high.date() and self.time_low != self.time_high
+        return f"{self.time:%Y-%m-%d %H:%M}" if in_a_day else f"{self.time:%Y-%m-%d}"
 
     @property
     def size(self) -> str:
@@ -180,7 +185,7 @@ class RunHistory(Result):
     method: str = METHOD
 
     ROW: ClassVar[Row] = (
-        "what", "n", ("changes", "changes.#"), ("level", "level"), "before", ("first", "first"), ("last", "last"),
+        "what", "n", ("change_count", "changes.#"), ("level", "level"), "before", ("first", "first"), ("last", "last"),
         "unit", "missing", "family", "scope", "confidence", ("statistic", "method"),
     )  # fmt: skip
 
@@ -256,9 +261,9 @@ def history(
 
     Notes
     -----
-    Circular binary segmentation (Olshen et al. 2004) of logarithms that are limited to three robust standard
-    deviations; tail probabilities of Siegmund (1988), widened for AR(1) dependence between neighbours. A level lasts
-    at least five points. The errors and the power are measured in docs/questions/history.md.
+    Circular binary segmentation (Olshen et al. 2004) of logarithms, limited to three robust standard deviations around
+    their running median; tail probabilities of Siegmund (1988), widened for AR(1) dependence between neighbours. A
+    level lasts at least five points. The errors and the power are measured in docs/questions/history.md.
 
     Examples
     --------

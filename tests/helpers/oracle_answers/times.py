@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from azlatency.stats.across_runs.history import e_divisive
-from azlatency.stats.across_runs.run_order import UNTESTED
 from azlatency.stats.within_run import change_points
 from azlatency.stats.within_run.dependence import newey_west
 from azlatency.stats.within_run.events import event_test
@@ -53,19 +50,6 @@ def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
         "bic_breaks": partitions[int(np.argmin(bic))][0], "rss_by_m": [rss for _, rss in partitions],
         "ci95": {"1": [math.floor(shift.at_low / 20), shift.at / 20, math.ceil(shift.at_high / 20)]},
     }  # fmt: skip
-
-
-@answers("changepoint", "edivisive|", p_="p_abs")
-def energy(given: dict[str, Any]) -> dict[str, Any]:
-    """With 499 permutations: the oracle's own 199 leave its p uncertain by .03, and so would ours.
-
-    The oracle permutes as if the values were independent, so their dependence is not tested here.
-    """
-    generator = np.random.Generator(np.random.PCG64(0))
-    independent = UNTESTED._replace(coefficient=0.0, strongest=0.0)
-    with patch("azlatency.stats.across_runs.history.run_order", return_value=independent):
-        changes, p = e_divisive(series(given), given["min_size"], given["sig"], 499, generator)
-    return {"change_starts_1based": [change + 1 for change in changes], "p": p}
 
 
 @answers("project_methods", "self-normalised")

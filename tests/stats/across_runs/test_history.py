@@ -28,15 +28,13 @@ def test_a_moved_level_is_one_change_and_short_histories_are_flagged() -> None:
     # The rows of a frame without a start time or a round are in no known order.
     assert history(pd.DataFrame({"median_ns": moved})).codes == ("order_unknown",)
     assert history([]).codes == ("no_values",)
-    with pytest.raises(ValueError, match="1500"):
-        history(rng.random(1501))
 
 
 @pytest.mark.parametrize("made", BOTH)
 def test_a_steady_history_rarely_shows_a_change(made: int) -> None:
     rng = stream(570)
     made = made // 10 if made < 1000 else 1000
-    share = np.mean([bool(history(rng.lognormal(0, 0.1, 40), permutations=99, seed=k).changes) for k in range(made)])
+    share = np.mean([bool(history(rng.lognormal(0, 0.1, 40)).changes) for _ in range(made)])
     print(f"A/A history: {100 * share:.1f} % of {made} changed")
     assert share <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / made)
 

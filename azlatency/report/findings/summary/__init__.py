@@ -16,6 +16,7 @@ from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.findings.summary.connections import connect_times
 from azlatency.report.findings.summary.emulated import emulated
 from azlatency.report.findings.summary.expected import expectations
+from azlatency.report.findings.summary.nights import changed_levels
 from azlatency.report.findings.summary.placements import placements, single_level
 from azlatency.report.findings.summary.rates import falling_rates, goodputs
 from azlatency.report.findings.summary.settings import settings
@@ -58,6 +59,7 @@ def make_card(study: Study) -> Card:
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
+    answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
     first = next(iter(conclusions(study)), None)
     if answer.badge != "emulated":
         answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
