@@ -22,7 +22,7 @@ from azlatency.studies.format import printable
     'azlatency compare main pull-request --format markdown >> "$GITHUB_STEP_SUMMARY"',
     "azlatency compare main pull-request --format junit --out compare.xml",
 )
-def compare(
+def compare(  # noqa: PLR0913 - one for each option of the command
     base: Annotated[
         str,
         typer.Argument(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "azlatency import 2026-11-24/ --study nightly --append     # one more night",
     "azlatency import --all",
 )
-def import_(
+def import_(  # noqa: PLR0913 - one for each option of the command
     sources: Annotated[
         list[str] | None,
         typer.Argument(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "azlatency plan --hosts hosts.toml --tool sockperf --base './deploy v1' --candidate './deploy v2' --every 60",
     "azlatency plan --hosts windows.toml --tool latte --tool ntttcp --out measure.ps1",
 )
-def plan(
+def plan(  # noqa: PLR0913 - one for each option of the command
     host: Annotated[list[str] | None, typer.Option(help="Host as zone=name@address; repeat for each host.")] = None,
     hosts: Annotated[
         Path | None,

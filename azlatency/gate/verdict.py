@@ -262,7 +262,7 @@ class Compared:
     comparison: Comparison
 
 
-def judge(
+def judge(  # noqa: PLR0913 - one for each option of the command
     base: Study,
     candidate: Study,
     *,

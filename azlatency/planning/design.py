@@ -248,7 +248,7 @@ def schedule(
     return tuple(order)
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 - one for each option of the command
     study: str,
     hosts: Sequence[Host],
     tools: Sequence[str],

@@ -92,7 +92,7 @@ def throughput_forest(
     )  # fmt: skip
 
 
-def _forest(
+def _forest(  # noqa: PLR0913 - what latency and throughput differ in
     runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, axis_label: str, unit: str,
     what: str, expected: float | None, within: Sequence[Estimate] = (),
 ) -> Chart | Note:  # fmt: skip

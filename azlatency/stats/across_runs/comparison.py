@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
 
 
-def compare_runs(
+def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     a: RunData,
     b: RunData,
     *,

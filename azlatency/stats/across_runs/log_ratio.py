@@ -178,7 +178,7 @@ def _ends(low: Shift, high: Shift) -> tuple[float, float] | None:
     return None if low.low is None or high.high is None else (low.low, high.high)
 
 
-def _combine(
+def _combine(  # noqa: PLR0913 - all parts of one formula
     first: RunValues, second: RunValues, estimate: float, ends: Callable[[float], tuple[float, float] | None] | None,
     order: RunOrder, sizes: tuple[int, ...], margin: float, confidence: float, *, method: str, ranked: bool,
 ) -> LogRatio:  # fmt: skip

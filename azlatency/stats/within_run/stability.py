@@ -10,8 +10,9 @@ Sources: Bai, Review of Economics and Statistics 79:551 (1997); Hodges & Lehmann
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from azlatency.stats.arrays import to_array
@@ -262,7 +263,8 @@ def stability(
         return replace(result, codes=(*codes, "constant"))
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
-    shifts = tuple(_shifts(medians, scores, begins, size, changes, variance, margin, confidence, unit))
+    shift = partial(hodges_lehmann, confidence=confidence, unit=unit)
+    shifts = tuple(_shifts(medians, scores, begins, size, changes, variance, margin, shift))
     codes += ("nonstationary",) if any(shift.codes for shift in shifts) else ()
     return replace(result, shifts=shifts, codes=codes)
 
@@ -275,8 +277,7 @@ def _shifts(
     changes: list[int],
     variance: float,
     margin: float,
-    confidence: float,
-    unit: str,
+    shift: Callable[[FloatArray, FloatArray], Estimate],
 ) -> Iterator[Shift]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
     import numpy as np
@@ -284,7 +285,7 @@ def _shifts(
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
         left, right = medians[before:at], medians[at:after]
-        change = hodges_lehmann(right, left, confidence=confidence, unit=unit)
+        change = shift(right, left)
         step = float(scores[at:after].mean() - scores[before:at].mean())
         statistic, _ = self_normalised_statistic(scores[before:after], SEGMENT)
         reach = _BAI * variance / step**2 + 1 if step else math.inf
