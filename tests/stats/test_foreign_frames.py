@@ -39,6 +39,10 @@ def test_frames_of_other_libraries_are_refused_by_name(use: Callable[[object], o
     frame = runs(run_id=["r1", "r2", "r3", "r4"])
     for foreign, message in (
         (pl.from_pandas(frame), r"^polars\.DataFrame is not a frame of pandas; pass its to_pandas\(\), and for"),
+        (
+            pl.from_pandas(frame).lazy(),
+            r"^polars\.LazyFrame is not a frame of pandas; pass its collect\(\)\.to_pandas\(\), ",
+        ),
         (pa.Table.from_pandas(frame), r"^pyarrow\.Table is not a frame of pandas; pass its to_pandas\(\), and for"),
         (duckdb.from_df(frame), r"^duckdb\.DuckDBPyRelation is not a frame of pandas; pass its df\(\), and for"),
     ):
