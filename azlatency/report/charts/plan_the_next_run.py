@@ -66,10 +66,15 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     plain_log_ticks(axes[-1].xaxis)
     for axis, rows in zip(axes, panels.values(), strict=True):
         for row, plan in enumerate(rows):
-            draw.value_at(axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done), plan.high or math.inf)
+            feasible = plan.high is not None and plan.high <= FEASIBLE
+            draw.text_at(
+                axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done),
+                f"{plan.high}" if feasible else f"> {FEASIBLE}",
+            )  # fmt: skip
     caption = (
         f"Runs needed per path{by_size(', fewest first')}. Circle: if the true spread equals the observed one; "
-        "bar: from the lower to the upper bound of the spread; number: the upper bound, to plan with; orange tick: "
+        f"bar: from the lower to the upper bound of the spread; number: the upper bound, to plan with (> {FEASIBLE}: "
+        "longer runs or more machines help more); orange tick: "
         "runs done. "
         f"{sizes((plan.done for rows in panels.values() for plan in rows), 'runs per path so far')}.{left}"
     )
