@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from azlatency.report.charts.fitting import FEWEST_LETTERS, freeze, grow
-from azlatency.report.charts.names import SHORTENED, during, short, wrap
+from azlatency.report.charts.names import SHORTENED, cut, during, short, wrap
 from azlatency.report.charts.options import (
     NAMES,
     OPTIONS,
@@ -370,6 +370,11 @@ def short_as_drawn(name: str, item: Text, room: float) -> str:
     letters = 2 * int(len(text) * room / max(width(text), 1.0))  # wide letters count twice
     while width(text) > room and letters >= FEWEST_LETTERS:
         text, letters = short(name, letters), letters - 2
+    # A name of many plain words, which `short` keeps.
+    letters = len(text)
+    while width(text) > room and letters > FEWEST_LETTERS:
+        letters -= 2
+        text = cut(name, letters)
     item.set_text(whole)
     return text
 

@@ -44,6 +44,11 @@ def short(text: str, letters: int | None = None, word: int = _LONGEST) -> str:
     return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
 
 
+def cut(text: str, letters: int) -> str:
+    """Cut a text to so many characters, in its middle and through words."""
+    return _unique(text, _middle(text, letters))
+
+
 def wrap(text: str, letters: int, lines: int | None = None) -> str:
     """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
     text = short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
