@@ -55,6 +55,7 @@ FRAMES: dict[str, Frames] = {
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
     "shift_function": lambda study, runs: az.stats.shift_function(*_two_curves(study)).to_frame(),
     "histories": lambda study, runs: az.stats.histories(runs).to_frame(),
+    "history": lambda study, runs: az.history(study).to_frame(),
     "compare_imports": lambda study, runs: az.stats.compare_imports(
         runs[runs["round"] > 4], runs[runs["round"] <= 4]
     ).to_frame(),

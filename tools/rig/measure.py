@@ -291,7 +291,8 @@ class Recorder:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(sorted(self.rows, key=lambda row: row["log"]) + kept)
-        scenario = {key: value for key, value in self.scenario.items() if key not in ("links", "tools", "pairs", "paths")}
+        left_out = ("links", "tools", "pairs", "paths")
+        scenario = {key: value for key, value in self.scenario.items() if key not in left_out}
         if (file := self.target / "truth.json").is_file():
             earlier = json.loads(file.read_text("utf-8")).get("runs", {})
             self.records |= {
