@@ -27,6 +27,7 @@ from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, run_order
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     check_columns,
+    is_frame,
     refusals,
     run_values,
     unit_of,
@@ -134,7 +135,7 @@ def typical_run(
     >>> (result.estimate, round(result.low, 1), round(result.high, 1), result.codes)
     (607.5, 583.1, 2467.5, ())
     """
-    if not isinstance(values, RunValues | Sized):
+    if not isinstance(values, RunValues | Sized) and not is_frame(values):
         values = list(values)
     run_set = run_values(values, value, unit)
     if resolution is not None:
