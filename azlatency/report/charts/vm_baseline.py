@@ -14,7 +14,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
 from azlatency.report.objects import Chart, Note
-from azlatency.report.tables.common import limits, read_in
+from azlatency.report.tables.common import limits, read_in, verdict_of_all
 from azlatency.stats.across_runs.baseline import Conformance
 from azlatency.studies.format import column_unit, plain
 
@@ -67,7 +67,7 @@ def baseline_bullets(results: Sequence[Conformance]) -> Chart | Note:
     verdicts = {"meets": "as expected", "fails": "outside the expected range", "inconclusive": "inconclusive"}
     title = ", ".join(f"{counted[status]} {text}" for status, text in verdicts.items() if counted[status])
     if len(panels) == 1:
-        title = f"{_range(shown)} where {_expected(shown[0])} is expected: {title}"
+        title = f"{_range(shown)} where {_expected(shown[0])} is expected: {verdict_of_all(shown) or title}"
     caption = draw.caption(
         f"Mean of the runs and the expected range (blue){by_size(', in the order of size')}.",
         (f"Bar: one-sided {level} bounds, below and above.", any(r.low is not None for r in shown)),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from azlatency.report.card import span
 from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.tables.common import in_unit, limits
+from azlatency.report.tables.common import in_unit, limits, verdict_of_all
+from azlatency.report.titles import capitalised
 from azlatency.studies.format import column_unit, count_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def _answer(results: Sequence[Conformance]) -> str:
         first, values = measured[0], [result.mean for result in measured if result.mean is not None]
         shown = span(values, first.unit, like=column_unit(first.unit)[0])
         said, verdict = limits(first.limit_low, first.limit_high, first.unit), next(iter(worst.values()))
-        return f"{first.what}: **{shown}** measured, {said} expected; **{words.get(verdict, verdict)}**."
+        found = verdict_of_all(measured) or words.get(verdict, verdict)
+        return f"{capitalised(first.what)}: **{shown}** measured, {said} expected; **{found}**."
     parts = [f"**{count} {words.get(name, name)}**" for name, count in counts.items() if count]
     return f"Of {count_of(len(worst), 'expectation')}: {', '.join(parts)}."
 

@@ -13,6 +13,7 @@ def test_the_mean_the_limit_and_the_verdict_are_named(cni: Study) -> None:
     chart = charts.baseline_bullets(az.baseline(cni))
     assert isinstance(chart, Chart)
     assert "AZ1 - AZ3, iperf3 TCP: 7.91 Gbit/s, 3.6 to 4.4 Gbit/s: inconclusive" in chart.alt
+    assert chart.title.endswith("3.6 to 4.4 Gbit/s is expected: all above it, not tested (one run each)")
 
 
 def test_one_measurement_is_a_sentence(latte: Study) -> None:
