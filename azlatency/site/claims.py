@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from azlatency.report.tables.common import WIDEST
 from azlatency.site.cards import plain_parts
 from azlatency.site.markdown import plain_text
 from azlatency.site.pages import Made, StudyView
@@ -18,8 +19,6 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 #: A rate below zero, and an interval in one unit: its ends.
 _NEGATIVE = re.compile(r"[−-]\d[\d.,]*(?: to |–)[−-]?\d[\d.,]* [kMGT]?(?:bit|B)/s")
 _INTERVAL = re.compile(r"CI (\d[\d,.]*)–(\d[\d,.]*)")
-#: Ratio of the ends above which an interval says nothing; the pages then print "not known".
-_WIDEST = 100
 
 
 def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
@@ -41,7 +40,7 @@ def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
         if _NEGATIVE.search(text):
             yield f"{place} shows a rate below zero: {plain_text(text)}"
         ends = ([float(end.replace(",", "").rstrip(".")) for end in match] for match in _INTERVAL.findall(text))
-        if any(high > _WIDEST * low for low, high in ends):
+        if any(high > WIDEST * low for low, high in ends):
             yield f"{place} shows an interval that says nothing: {plain_text(text)}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
+from azlatency.report.tables.common import known_ends
 from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Finding
         text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))
     if rounds:
-        findings += [info(str(comparison)) for comparison in rounds if comparison.ratio.low is not None]
+        known = [known_ends(comparison.ratio.low, comparison.ratio.high)[0] for comparison in rounds]
+        findings += [info(str(comparison)) for comparison, low in zip(rounds, known, strict=True) if low is not None]
     else:
         findings.append(info("This study was not measured in rounds, so changes during it cannot be assessed."))
     return Findings.of(findings)
