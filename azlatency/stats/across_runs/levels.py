@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SHORTEST = 5
 #: Robust standard deviations around the running median to which values are limited.
 _LIMIT = 3.0
+#: Half the window of the running median. A window of fewer nights would follow a few bad ones that come together.
+_HALF = 10
 #: Most ends of parts that are tried at first; longer series are searched on a grid, then around the best part.
 _GRID = 600
 #: How far the AR(1) coefficient is taken from its estimate towards the strongest that the values cannot exclude. Chosen
@@ -63,14 +65,40 @@ class Step(NamedTuple):
 
 def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     """Return the steps of a series in time order, each significant at ``alpha``."""
-    x = _scores(values)
+    x, whole, scale = _scores(values)
     if len(x) < 2 * SHORTEST or x.min() == x.max():
         return []
-    return _pruned(x, _segmented(x, 0, len(x), alpha), alpha)
+    steps = _pruned(x, _segmented(x, 0, len(x), alpha), alpha)
+    edges = [0, *(step.at for step in steps), len(x)]
+    around = zip(steps, edges, edges[2:], strict=False)
+    return [_moved(step, _boundary(whole, scale, begin, step.at, end)) for step, begin, end in around]
 
 
-def _scores(values: FloatArray) -> FloatArray:
-    """Return the values on the scale that is searched."""
+def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) -> int:
+    """Return where the values change from one level to the other, near ``at``.
+
+    The limits follow the running median, which a few bad nights move, so they may move a step by some nights. Here a
+    value counts by its squared distance from the two levels, up to the limit.
+    """
+    import numpy as np
+
+    first, last = max(at - _HALF, begin + SHORTEST), min(at + _HALF, end - SHORTEST)
+    if first >= last:
+        return at
+    near = whole[first:last]
+    levels = np.median(whole[begin:at]), np.median(whole[at:end])
+    before, after = (np.minimum(np.abs(near - level), _LIMIT * scale) ** 2 for level in levels)
+    costs = np.concatenate([[0.0], np.cumsum(before - after)])
+    return first + int(costs.argmin())
+
+
+def _moved(step: Step, at: int) -> Step:
+    """Return the step at another place, with an interval of the same width."""
+    return step._replace(at=at, low=step.low + at - step.at, high=step.high + at - step.at)
+
+
+def _scores(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return the values on the scale that is searched: within their limits, and whole; and their spread."""
     import numpy as np
     from scipy.ndimage import median_filter
     from scipy.special import ndtri
@@ -78,16 +106,20 @@ def _scores(values: FloatArray) -> FloatArray:
 
     if len(values) and values.min() > 0:
         logs = np.log(values)
-        window = 2 * SHORTEST + 1
+        half = min(_HALF, len(logs) // 4)
+        window = 2 * half + 1
         running = median_filter(logs, window, mode="nearest")
         # A window that the ends of the series cut short would follow a few bad nights.
-        running[:SHORTEST], running[-SHORTEST:] = np.median(logs[:window]), np.median(logs[-window:])
+        running[:half], running[-half:] = np.median(logs[:window]), np.median(logs[-window:])
         if np.isfinite(running).all():
             distance = np.abs(logs - running)
             # Not the median: of two levels at random, the running median would follow chance, and so would the limits.
             scale = float(np.quantile(distance, 0.8)) / 1.2816
-            return np.asarray(np.clip(logs, running - _LIMIT * scale, running + _LIMIT * scale) if scale else logs)
-    return np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
+            if scale:
+                return np.clip(logs, running - _LIMIT * scale, running + _LIMIT * scale), logs, scale
+            return logs, logs, 1.0
+    scores = np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
+    return scores, scores, 1.0
 
 
 def _segmented(x: FloatArray, begin: int, end: int, alpha: float) -> list[int]:
