@@ -443,7 +443,7 @@ class Comparison(Result):
 
     @property
     def decides(self) -> tuple[float | None, float | None, float]:
-        """The interval of the ratio that decides, and its level: `inner` on equivalence, else that of ``ratio``."""
+        """The interval of the ratio that decides, and its level: ``inner`` on equivalence, else that of ``ratio``."""
         if self.verdict == "equivalent" and None not in self.inner:
             return *self.inner, round(2 * self.ratio.confidence - 1, 9)
         return self.ratio.low, self.ratio.high, self.ratio.confidence
