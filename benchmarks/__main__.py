@@ -80,9 +80,12 @@ def json_logs(folder: Path) -> None:
     for tool, logs in fixture_documents().items():
         what = f"{tool} JSON, {len(logs)} real logs of {sum(map(len, logs)) // len(logs) / 1000:.1f} kB"
         times = max(2_000_000 // sum(map(len, logs)), 1)
-        pair(f"{what}, repeated", lambda logs=logs, times=times: cpu(lambda: parse(logs * times)),
-             {"json.loads": lambda logs=logs, times=times: cpu(lambda: [json.loads(raw) for raw in logs * times])},
-             turns=3)  # fmt: skip
+        pair(
+            f"{what}, repeated",
+            lambda logs=logs, times=times: cpu(lambda: parse(logs * times)),
+            {"json.loads": lambda logs=logs, times=times: cpu(lambda: [json.loads(raw) for raw in logs * times])},
+            turns=3,
+        )
         once = min(float(subprocess.check_output([sys.executable, "-c", DECODE_ONCE, tool])) for _ in range(3))
         value(f"{what}, once in a new process: CPU per log", once / len(logs) * 1e3, "ms")
 
@@ -105,9 +108,12 @@ def echo(folder: Path) -> None:
     pair(
         f"echo_test CSV, {len(paths)} real logs of {paths[0].stat().st_size // 1000} kB",
         lambda: cpu(lambda: az.parse(*paths)),
-        {"csv.DictReader, one column": lambda: cpu(rows),
-         "pandas.read_csv": lambda: cpu(lambda: [pd.read_csv(path) for path in paths])}, turns=3,
-    )  # fmt: skip
+        {
+            "csv.DictReader, one column": lambda: cpu(rows),
+            "pandas.read_csv": lambda: cpu(lambda: [pd.read_csv(path) for path in paths]),
+        },
+        turns=3,
+    )
 
 
 def ping(folder: Path) -> None:
@@ -137,15 +143,20 @@ def ping(folder: Path) -> None:
             path, has_header=False, separator="\x01", skip_lines=1, quote_char=None, new_columns=["line"]
         )
         words = pl.col("line").str.split(" ")
-        numbers = [words.list.get(at).str.slice(start).cast(pl.Float64).alias(name)
-                   for name, at, start in (("seq", 4, 9), ("time", 6, 5))]  # fmt: skip
+        numbers = [
+            words.list.get(at).str.slice(start).cast(pl.Float64).alias(name)
+            for name, at, start in (("seq", 4, 9), ("time", 6, 5))
+        ]
         frame.select(numbers).collect(engine="streaming")
 
     peers = {"regex loop, times only": loop, "pyarrow compute, split": arrow, "polars, split": split}
     pair(
-        "made ping log, 1e6 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
-        {name: lambda peer=peer: cpu(peer) for name, peer in peers.items()}, [1.0], turns=3,
-    )  # fmt: skip
+        "made ping log, 1e6 replies, every line accounted for",
+        lambda: cpu(lambda: az.parse(path)),
+        {name: lambda peer=peer: cpu(peer) for name, peer in peers.items()},
+        [1.0],
+        turns=3,
+    )
     whole = f"import azlatency as az; az.import_study('x', [{str(path)!r}], out={str(folder / 'whole')!r})"
     # Its parser "ping" counts each sequence number in the list of all, so 1e6 replies would take it hours.
     jc = f"import jc; list(jc.parse('ping_s', open({str(path)!r})))"
@@ -185,8 +196,13 @@ def fping(folder: Path) -> None:
         with path.open() as stream:
             [float(match[4]) for line in stream if (match := pattern.match(line))]
 
-    pair("made fping log, 5e5 replies, every line accounted for", lambda: cpu(lambda: az.parse(path)),
-         {"regex loop, times only": lambda: cpu(loop)}, [1.0], turns=3)  # fmt: skip
+    pair(
+        "made fping log, 5e5 replies, every line accounted for",
+        lambda: cpu(lambda: az.parse(path)),
+        {"regex loop, times only": lambda: cpu(loop)},
+        [1.0],
+        turns=3,
+    )
 
 
 def full_log(folder: Path) -> None:
@@ -201,10 +217,15 @@ def full_log(folder: Path) -> None:
     body.write_text(rows)
     path.write_text(FULL_LOG_HEAD + rows + FULL_LOG_END)
     pair(
-        "made sockperf full log, 2e6 rows, exact", lambda: cpu(lambda: az.parse(path)),
-        {"pyarrow.csv, floats": lambda: cpu(lambda: csv.read_csv(body)),
-         "pandas.read_csv, floats": lambda: cpu(lambda: pd.read_csv(body, header=None))}, [1.0], turns=3,
-    )  # fmt: skip
+        "made sockperf full log, 2e6 rows, exact",
+        lambda: cpu(lambda: az.parse(path)),
+        {
+            "pyarrow.csv, floats": lambda: cpu(lambda: csv.read_csv(body)),
+            "pandas.read_csv, floats": lambda: cpu(lambda: pd.read_csv(body, header=None)),
+        },
+        [1.0],
+        turns=3,
+    )
     code = f"import azlatency as az; az.import_study('full', [{str(path)!r}], out={str(folder / 'full')!r})"
     value("made sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
 
@@ -246,10 +267,12 @@ def small_logs(folder: Path) -> None:
             )
 
     pair(
-        f"{SMALL_LOGS:,} small logs of all tools, parse only", lambda: cpu(lambda: parse(many)),
-        {"one regex per line": lambda: cpu(lines),
-         "a DataFrame per file (a tenth, scaled)": lambda: 10 * cpu(frames)}, [None, None], turns=3,
-    )  # fmt: skip
+        f"{SMALL_LOGS:,} small logs of all tools, parse only",
+        lambda: cpu(lambda: parse(many)),
+        {"one regex per line": lambda: cpu(lines), "a DataFrame per file (a tenth, scaled)": lambda: 10 * cpu(frames)},
+        [None, None],
+        turns=3,
+    )
     for tool, tool_logs in logs_by_tool.items():
         times = max(100 // len(tool_logs), 1)
         least = min(cpu(lambda tool_logs=tool_logs, times=times: parse(tool_logs * times)) for _ in range(3))
@@ -288,8 +311,13 @@ def small_logs(folder: Path) -> None:
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         list(executor.map(sleep, [0.5, 0.5]))  # starts the workers
-        pair("import of small logs by two processes, wall time", lambda: wall(executor=executor),
-             {"by this process alone": wall}, [1.0], turns=3)  # fmt: skip
+        pair(
+            "import of small logs by two processes, wall time",
+            lambda: wall(executor=executor),
+            {"by this process alone": wall},
+            [1.0],
+            turns=3,
+        )
 
 
 def check(folder: Path) -> None:
@@ -356,8 +384,13 @@ def report(folder: Path) -> None:
     os.environ["AZLATENCY_DATA"] = str(FIXTURES.parents[1] / "data")
     out = f"'report', '--force', '--out', {str(folder / 'site')!r}"
     site = f"from azlatency.cli import app; app([{out}, {', '.join(f'{w!r}' for n in names for w in ('--study', n))}])"
-    keep("report of two studies, executed and rendered", [child(site)], "the notebooks' code as one script",
-         [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")], 2.0)  # fmt: skip
+    keep(
+        "report of two studies, executed and rendered",
+        [child(site)],
+        "the notebooks' code as one script",
+        [child(f"exec(compile(open({str(script)!r}).read(), 'script', 'exec'))")],
+        2.0,
+    )
 
 
 PARTS = (start, small_logs, check, json_logs, echo, full_log, fping, ping, statistics, cluster, report, sizes)

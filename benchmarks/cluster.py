@@ -33,10 +33,14 @@ def processes(folder: Path) -> Iterator[tuple[str, list[Any]]]:
     commands = [["dask_scheduler", "--port", "0", "--no-dashboard"],
                 *[["dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard"]] * 2]  # fmt: skip
     running = [
-        subprocess.Popen([sys.executable, "-m", f"distributed.cli.{name}", *options, *common],
-                         stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=folder)
+        subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *options, *common],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            cwd=folder,
+        )
         for name, *options in commands
-    ]  # fmt: skip
+    ]
     try:
         while not found.is_file():
             time.sleep(0.1)

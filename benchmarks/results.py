@@ -45,11 +45,20 @@ def pair(
 def keep(what: str, seconds: Sequence[float], peer: str, against: Sequence[float], most: float | None = None) -> None:
     """Print and keep one comparison: seconds of each turn, and the ratio of the medians."""
     ratio = statistics.median(seconds) / statistics.median(against)
-    ROWS.append({
-        "what": what, "own_s": list(seconds), "peer": peer, "peer_s": list(against), "ratio": ratio, "most": most,
-    })  # fmt: skip
-    _print(f"{what:52} {statistics.median(seconds):9.3f} s   {peer:34} {statistics.median(against):9.3f} s   "
-           f"{in_words(ratio):>13}   {goal_of(ROWS[-1])}")  # fmt: skip
+    ROWS.append(
+        {
+            "what": what,
+            "own_s": list(seconds),
+            "peer": peer,
+            "peer_s": list(against),
+            "ratio": ratio,
+            "most": most,
+        }
+    )
+    _print(
+        f"{what:52} {statistics.median(seconds):9.3f} s   {peer:34} {statistics.median(against):9.3f} s   "
+        f"{in_words(ratio):>13}   {goal_of(ROWS[-1])}"
+    )
 
 
 def value(what: str, number: float, unit: str, most: float | None = None) -> None:
@@ -146,35 +155,37 @@ def page(stored: dict[str, Any]) -> str:
     for kind, seconds in stored["cpu_s_by_size"].items():
         cells = [_seconds(seconds[str(size)]) if str(size) in seconds else "" for size in sizes]
         costs.append(f"| {kind} | {' | '.join(cells)} |")
-    return "\n".join([
-        "# Benchmarks: cost relative to other libraries",
-        "",
-        "Each row measures azlatency and the other library in the same run, in turn; the times are CPU seconds "
-        "(medians), of which only the",
-        "ratio carries over to other machines. `make bench` measures them again, writes `build/bench.json`, and "
-        "compares its ratios with these by",
-        "`azlatency.compare`; `make bench-store` then makes them the ones on this page. "
-        f"This result: {stored['machine']}, two cores, under load.",
-        "",
-        "| work | azlatency | other library | its time | ratio | goal |",
-        "|---|---|---|---|---|---|",
-        *ratios,
-        "",
-        "## Memory, sizes and times without a counterpart",
-        "",
-        "| what | measured | goal |",
-        "|---|---|---|",
-        *values,
-        "",
-        "## Cost against size",
-        "",
-        "![CPU time against size, on logarithmic axes](images/benchmarks.svg)",
-        "",
-        f"| CPU time at | {' | '.join(f'{size:,}' for size in sizes)} |",
-        f"|---|{'---|' * len(sizes)}",
-        *costs,
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "# Benchmarks: cost relative to other libraries",
+            "",
+            "Each row measures azlatency and the other library in the same run, in turn; the times are CPU seconds "
+            "(medians), of which only the",
+            "ratio carries over to other machines. `make bench` measures them again, writes `build/bench.json`, and "
+            "compares its ratios with these by",
+            "`azlatency.compare`; `make bench-store` then makes them the ones on this page. "
+            f"This result: {stored['machine']}, two cores, under load.",
+            "",
+            "| work | azlatency | other library | its time | ratio | goal |",
+            "|---|---|---|---|---|---|",
+            *ratios,
+            "",
+            "## Memory, sizes and times without a counterpart",
+            "",
+            "| what | measured | goal |",
+            "|---|---|---|",
+            *values,
+            "",
+            "## Cost against size",
+            "",
+            "![CPU time against size, on logarithmic axes](images/benchmarks.svg)",
+            "",
+            f"| CPU time at | {' | '.join(f'{size:,}' for size in sizes)} |",
+            f"|---|{'---|' * len(sizes)}",
+            *costs,
+            "",
+        ]
+    )
 
 
 def store() -> None:

@@ -67,8 +67,11 @@ def matrix() -> None:
     zones = ("a", "b", "c")
     rows = [
         {"path": f"{i} → {j}", "round": r, "method": "m", "median_ns": 1e5 * rng.lognormal(0, 0.02)}
-        for r in range(8) for i in zones for j in zones if i != j
-    ]  # fmt: skip
+        for r in range(8)
+        for i in zones
+        for j in zones
+        if i != j
+    ]
     az.asymmetry(pd.DataFrame(rows))
 
 
@@ -158,16 +161,29 @@ def statistics(folder: Path) -> None:
     matrix()
 
     def resample() -> float:
-        once = cpu(lambda: bootstrap((x,), lambda v, axis: np.quantile(v, 0.99, axis=axis), n_resamples=TIMED, batch=1,
-                                     method="percentile", random_state=1))  # fmt: skip
+        once = cpu(
+            lambda: bootstrap(
+                (x,),
+                lambda v, axis: np.quantile(v, 0.99, axis=axis),
+                n_resamples=TIMED,
+                batch=1,
+                method="percentile",
+                random_state=1,
+            )
+        )
         return once / TIMED * RESAMPLES
 
     sort = {"np.sort of 1e6": lambda: cpu(lambda: np.sort(x))}
     pair("statistics of a run of 1e6", lambda: cpu(lambda: whole_report(x)), sort)
     pair("two runs of 1e6, quantile by quantile", lambda: cpu(lambda: compared(x, y)), sort)
     pair("three zones, eight rounds, exact max-T", lambda: cpu(matrix), sort)
-    pair("p99 of 1e6 with its interval, dependence included", lambda: cpu(lambda: az.quantiles(x, 0.99)),
-         {f"scipy bootstrap, {RESAMPLES} (of {TIMED})": resample}, [1 / 200], turns=3)  # fmt: skip
+    pair(
+        "p99 of 1e6 with its interval, dependence included",
+        lambda: cpu(lambda: az.quantiles(x, 0.99)),
+        {f"scipy bootstrap, {RESAMPLES} (of {TIMED})": resample},
+        [1 / 200],
+        turns=3,
+    )
     for row, most in zip(ROWS[-4:-1], (2, 4, 0.2), strict=True):
         value(f"{row['what']}: CPU", min(row["own_s"]), "s", most)
     peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")

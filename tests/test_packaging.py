@@ -265,9 +265,14 @@ def test_the_probe_itself_recognises_this_python(tmp_path: Path) -> None:
 def run(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python with these arguments; fail with its output if it fails."""
     done = subprocess.run(
-        [sys.executable, *map(str, words)], cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True,
-        encoding="utf-8", check=False,
-    )  # fmt: skip
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -122,9 +122,13 @@ def test_csv(frame: pd.DataFrame) -> None:
     types = {name: kind for name, kind in frame.dtypes.items() if name not in dates}
     text = frame.to_csv(index=False)
     # An empty text is read as a missing one.
-    read = pd.read_csv(io.StringIO(text), dtype=types, parse_dates=dates, keep_default_na=False, na_values={
-        name: [""] for name in frame.columns if not (frame[name] == "").any()
-    })  # fmt: skip
+    read = pd.read_csv(
+        io.StringIO(text),
+        dtype=types,
+        parse_dates=dates,
+        keep_default_na=False,
+        na_values={name: [""] for name in frame.columns if not (frame[name] == "").any()},
+    )
     same(frame, read)
 
 

@@ -91,8 +91,9 @@ def kill_imports(folder: Path, times: int, logs: int = 300) -> None:
     write_logs(folder / "raw" / "killed", logs)
     latest = 2 * seconds(folder, "import", "--study", "killed")
     for number in range(times):
-        (folder / "raw" / "killed" / "000000.log").write_text(_LOG.format(low=1, mean=1 + number, high=1 + 2 * number,
-                                                                          deviation=number), "utf-8")  # fmt: skip
+        (folder / "raw" / "killed" / "000000.log").write_text(
+            _LOG.format(low=1, mean=1 + number, high=1 + 2 * number, deviation=number), "utf-8"
+        )
         kill(folder, latest, "import", "--study", "killed")
         if len(load("killed", processed=folder / "processed").runs) != logs:
             sys.exit(f"kill {number + 1}: the tables are not whole")

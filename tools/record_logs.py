@@ -25,9 +25,14 @@ _SLOWER_US = 260.0
 
 
 def record(
-    target: Path, hosts: Mapping[str, str], delays: Mapping[tuple[str, str], float], tools: list[str], rounds: int,
-    *, logs_only: bool,
-) -> None:  # fmt: skip
+    target: Path,
+    hosts: Mapping[str, str],
+    delays: Mapping[tuple[str, str], float],
+    tools: list[str],
+    rounds: int,
+    *,
+    logs_only: bool,
+) -> None:
     """Plan, measure and pack. ``logs_only``: pack only the logs, without the manifest that the script wrote."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

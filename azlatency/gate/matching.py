@@ -35,8 +35,9 @@ def align_paths(
         columns["method"], unknown = label(pd.concat(frames, ignore_index=True).assign(**columns))
         # The two sides may have other names of files; those of one side must not.
         of_side = (code for frame in frames for code in frame["unknown"].str.contains("mixed_names"))
-        columns["unknown"] = [f"{codes} mixed_names".strip() if mixed else codes
-                              for codes, mixed in zip(unknown, of_side, strict=True)]  # fmt: skip
+        columns["unknown"] = [
+            f"{codes} mixed_names".strip() if mixed else codes for codes, mixed in zip(unknown, of_side, strict=True)
+        ]
     both = pd.DataFrame(columns)
     after, before = (
         frame.assign(**part.set_axis(frame.index))

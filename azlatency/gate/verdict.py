@@ -418,8 +418,17 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
         base, candidate = (
             typical_run(side, value=column, confidence=confidence) for side in (item.pairing.before, item.pairing.after)
         )
-        rows.append(Row(metric=item.metric, comparison=comparison, verdict=verdict, p_beyond=p, plan=plan, base=base,
-                        candidate=candidate))  # fmt: skip
+        rows.append(
+            Row(
+                metric=item.metric,
+                comparison=comparison,
+                verdict=verdict,
+                p_beyond=p,
+                plan=plan,
+                base=base,
+                candidate=candidate,
+            )
+        )
     return sorted(rows, key=lambda row: list(VERDICTS).index(row.verdict))
 
 

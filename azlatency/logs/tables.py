@@ -121,10 +121,11 @@ class TableSet(ABC):
         errors = (event for event in self.iter_records("events") if event["severity"] == "error")
         return [
             # A file that cannot be read is no source; the text names it.
-            event["text"] if event["source_id"] is None else
-            f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
+            event["text"]
+            if event["source_id"] is None
+            else f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
             for event in errors
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def sources(self) -> pd.DataFrame:

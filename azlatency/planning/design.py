@@ -138,9 +138,13 @@ class Plan:
         """Fill in a command of `TOOLS`. Addresses have been checked, so no word needs quotes."""
         port = self.port + list(TOOLS).index(tool)
         return template.format(
-            port=port, next_port=port + 1, address=address, seconds=self.seconds, probes=5 * self.seconds,
+            port=port,
+            next_port=port + 1,
+            address=address,
+            seconds=self.seconds,
+            probes=5 * self.seconds,
             bytes=self.message_bytes,
-        )  # fmt: skip
+        )
 
     def of(self, tools: Iterable[str]) -> tuple[Measurement, ...]:
         """Return the measurements with these tools, in order."""

@@ -26,31 +26,42 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
     digits = max(2, len(str(plan.rounds.number)))
     serving = [tool for tool in tools if TOOLS[tool].server]
     ports = [plan.port + list(TOOLS).index(tool) for tool in serving] or [plan.port]
-    return environment().get_template("measure.sh.j2").render(
-        file=comment(file),
-        **common_values(plan, tools),
-        programs=dict.fromkeys(TOOLS[tool].program for tool in tools),
-        versions=dict.fromkeys(_VERSIONS[TOOLS[tool].program] for tool in tools),
-        first_port=min(ports),
-        last_port=max(ports) + (1 if "qperf" in tools else 0),
-        runner=lambda host: runner(plan, host),
-        serving=[
-            {"name": tool, "program": TOOLS[tool].program, "server": plan.command(TOOLS[tool].server, "", tool)}
-            for tool in serving
-        ],
-        tools=[_client(plan, tool) for tool in tools],
-        measurements=[
-            {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"} for measurement in measurements
-        ],
-        sides=[
-            {"name": side, "command": plan.switches.get(side, ""), "toml_name": f"name = {toml(_study(plan, side))}"}
-            for side in plan.switches or ("",)
-        ],
-        every=plan.every,
-        limits=plan.limits(),
-        toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
-        toml_notes=f"{plan.rounds.number} rounds: {plan.rounds.reason}. Versions:".replace("\\", "").replace('"', "'"),
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("measure.sh.j2")
+        .render(
+            file=comment(file),
+            **common_values(plan, tools),
+            programs=dict.fromkeys(TOOLS[tool].program for tool in tools),
+            versions=dict.fromkeys(_VERSIONS[TOOLS[tool].program] for tool in tools),
+            first_port=min(ports),
+            last_port=max(ports) + (1 if "qperf" in tools else 0),
+            runner=lambda host: runner(plan, host),
+            serving=[
+                {"name": tool, "program": TOOLS[tool].program, "server": plan.command(TOOLS[tool].server, "", tool)}
+                for tool in serving
+            ],
+            tools=[_client(plan, tool) for tool in tools],
+            measurements=[
+                {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"}
+                for measurement in measurements
+            ],
+            sides=[
+                {
+                    "name": side,
+                    "command": plan.switches.get(side, ""),
+                    "toml_name": f"name = {toml(_study(plan, side))}",
+                }
+                for side in plan.switches or ("",)
+            ],
+            every=plan.every,
+            limits=plan.limits(),
+            toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
+            toml_notes=f"{plan.rounds.number} rounds: {plan.rounds.reason}. Versions:".replace("\\", "").replace(
+                '"', "'"
+            ),
+        )
+    )
 
 
 def _study(plan: Plan, side: str) -> str:
@@ -81,9 +92,11 @@ def environment() -> jinja2.Environment:
     import jinja2
 
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True, autoescape=False,
-    )  # fmt: skip
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
     templates.filters.update(sh=shlex.quote, comment=comment)
     return templates
 

@@ -123,9 +123,15 @@ class Limit:
 
 
 def dot(
-    label: str, values: Iterable[float], unit: str, *refs: Ref, near: bool = False, text: str = "",
-    value: float | None = None, like: float | None = None,
-) -> Dot:  # fmt: skip
+    label: str,
+    values: Iterable[float],
+    unit: str,
+    *refs: Ref,
+    near: bool = False,
+    text: str = "",
+    value: float | None = None,
+    like: float | None = None,
+) -> Dot:
     """Return the dot of one or several values, which shows their range; ``value`` is where it stands.
 
     ``refs`` are where the values come from; ``like`` as in `span`.

@@ -30,33 +30,41 @@ def table_latex(table: Table[Any], uncertainty: Uncertainty, label: str) -> str:
     """Write a table as a ``table`` environment; see `azlatency.report.table.Table.to_latex`."""
     columns = _merged(table.columns) if uncertainty == "compact" else list(table.columns)
     cells = [[_cell(column, row, uncertainty) for column in columns] for row in table.rows]
-    aligned = [column.is_right and all(_is_number(row[index]) for row in cells) and any(row[index] for row in cells)
-               for index, column in enumerate(columns)]  # fmt: skip
-    spec = "".join("S" if numbers else "r" if column.is_right else "l"
-                   for column, numbers in zip(columns, aligned, strict=True))  # fmt: skip
+    aligned = [
+        column.is_right and all(_is_number(row[index]) for row in cells) and any(row[index] for row in cells)
+        for index, column in enumerate(columns)
+    ]
+    spec = "".join(
+        "S" if numbers else "r" if column.is_right else "l" for column, numbers in zip(columns, aligned, strict=True)
+    )
     head = " & ".join(f"{{{_header(column)}}}" for column in columns)
-    body = [" & ".join(f"{{{cell}}}" if numbers and not cell else cell
-                       for cell, numbers in zip(row, aligned, strict=True)) + r" \\" for row in cells]  # fmt: skip
+    body = [
+        " & ".join(f"{{{cell}}}" if numbers and not cell else cell for cell, numbers in zip(row, aligned, strict=True))
+        + r" \\"
+        for row in cells
+    ]
     notes = [escape_latex(note) for note in table.notes]
     compact = uncertainty == "compact" and any(len(column.format.parts) == 3 for column in columns)
     if compact:
         notes.append("In parentheses: distance to the farther end of the interval, in units of the last digits.")
-    return "\n".join([
-        r"% \usepackage{booktabs,siunitx}",
-        r"\begin{table}",
-        r"\centering",
-        f"\\caption{{{' '.join([escape_latex(table.caption) + '.', *notes])}}}",
-        *([f"\\label{{{label}}}"] if label else []),
-        f"\\begin{{tabular}}{{{spec}}}",
-        r"\toprule",
-        head + r" \\",
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs,siunitx}",
+            r"\begin{table}",
+            r"\centering",
+            f"\\caption{{{' '.join([escape_latex(table.caption) + '.', *notes])}}}",
+            *([f"\\label{{{label}}}"] if label else []),
+            f"\\begin{{tabular}}{{{spec}}}",
+            r"\toprule",
+            head + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
 def _merged(columns: Sequence[Column[Any]]) -> list[Column[Any]]:
@@ -64,9 +72,12 @@ def _merged(columns: Sequence[Column[Any]]) -> list[Column[Any]]:
     merged: list[Column[Any]] = []
     for column in columns:
         before = merged[-1] if merged else None
-        if before is not None and column.format.parts == ("low", "high") and before.format.parts == ("",) and (
-            "interval" in column.header and before.unit == column.unit
-        ):  # fmt: skip
+        if (
+            before is not None
+            and column.format.parts == ("low", "high")
+            and before.format.parts == ("",)
+            and ("interval" in column.header and before.unit == column.unit)
+        ):
             merged[-1] = _with_ends(before, column)
         else:
             merged.append(column)

@@ -55,8 +55,11 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     # What the caller changed since matplotlib was loaded counts more than the style file.
-    changed = {name: value for name, value in mpl.rcParams.items()
-               if name not in _OWN and value != mpl.rcParamsOrig.get(name, value)}  # fmt: skip
+    changed = {
+        name: value
+        for name, value in mpl.rcParams.items()
+        if name not in _OWN and value != mpl.rcParamsOrig.get(name, value)
+    }
     settings: Any = {"svg.hashsalt": "azlatency", "svg.fonttype": "none"}
     with mpl.rc_context(settings, fname=STYLE), warnings.catch_warnings():
         # The caption of a chart mentions it once (`azlatency.report.charts.base.styled`).

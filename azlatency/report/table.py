@@ -378,8 +378,9 @@ class Table(Generic[Row]):
         starts = accumulate((len(column.page_headers()) for column in self.columns), initial=0)
         cells = {
             str(start): [ref_record(ref) for ref in column.source(row)]
-            for start, column in zip(starts, self.columns, strict=False) if column.source
-        }  # fmt: skip
+            for start, column in zip(starts, self.columns, strict=False)
+            if column.source
+        }
         return {"refs": whole, "cell_refs": {index: refs for index, refs in cells.items() if refs}}
 
     def to_frame(self) -> pd.DataFrame:
@@ -490,9 +491,11 @@ class RowLinks(Protocol):
 
 
 def table_html(
-    record: Mapping[str, Any], links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
-    most_rows: int | None = None, others: str = "all are in the notebook behind this page",
-) -> str:  # fmt: skip
+    record: Mapping[str, Any],
+    links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
+    most_rows: int | None = None,
+    others: str = "all are in the notebook behind this page",
+) -> str:
     """Write a table as one ``<table>`` element, all text escaped."""
     columns, rows = record["columns"], record["rows"]
     caption = escape(str(record["caption"]))
@@ -502,8 +505,9 @@ def table_html(
     head = "".join(
         f'<th scope="col"{_classes("number" * bool(column["right"]))}{_csv_attribute(column["csv"], header, links)}>'
         f"{escape(header)}</th>"
-        for column in columns for header in [str(column["header"])]
-    )  # fmt: skip
+        for column in columns
+        for header in [str(column["header"])]
+    )
     body = "\n".join(_row_html(row, columns, links) for row in rows)
     notes = "".join(f"<p>{escape(str(note))}</p>" for note in record["notes"])
     foot = f'<tfoot><tr><td colspan="{len(columns)}">{notes}</td></tr></tfoot>' if notes else ""
@@ -515,9 +519,10 @@ def table_html(
 
 
 def _row_html(
-    row: Mapping[str, Any], columns: Sequence[Mapping[str, Any]],
+    row: Mapping[str, Any],
+    columns: Sequence[Mapping[str, Any]],
     links: Callable[[Mapping[str, Any], str], RowLinks | None] | None,
-) -> str:  # fmt: skip
+) -> str:
     cells = [str(cell) for cell in row["cells"]]
     names = [cell for cell, column in zip(cells, columns, strict=True) if column["names_row"] and cell]
     trail = links(row, ", ".join(names) or cells[0]) if links is not None else None

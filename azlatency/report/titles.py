@@ -38,9 +38,12 @@ def by_method(
 
 
 def extremes(
-    quantity: str, values: Mapping[Name, float], unit: str, method: str,
+    quantity: str,
+    values: Mapping[Name, float],
+    unit: str,
+    method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
     Paths within a tenth of an end are named together, because a title must not rank a tie. ``ranges``: paths of which

@@ -319,14 +319,23 @@ class _Site:
         groups = [(name, list(some)) for name, some in groupby(ordered, lambda view: view.group)]
         story = next((page for page in made if page.job.chapter.is_story), None)
         return self._render(
-            "site.html.j2", "index.html", groups=groups, studies=views, pages=pages, cards=cards, story=story,
+            "site.html.j2",
+            "index.html",
+            groups=groups,
+            studies=views,
+            pages=pages,
+            cards=cards,
+            story=story,
             documents=self._documents,
-        )  # fmt: skip
+        )
 
     def across(self, made: list[Made]) -> str:
         """Return the page with all round trips."""
-        cards = {(page.job.study.title, f"{page.job.study.url}/{page.job.chapter.url}"): page.card
-                 for page in made if page.card}  # fmt: skip
+        cards = {
+            (page.job.study.title, f"{page.job.study.url}/{page.job.chapter.url}"): page.card
+            for page in made
+            if page.card
+        }
         return self._render("across.html.j2", "across.html", strip=strip(cards))
 
     def changes(self, views: list[StudyView], made: list[Made]) -> str:

@@ -128,11 +128,12 @@ def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
 def _sentence(parts: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[PartView, ...]:
     return tuple(
         PartView(
-            text=str(part["text"]), bold=bool(part.get("bold")),
+            text=str(part["text"]),
+            bold=bool(part.get("bold")),
             target=found.target if links and (found := links(part, str(part["text"]))) else "",
         )
         for part in parts
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,19 +181,23 @@ def strip(cards: Mapping[tuple[str, str], CardView]) -> Strip | None:
             continue
         dots = tuple(
             view(
-                value, f"{title}: {trip['path']}, {trip['method']}", format_value(value, "ns"),
-                near=bool(trip["reported"]), target=page,
+                value,
+                f"{title}: {trip['path']}, {trip['method']}",
+                format_value(value, "ns"),
+                near=bool(trip["reported"]),
+                target=page,
             )
             for value, (title, page), trip in there
-        )  # fmt: skip
+        )
         values_there = [value for value, _, _ in there]
         rows.append(
             StripRow(
-                placement=placement.replace("_", " "), dots=dots,
+                placement=placement.replace("_", " "),
+                dots=dots,
                 range=span(values_there, "ns", like=one_prefix(values_there, "ns")),
                 studies=tuple(dict.fromkeys(study for _, study, _ in there)),
             )
-        )  # fmt: skip
+        )
     lines = {(float(limit["value"]), limit["printed"], limit["source"]) for limit in limits}
     ticks = [10.0**power for power in range(3, 10) if min(values) / 1.3 <= 10.0**power <= 1.3 * max(values)]
     return Strip(
@@ -224,10 +229,14 @@ def _dots(rows: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[tuple
 
     dots = tuple(
         DotView(
-            label=str(row["label"]), text=str(row["text"]), near=bool(row["near"]), at=place(float(row["value"])),
-            low=place(float(row["low"])), high=place(float(row["high"])),
+            label=str(row["label"]),
+            text=str(row["text"]),
+            near=bool(row["near"]),
+            at=place(float(row["value"])),
+            low=place(float(row["low"])),
+            high=place(float(row["high"])),
             target=link.target if links and (link := links(row, str(row["label"]))) else "",
         )
         for row in rows
-    )  # fmt: skip
+    )
     return dots, logarithmic

@@ -34,9 +34,13 @@ class Document:
         texts.html(html)
         template = environment.get_template("document.html.j2")
         page = template.render(
-            document=self, html=html, documents=documents, place=Position(self.at), scripts=scripts(),
+            document=self,
+            html=html,
+            documents=documents,
+            place=Position(self.at),
+            scripts=scripts(),
             version=__version__,
-        )  # fmt: skip
+        )
         return page, texts.parts()
 
 

@@ -157,9 +157,15 @@ class Outputs:
         self._figures[kind] += 1
         anchor = f"figure-{kind}" + (f"-{self._figures[kind]}" if self._figures[kind] > 1 else "")
         return Shown(
-            "figure", prefix, image, title=caption, alt=alt, room=placeholder(image), anchor=anchor,
+            "figure",
+            prefix,
+            image,
+            title=caption,
+            alt=alt,
+            room=placeholder(image),
+            anchor=anchor,
             headline=str(record.get("title") or ""),
-        )  # fmt: skip
+        )
 
     def _findings(self, records: Any) -> Shown | None:
         try:

@@ -280,8 +280,11 @@ class Results(list[_R]):
     def _repr_html_(self) -> str:
         """Show the rows as a table and the flags in full below it; all text escaped."""
         rows = [result.row() for result in self]
-        names = [name for name in dict.fromkeys(name for row in rows for name in row)
-                 if any(row.get(name) not in (None, "") for row in rows)]  # fmt: skip
+        names = [
+            name
+            for name in dict.fromkeys(name for row in rows for name in row)
+            if any(row.get(name) not in (None, "") for row in rows)
+        ]
         head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows

@@ -34,8 +34,11 @@ def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Serie
 
 def sums_of_both_directions(links: pd.DataFrame, column: str) -> dict[str, float]:
     """Return the sum of a column of `configured_links` over both directions; without links of one direction only."""
-    return {path: float(links.at[path, column] + links.at[back, column])
-            for path in links.index if (back := str(NetworkPath.parse(path).reversed())) in links.index}  # fmt: skip
+    return {
+        path: float(links.at[path, column] + links.at[back, column])
+        for path in links.index
+        if (back := str(NetworkPath.parse(path).reversed())) in links.index
+    }
 
 
 def _mean_delay_us(link: dict[str, float]) -> float:

@@ -88,8 +88,9 @@ def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, l
     return _with_unit(format_number(value / scale, decimals), name)
 
 
-def format_interval(low: float | None, high: float | None, unit: str = "", *, decimals: int | None = None,
-                    like: float | None = None) -> str:  # fmt: skip
+def format_interval(
+    low: float | None, high: float | None, unit: str = "", *, decimals: int | None = None, like: float | None = None
+) -> str:
     """Format a range of values in one prefixed unit, that of the larger finite end or of ``like``; None is an open end.
 
     By default, the ends have as many decimals as the width supports.
@@ -117,9 +118,14 @@ def format_interval(low: float | None, high: float | None, unit: str = "", *, de
 
 
 def format_estimate(
-    estimate: float, low: float | None, high: float | None, unit: str = "", *, confidence: float | None = 0.95,
+    estimate: float,
+    low: float | None,
+    high: float | None,
+    unit: str = "",
+    *,
+    confidence: float | None = 0.95,
     like: float | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
     None is an open end; two of them mean that there is no interval. Without ``confidence``, the level stands elsewhere.

@@ -11,10 +11,16 @@ from azlatency.gate.formats import Line, Sheet
 
 CELLS = {"verdict": "CHANGED", "path": "a\x1b[31m → b"}
 SHEET = Sheet(
-    command="history", mark="bad", headline="Changed: 1 of 1 series.", intro=(("Of ", "me"),), failure="changed",
-    lines=(Line(mark="bad", cells=CELLS, name="ping", group="a → b", message="slower"),), folded="", notes=("A note.",),
+    command="history",
+    mark="bad",
+    headline="Changed: 1 of 1 series.",
+    intro=(("Of ", "me"),),
+    failure="changed",
+    lines=(Line(mark="bad", cells=CELLS, name="ping", group="a → b", message="slower"),),
+    folded="",
+    notes=("A note.",),
     properties={},
-)  # fmt: skip
+)
 
 
 def test_a_file_gets_the_format_and_the_terminal_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,15 @@ from azlatency.gate.verdict import Judgement
 
 def test_without_a_common_path_a_case_is_skipped_so_that_the_suite_is_not_empty() -> None:
     judgement = Judgement(
-        base="a", candidate="b", margin="5%", confidence=0.95, rows=(), only_in_base=(), only_in_candidate=("x → y",),
+        base="a",
+        candidate="b",
+        margin="5%",
+        confidence=0.95,
+        rows=(),
+        only_in_base=(),
+        only_in_candidate=("x → y",),
         remarks=("Different regions",),
-    )  # fmt: skip
+    )
     printed = sheet(judgement)
     assert (
         printed.missing == ("nothing",) and printed.mark == "open" and printed.properties["outcome"] == "undetermined"

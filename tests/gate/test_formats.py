@@ -121,9 +121,14 @@ def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = No
     comparison = az.compare(base, other, value="median_ns", what="a → b")
     plan = Plan(what="runs", needed=needed, done=5, low=low, high=2509, unit="runs", confidence=0.95, method="")
     return Row(
-        metric="latency", comparison=comparison, verdict=verdict, p_beyond=0.08, base=comparison.ratio,
-        candidate=comparison.ratio, plan=plan if verdict == "undetermined" else None,
-    )  # fmt: skip
+        metric="latency",
+        comparison=comparison,
+        verdict=verdict,
+        p_beyond=0.08,
+        base=comparison.ratio,
+        candidate=comparison.ratio,
+        plan=plan if verdict == "undetermined" else None,
+    )
 
 
 def test_the_interval_that_decides_is_shown() -> None:

@@ -21,8 +21,14 @@ def runs(**columns: Any) -> pd.DataFrame:
 def samples(runs_: int = 1, n: int = 400) -> pd.DataFrame:
     rng = stream(600)
     parts = [
-        pd.DataFrame({"run_id": f"r{run}", "sent_ns": np.arange(n) * 1_000_000_000, "status": "ok",
-                      "rtt_ns": pd.array(rng.lognormal(11, 0.2, n).round(), dtype="Int64")})
+        pd.DataFrame(
+            {
+                "run_id": f"r{run}",
+                "sent_ns": np.arange(n) * 1_000_000_000,
+                "status": "ok",
+                "rtt_ns": pd.array(rng.lognormal(11, 0.2, n).round(), dtype="Int64"),
+            }
+        )
         for run in range(runs_)
-    ]  # fmt: skip
+    ]
     return pd.concat(parts, ignore_index=True)

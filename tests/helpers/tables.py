@@ -11,9 +11,13 @@ from azlatency.studies.store.study import Study
 
 
 def text_table(
-    caption: str, headers: Sequence[str], rows: Sequence[Sequence[str]], right: Iterable[int] = (),
-    notes: Sequence[str] = (), refs: Sequence[dict[int, list[Ref]]] = (),
-) -> Table[Any]:  # fmt: skip
+    caption: str,
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Iterable[int] = (),
+    notes: Sequence[str] = (),
+    refs: Sequence[dict[int, list[Ref]]] = (),
+) -> Table[Any]:
     """A table of cells; ``right``: columns set flush right; ``refs``: references of each row by column, -1: the row."""
     places = {id(row): ref for row, ref in zip(rows, refs, strict=False)}
 

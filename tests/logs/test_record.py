@@ -28,8 +28,12 @@ def test_a_number_keeps_its_token_unit_and_line(recorder: Recorder) -> None:
     recorder.start_run("ping", 1).add_metric("rtt_mean", quantity("0.969", "ms"), 2)
     (row,) = recorder.rows["metrics"]
     assert (row["value"], row["unit"], row["printed"], row["printed_unit"], row["line"]) == (
-        969_000.0, "ns", "0.969", "ms", 2,
-    )  # fmt: skip
+        969_000.0,
+        "ns",
+        "0.969",
+        "ms",
+        2,
+    )
 
 
 def test_a_different_value_of_the_same_metric_is_an_error_with_both_lines(recorder: Recorder) -> None:

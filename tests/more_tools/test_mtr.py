@@ -50,8 +50,11 @@ def test_a_copy_of_the_screen(read) -> None:
     log = read(SCREEN)
     (run,) = log.runs
     assert (run["dialect"], run["tool_version"], run["client"], run["server"]) == (
-        "screen", "0.95", "client-az1", "10.66.9.9",
-    )  # fmt: skip
+        "screen",
+        "0.95",
+        "client-az1",
+        "10.66.9.9",
+    )
     assert log.value("rtt_mean", stream=None) == 2_600_000
     assert not log.codes("warning")
 

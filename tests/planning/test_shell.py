@@ -107,8 +107,23 @@ def test_every_round_measures_base_and_candidate_in_random_order(tmp_path: Path)
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
 def test_a_command_of_a_side_that_fails_stops_the_script(tmp_path: Path) -> None:
-    made = plan("--host", "1=a@127.0.0.1", "--host", "2=b@127.0.0.2", "--tool", "ping", "--rounds", 1,
-                "--runner", "env", "--base", "exit 3", "--candidate", "exit 3", cwd=tmp_path)  # fmt: skip
+    made = plan(
+        "--host",
+        "1=a@127.0.0.1",
+        "--host",
+        "2=b@127.0.0.2",
+        "--tool",
+        "ping",
+        "--rounds",
+        1,
+        "--runner",
+        "env",
+        "--base",
+        "exit 3",
+        "--candidate",
+        "exit 3",
+        cwd=tmp_path,
+    )
     assert made.returncode == 0, made.stderr
     run = subprocess.run(["sh", "measure.sh", "out"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 1 and re.search(r"(base|candidate): its command failed: exit 3", run.stderr)
@@ -142,10 +157,13 @@ TOOLS = ("sockperf", "qperf", "iperf3", "ping")
 AZURE = {
     f"/metadata/instance/compute/{name}": ("Metadata", "true", value)
     for name, value in (
-        ("location", "westeurope"), ("zone", "2"), ("physicalZone", "weu-az3"), ("vmSize", "Standard_D4s_v5"),
+        ("location", "westeurope"),
+        ("zone", "2"),
+        ("physicalZone", "weu-az3"),
+        ("vmSize", "Standard_D4s_v5"),
         ("subscriptionId", "00000000-0000-0000-0000-00000000000a"),
     )
-}  # fmt: skip
+}
 
 
 #: As Google's and Amazon's: path, the header that must come with it, answer.
@@ -158,10 +176,12 @@ GOOGLE = {
 AMAZON = {
     f"/latest/meta-data/{name}": ("X-aws-ec2-metadata-token", "TOKEN==", value)
     for name, value in (
-        ("placement/availability-zone", "eu-west-1a"), ("placement/availability-zone-id", "euw1-az3"),
-        ("placement/region", "eu-west-1"), ("instance-type", "m5.large$(touch pwned)"),
+        ("placement/availability-zone", "eu-west-1a"),
+        ("placement/availability-zone-id", "euw1-az3"),
+        ("placement/region", "eu-west-1"),
+        ("instance-type", "m5.large$(touch pwned)"),
     )
-}  # fmt: skip
+}
 
 
 SERVICE = """
@@ -316,8 +336,19 @@ def test_metadata_of_other_clouds_is_read(
 
 
 def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
-    result = plan("--host", "1=a b@10.0.0.1", "--host", "2=c@10.0.0.2", "--tool", "ping", "--rounds", 1,
-                  "--runner", "ssh -l 'me too' {name}", cwd=tmp_path)  # fmt: skip
+    result = plan(
+        "--host",
+        "1=a b@10.0.0.1",
+        "--host",
+        "2=c@10.0.0.2",
+        "--tool",
+        "ping",
+        "--rounds",
+        1,
+        "--runner",
+        "ssh -l 'me too' {name}",
+        cwd=tmp_path,
+    )
     assert result.returncode == 0
     (line,) = (line for line in (tmp_path / "measure.sh").read_text().splitlines() if line.startswith("    1) ssh"))
     assert shlex.split(line.removeprefix("    1) ").removesuffix(" ;;")) == ["ssh", "-l", "me too", "a b", "sh", "-s"]
@@ -334,9 +365,12 @@ def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path
         words = ["sh", "measure.sh", "logs"]
         # In a background job, SIGINT is ignored, and a shell cannot change that for a signal ignored from its start.
         with subprocess.Popen(
-            words, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True,
+            words,
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-        ) as running:  # fmt: skip
+        ) as running:
             assert running.stderr is not None
             while b"1 of 2" not in running.stderr.readline():
                 pass

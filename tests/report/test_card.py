@@ -20,10 +20,17 @@ def test_a_range_has_one_unit(values: tuple[float, ...], text: str) -> None:
 
 def test_the_markdown_has_the_values_and_no_empty_part() -> None:
     card = Card(
-        study="mine", title="Mine", question="Far?", badge="indicative", reported=False,
+        study="mine",
+        title="Mine",
+        question="Far?",
+        badge="indicative",
+        reported=False,
         answer=("Yes, *not* ", Linked("2 ms"), "."),
-        inference=(), dots=(dot("a | b", [2e6], "ns"),), axis="mean RTT", next_step="Repeat.",
-    )  # fmt: skip
+        inference=(),
+        dots=(dot("a | b", [2e6], "ns"),),
+        axis="mean RTT",
+        next_step="Repeat.",
+    )
     bundle = card._repr_mimebundle_()
     assert "| a \\| b | 2.00 ms |" in bundle["text/markdown"]
     assert "Yes, \\*not\\* **2 ms**." in bundle["text/markdown"] and "Yes, *not* 2 ms." in repr(card)

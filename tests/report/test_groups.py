@@ -11,11 +11,21 @@ from azlatency.report.groups import answer_of, groups, main_method, say
 
 def _runs(rows: dict[tuple[str, str], float]) -> pd.DataFrame:
     """Return a run per path between two zones of one region."""
-    return pd.DataFrame([
-        {"path": f"{zone}{place} → {peer}", "method": "sockperf TCP", "zone": zone, "peer_zone": peer, "region": "r",
-         "peer_region": "r", "placement": "same_zone" if zone == peer else "cross_zone", "median_ns": value}
-        for place, ((zone, peer), value) in enumerate(rows.items())
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "path": f"{zone}{place} → {peer}",
+                "method": "sockperf TCP",
+                "zone": zone,
+                "peer_zone": peer,
+                "region": "r",
+                "peer_region": "r",
+                "placement": "same_zone" if zone == peer else "cross_zone",
+                "median_ns": value,
+            }
+            for place, ((zone, peer), value) in enumerate(rows.items())
+        ]
+    )
 
 
 def test_directions_of_a_round_trip_are_one_pair_and_far_zones_are_named() -> None:

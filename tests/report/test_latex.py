@@ -39,8 +39,9 @@ def test_the_interval_is_never_wider_than_the_number_says() -> None:
 
 
 def estimate(low: float | None, high: float | None) -> Estimate:
-    return Estimate(what="x", estimate=444e3, low=low, high=high, n=5, unit="ns", scope="across_runs", confidence=0.95,
-                    method="m")  # fmt: skip
+    return Estimate(
+        what="x", estimate=444e3, low=low, high=high, n=5, unit="ns", scope="across_runs", confidence=0.95, method="m"
+    )
 
 
 def test_an_estimate_and_text_with_special_characters() -> None:

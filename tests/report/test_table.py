@@ -25,7 +25,7 @@ from azlatency.report.table import (
     table_html,
     with_interval,
     words,
-)  # fmt: skip
+)
 from azlatency.stats.result import Estimate
 
 HOSTILE = "</td><script>alert(1)</script>"
@@ -57,8 +57,12 @@ def estimate(value: float | None, low: float | None = None, high: float | None =
 
 def test_a_table_in_text_is_aligned() -> None:
     assert repr(Table("Title", COLUMNS, ROWS)).splitlines() == [
-        "Title", "", "path   RTT, µs   interval, µs", "a → b  1,234.6  1,000 – 2,000", "b → a",
-    ]  # fmt: skip
+        "Title",
+        "",
+        "path   RTT, µs   interval, µs",
+        "a → b  1,234.6  1,000 – 2,000",
+        "b → a",
+    ]
     table = text_table("Title", ("path", "µs"), [("A", "1,000"), ("Bcd", "2")], {1}, ("Note.",))
     assert repr(table).splitlines() == ["Title", "", "path     µs", "A     1,000", "Bcd       2", "Note."]
 

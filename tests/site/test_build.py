@@ -114,8 +114,12 @@ def test_every_notebook_has_its_page(project: Project) -> None:
 
 def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
     assert [line.split(",")[0] for line in project.failures] == [
-        "02_fails.ipynb", "03_broken.ipynb", "04_dies.ipynb", "05_quits.ipynb", "07_log.ipynb",
-    ]  # fmt: skip
+        "02_fails.ipynb",
+        "03_broken.ipynb",
+        "04_dies.ipynb",
+        "05_quits.ipynb",
+        "07_log.ipynb",
+    ]
     assert all("\n" not in line for line in project.failures)
     assert "ValueError" in project.failures[0] and "kernel died" in project.failures[2]
     for page, text in (("02_fails.html", "ValueError"), ("03_broken.html", "JSON"), ("04_dies.html", "kernel died")):
@@ -160,8 +164,9 @@ def test_findings_are_found_where_they_stand(project: Project) -> None:
     (parts,) = (parts for url, _, _, parts in documents if url.endswith("01_good.html"))
     findings = {(anchor, *texts) for kind, anchor, _, texts in parts if kind == "finding"}
     assert findings == {
-        ("findings_act", f"Look at {STUDY} x2"), ("findings_info", "<script>alert(5)</script>"),
-    }  # fmt: skip
+        ("findings_act", f"Look at {STUDY} x2"),
+        ("findings_info", "<script>alert(5)</script>"),
+    }
     assert project.page("01_good.html").find(id="findings_act").find_parent(class_="act")
 
 

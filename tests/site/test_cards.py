@@ -13,10 +13,17 @@ from azlatency.site.provenance import StudyLogs, Trail
 def record(*values: float) -> dict[str, object]:
     dots = tuple(dot(f"path {number}", [value], "ns") for number, value in enumerate(values))
     card = Card(
-        study="s", title="t", question="<b>?</b>", badge="indicative", reported=False,
+        study="s",
+        title="t",
+        question="<b>?</b>",
+        badge="indicative",
+        reported=False,
         answer=(Linked("1"), " <script>"),
-        inference=(), dots=dots, axis="mean RTT", next_step="",
-    )  # fmt: skip
+        inference=(),
+        dots=dots,
+        axis="mean RTT",
+        next_step="",
+    )
     return card._repr_mimebundle_()[CARD_TYPE]
 
 

@@ -52,8 +52,10 @@ class Browser:
         )
         self._process = subprocess.Popen(
             [sys.executable, "-c", start, str(there_in), str(there_out), str(CHROMIUM), *options],
-            pass_fds=(there_in, there_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            pass_fds=(there_in, there_out),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(there_in)
         os.close(there_out)
         self._out, self._in = os.fdopen(here_out, "wb", buffering=0), os.fdopen(here_in, "rb")
@@ -395,9 +397,11 @@ def test_csv_holds_the_table_and_no_formula(browser: Browser, site: Path) -> Non
     click = "[...document.querySelectorAll('button')].filter(each => each.textContent === 'CSV')[1].click()"
     text = browser.saved(click).decode("utf-8-sig")
     assert list(csv.reader(io.StringIO(text))) == [
-        ["name", "n", "printed", "change"], ["'=cmd()", "10", "5 us", "-1"], ["a", "9", "3 ms", "–"],
+        ["name", "n", "printed", "change"],
+        ["'=cmd()", "10", "5 us", "-1"],
+        ["a", "9", "3 ms", "–"],
         [EVIL, "1000", "4 us", "2"],
-    ]  # fmt: skip
+    ]
 
 
 def test_a_number_leads_to_its_line_by_keyboard(browser: Browser, site: Path) -> None:
@@ -628,8 +632,10 @@ def test_the_index_can_be_filtered(browser: Browser, site: Path) -> None:
     html = (site / "index.html").read_text("utf-8")
     start, end = html.index('<h2 class="group">'), html.index("</section>") + len("</section>")
     heading, card = html[start:end].split("</h2>")
-    cards = [card.replace('data-tool="', f'data-tool="{tool}|').replace("toy_title", tool)
-             for tool in ("ping", "fio", "qperf", EVIL.replace("<", "&lt;"))]  # fmt: skip
+    cards = [
+        card.replace('data-tool="', f'data-tool="{tool}|').replace("toy_title", tool)
+        for tool in ("ping", "fio", "qperf", EVIL.replace("<", "&lt;"))
+    ]
     one, two = heading + "</h2>" + cards[0] + cards[1], heading + "</h2>" + cards[2] + cards[3]
     (site / "filters.html").write_text(html[:start] + one + two + html[end:], "utf-8")
     browser.open(site / "filters.html")

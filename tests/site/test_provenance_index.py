@@ -69,9 +69,10 @@ class Row(NamedTuple):
     def numbers(self) -> dict[int, str]:
         """The cells that are numbers: flush right, or beginning with a digit."""
         return {
-            column: cell for column, cell in enumerate(self.cells)
+            column: cell
+            for column, cell in enumerate(self.cells)
             if re.search(r"\d", cell) and (self.columns[column]["right"] or (column and cell[0].isdigit()))
-        }  # fmt: skip
+        }
 
 
 def rows(notebook: Path, study: str) -> Iterator[Row]:

@@ -12,8 +12,10 @@ def test_numbers_are_texts_with_digits_outside_of_charts(tmp_path: Path) -> None
     page.write_text("<p>the path <b>az1 → az2</b>: 444 µs</p><svg><text>7</text></svg><script>8</script>", "utf-8")
     published = numbers_of(page)
     assert [(number.text, number.before) for number in published] == [
-        ("az1", "the path"), ("az2", "the path az1 →"), ("444", "the path az1 → az2 :"),
-    ]  # fmt: skip
+        ("az1", "the path"),
+        ("az2", "the path az1 →"),
+        ("444", "the path az1 → az2 :"),
+    ]
     assert list(compare(published, published)) == []
     page.write_text("<p>the path <b>az1 → az2</b>: 448 µs, 9</p>", "utf-8")
     assert list(compare(published, numbers_of(page))) == [

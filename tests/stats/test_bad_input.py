@@ -105,9 +105,13 @@ def test_bad_values_are_flagged(name: str) -> None:
 def test_bad_runs_are_flagged(name: str) -> None:
     whole = runs()
     for frame in (
-        whole[:0], whole[:1], whole[:2], whole.assign(median_ns=1e5),
-        whole.assign(median_ns=INF), whole.assign(median_ns=NAN),
-    ):  # fmt: skip
+        whole[:0],
+        whole[:1],
+        whole[:2],
+        whole.assign(median_ns=1e5),
+        whole.assign(median_ns=INF),
+        whole.assign(median_ns=NAN),
+    ):
         check(FRAMES[name](frame))
 
 

@@ -152,10 +152,14 @@ def test_lists_of_results_are_tables() -> None:
     estimates = az.quantiles(samples(2), (0.5, 0.9))
     assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4
     assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
-    for made in (az.asymmetry(runs()), az.stats.agreement(runs(mean_ns=1.0)),
-                 az.plan(runs()), az.summarize(runs(), "median_ns"),
-                 az.baseline(pd.DataFrame({"metric": []}), []),
-                 az.stats.shift_function(estimates, estimates)):  # fmt: skip
+    for made in (
+        az.asymmetry(runs()),
+        az.stats.agreement(runs(mean_ns=1.0)),
+        az.plan(runs()),
+        az.summarize(runs(), "median_ns"),
+        az.baseline(pd.DataFrame({"metric": []}), []),
+        az.stats.shift_function(estimates, estimates),
+    ):
         assert isinstance(made, Results)
 
 

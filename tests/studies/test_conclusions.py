@@ -63,6 +63,10 @@ def test_an_incomplete_conclusion_is_refused_with_its_number(text: str, tmp_path
 
 
 def test_every_conclusion_of_every_study_has_its_numbers() -> None:
-    texts = [text for name in az.list_studies() for stated in conclusions(load(name))
-             for text in (stated.said, stated.we_say, stated.because)]  # fmt: skip
+    texts = [
+        text
+        for name in az.list_studies()
+        for stated in conclusions(load(name))
+        for text in (stated.said, stated.we_say, stated.because)
+    ]
     assert len(texts) > 50 and not any("{" in text for text in texts)

@@ -67,9 +67,9 @@ def _document(case: Case, end: Row, prefix: str) -> None:
 
 def _unknown_zero(row: Row, case: Case, side: str) -> bool:
     """Whether a total of 0 is unknown: of an interrupted run, or of the side that did not count."""
-    return not row.get("bytes") and (case.runs[0]["status"] != "complete" or side == "sender" or bool(case.codes() & {
-        "zero_is_missing"
-    }))  # fmt: skip
+    return not row.get("bytes") and (
+        case.runs[0]["status"] != "complete" or side == "sender" or bool(case.codes() & {"zero_is_missing"})
+    )
 
 
 def _mixed(case: Case, row: Row, prefix: str, stream: str | None) -> None:

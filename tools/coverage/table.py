@@ -78,9 +78,16 @@ def percent(share: float | None, repetitions: int) -> str:
 
 
 def simulate(
-    section: str, process: str, routine: str, size: str, *, repetitions: int, seed: int, truth: float | None,
+    section: str,
+    process: str,
+    routine: str,
+    size: str,
+    *,
+    repetitions: int,
+    seed: int,
+    truth: float | None,
     answer: Callable[[np.random.Generator], Answer],
-) -> Row:  # fmt: skip
+) -> Row:
     """Ask ``answer`` about ``repetitions`` simulated data sets; ``truth`` is what an interval must contain."""
     random = np.random.default_rng(seed)
     answers = [answer(random) for _ in range(repetitions)]
@@ -97,10 +104,18 @@ def simulate(
             width = float(np.median(lengths)) / oracle if oracle > 0 else None
     alarms = [one.alarm for one in answers if one.alarm is not None]
     return Row(
-        section, process, routine, size, repetitions, covered, 1 - len(given) / repetitions,
-        sum(one.flagged for one in answers) / repetitions, width, sum(alarms) / len(alarms) if alarms else None,
+        section,
+        process,
+        routine,
+        size,
+        repetitions,
+        covered,
+        1 - len(given) / repetitions,
+        sum(one.flagged for one in answers) / repetitions,
+        width,
+        sum(alarms) / len(alarms) if alarms else None,
         wrong,
-    )  # fmt: skip
+    )
 
 
 def _holds(answer: Answer, truth: float) -> bool:

@@ -43,9 +43,15 @@ def _intervals(
                 return _answered(ask(name, PROCESSES[name](random, n)))
 
             yield simulate(
-                section, name, routine, f"{n:,}", repetitions=max(int(200 * scale), 10), seed=n, truth=truth(name),
+                section,
+                name,
+                routine,
+                f"{n:,}",
+                repetitions=max(int(200 * scale), 10),
+                seed=n,
+                truth=truth(name),
                 answer=answer,
-            )  # fmt: skip
+            )
 
 
 def quantile_rows(section: str, scale: float, p: float) -> Iterator[Row]:
@@ -65,17 +71,26 @@ def memory_rows(section: str, scale: float) -> Iterator[Row]:
                 return _answered(quantiles(process(random, n), 0.5)[0])
 
             yield simulate(
-                section, f"ARFIMA d = {d:g}", "quantiles, p50", f"{n:,}", repetitions=max(int(200 * scale), 10), seed=n,
-                truth=1.0, answer=answer,
-            )  # fmt: skip
+                section,
+                f"ARFIMA d = {d:g}",
+                "quantiles, p50",
+                f"{n:,}",
+                repetitions=max(int(200 * scale), 10),
+                seed=n,
+                truth=1.0,
+                answer=answer,
+            )
 
 
 def exceedance_rows(section: str, scale: float) -> Iterator[Row]:
     """Estimate the coverage of the share above the true p99."""
     return _intervals(
-        section, scale, "exceedance of the true p99", lambda name, rtt: exceedance(rtt, quantile(name, 0.99)),
+        section,
+        scale,
+        "exceedance of the true p99",
+        lambda name, rtt: exceedance(rtt, quantile(name, 0.99)),
         lambda name: 0.01,
-    )  # fmt: skip
+    )
 
 
 #: Round-trip times of files are in ns: values of about 1 become 100 µs.
@@ -93,19 +108,31 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
 
             def answer(random: np.random.Generator, name: str = name, p: float = p) -> Answer:
                 rtt = np.rint(UNIT * PROCESSES[name](random, 100_000)).astype("int64")
-                samples = pa.table({
-                    "run_id": pa.repeat("a-01", len(rtt)), "file_row_number": np.arange(len(rtt)), "rtt_ns": rtt,
-                    "status": pa.repeat("ok", len(rtt)), "low_ns": pa.nulls(len(rtt)), "high_ns": pa.nulls(len(rtt)),
-                })  # fmt: skip
+                samples = pa.table(
+                    {
+                        "run_id": pa.repeat("a-01", len(rtt)),
+                        "file_row_number": np.arange(len(rtt)),
+                        "rtt_ns": rtt,
+                        "status": pa.repeat("ok", len(rtt)),
+                        "low_ns": pa.nulls(len(rtt)),
+                        "high_ns": pa.nulls(len(rtt)),
+                    }
+                )
                 with duckdb.connect() as connection:
                     connection.register("samples", samples)
                     _, (given,) = large_runs.estimate_large_run(connection, "a-01", [p], Options(confidence=0.95))
                 return _answered(given)
 
             yield simulate(
-                section, name, f"quantiles from files, p{100 * p:g}", "100,000", repetitions=max(int(100 * scale), 10),
-                seed=100, truth=UNIT * quantile(name, p), answer=answer,
-            )  # fmt: skip
+                section,
+                name,
+                f"quantiles from files, p{100 * p:g}",
+                "100,000",
+                repetitions=max(int(100 * scale), 10),
+                seed=100,
+                truth=UNIT * quantile(name, p),
+                answer=answer,
+            )
 
 
 def wait_rows(section: str, scale: float) -> Iterator[Row]:
@@ -133,9 +160,15 @@ def shift_rows(section: str, scale: float) -> Iterator[Row]:
 
         routine = f"stability, {100 * shift:.0f} % slower from the middle (share found)" if shift else "stability"
         yield simulate(
-            section, name, routine, "5,000", repetitions=max(int((100 if shift else 300) * scale), 10), seed=5,
-            truth=None, answer=answer,
-        )  # fmt: skip
+            section,
+            name,
+            routine,
+            "5,000",
+            repetitions=max(int((100 if shift else 300) * scale), 10),
+            seed=5,
+            truth=None,
+            answer=answer,
+        )
 
 
 #: Title of a section → its rows, given the title and the share of the usual repetitions.

@@ -246,14 +246,22 @@ class Recorder:
         self.records[log.as_posix()] = {**record, "extra_us": 2 * extra}
         self._keep(tool, log, run)
         zones = self.links.zones[client], self.links.zones[server]
-        self.rows.append({
-            "log": log.as_posix(), "scenario": f"{client} → {server}", "repeat": number, "round": number,
-            "zone": zones[0][-1], "physical_zone": f"emulated-{zones[0]}", "peer_zone": zones[1][-1],
-            "peer_physical_zone": f"emulated-{zones[1]}",
-            "placement": "same_zone" if zones[0] == zones[1] else "cross_zone",
-            "started_at": started.isoformat(timespec="milliseconds").replace("+00:00", "Z"), **facts,
-            "notes": f"exit status {run.returncode}" if run.returncode else "",
-        })  # fmt: skip
+        self.rows.append(
+            {
+                "log": log.as_posix(),
+                "scenario": f"{client} → {server}",
+                "repeat": number,
+                "round": number,
+                "zone": zones[0][-1],
+                "physical_zone": f"emulated-{zones[0]}",
+                "peer_zone": zones[1][-1],
+                "peer_physical_zone": f"emulated-{zones[1]}",
+                "placement": "same_zone" if zones[0] == zones[1] else "cross_zone",
+                "started_at": started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                **facts,
+                "notes": f"exit status {run.returncode}" if run.returncode else "",
+            }
+        )
 
     def _keep(self, tool: str, log: Path, run: subprocess.CompletedProcess[bytes]) -> None:
         (self.target / log).parent.mkdir(parents=True, exist_ok=True)
@@ -273,9 +281,10 @@ class Recorder:
             both = [path for pair in self.scenario["pairs"] for path in (pair, "->".join(reversed(pair.split("->"))))]
             runs = [
                 (tool, *path.split("->"))
-                for tool, rounds in self.scenario["tools"].items() if number <= rounds
+                for tool, rounds in self.scenario["tools"].items()
+                if number <= rounds
                 for path in self.scenario.get("paths", {}).get(tool, both)
-            ]  # fmt: skip
+            ]
             self.generator.shuffle(runs)
             for tool, client, server in runs:
                 self.measure(tool, client, server, number)

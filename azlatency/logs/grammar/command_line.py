@@ -37,9 +37,23 @@ _PLACES: dict[str, tuple[str | None, frozenset[str]]] = {
 _LOCAL = frozenset({"ip", "docker", "podman", "nerdctl"})
 #: Programs that run another one.
 _WRAPPERS = _PLACES.keys() | {
-    "sudo", "time", "nohup", "exec", "env", "stdbuf", "nice", "chrt", "timeout", "taskset", "numactl", "cgexec",
-    "nsenter", "strace", "perf", "script",
-}  # fmt: skip
+    "sudo",
+    "time",
+    "nohup",
+    "exec",
+    "env",
+    "stdbuf",
+    "nice",
+    "chrt",
+    "timeout",
+    "taskset",
+    "numactl",
+    "cgexec",
+    "nsenter",
+    "strace",
+    "perf",
+    "script",
+}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=.*")
 
 

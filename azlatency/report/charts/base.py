@@ -176,9 +176,12 @@ def stack(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure of panels above each other: rows per panel, inches of a row, and inches between two panels."""
     figure, axes = new_figure(
-        len(counts), 1, 0.6 + sum(each * count + gap for count in counts), sharex=sharex,
+        len(counts),
+        1,
+        0.6 + sum(each * count + gap for count in counts),
+        sharex=sharex,
         gridspec_kw={"height_ratios": [count + 1 for count in counts]},
-    )  # fmt: skip
+    )
     axes[-1].set_xlabel(xlabel)
     for axis in axes:
         axis.grid(axis="y", visible=False)

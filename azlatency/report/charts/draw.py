@@ -34,9 +34,18 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
     size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
-        x=values, y=rows, orient="h", native_scale=True, size=size,
-        color=axis.get_facecolor(), edgecolor=RUN, linewidth=line, warn_thresh=1, ax=axis, zorder=4,
-    )  # fmt: skip
+        x=values,
+        y=rows,
+        orient="h",
+        native_scale=True,
+        size=size,
+        color=axis.get_facecolor(),
+        edgecolor=RUN,
+        linewidth=line,
+        warn_thresh=1,
+        ax=axis,
+        zorder=4,
+    )
     axis.set_yticks(ticks, names)
     axis.set_ylim(limits)
     axis.set(xlabel=axis.get_xlabel(), ylabel="")
@@ -47,9 +56,16 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
 
 
 def point(
-    axis: Axes, row: float, *values: float, text: str = "", shape: str = "o", colour: str = ESTIMATE, face: str = "",
-    zorder: float = 3, **look: Any,
-) -> None:  # fmt: skip
+    axis: Axes,
+    row: float,
+    *values: float,
+    text: str = "",
+    shape: str = "o",
+    colour: str = ESTIMATE,
+    face: str = "",
+    zorder: float = 3,
+    **look: Any,
+) -> None:
     """Draw the values of a row, filled with ``face`` or their colour; ``text`` is shown under the pointer."""
     (marks,) = axis.plot(
         values, [row] * len(values), shape, color=colour, markerfacecolor=face or colour, zorder=zorder, **look
@@ -146,6 +162,13 @@ def with_interval(value: float, ends: Sequence[float]) -> str:
 
 def _annotate(axis: Axes, row: float, place: float, of: str, text: str, colour: str) -> None:
     axis.annotate(
-        text, (place, row), (5, 0), xycoords=(of, "data"), textcoords="offset points", va="center", fontsize=7.5,
-        color=colour, annotation_clip=False,
-    )  # fmt: skip
+        text,
+        (place, row),
+        (5, 0),
+        xycoords=(of, "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=7.5,
+        color=colour,
+        annotation_clip=False,
+    )

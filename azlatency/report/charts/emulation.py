@@ -37,8 +37,9 @@ def emulated_errors(differences: Sequence[EmulatedDifference]) -> Chart | Note:
             low, high, error = _bounds(step)
             colour = ESTIMATE if step.holds else RUN
             draw.bar(axis, row, (low, high), colour, 2)
-            draw.point(axis, row, error, text=_words(step), shape="o" if step.holds else "D", colour=colour,
-                       markersize=4.5)  # fmt: skip
+            draw.point(
+                axis, row, error, text=_words(step), shape="o" if step.holds else "D", colour=colour, markersize=4.5
+            )
             draw.at_edge(axis, row, f"{error:+.1f}", colour)
         axis.axvline(0, color=INK, linewidth=1)
         names = [f"{step.path}, {step.recorded / MICROSECOND:,.0f} µs" for step in steps]

@@ -49,9 +49,11 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     columns = side_by_side(2, 2)
     heights = [count for count in counts for _ in range(2 // columns)]
     figure, axes = new_figure(
-        len(heights), columns, 0.7 + sum(0.22 * count + 0.6 for count in heights),
+        len(heights),
+        columns,
+        0.7 + sum(0.22 * count + 0.6 for count in heights),
         gridspec_kw={"height_ratios": [count + 1.5 for count in heights], "width_ratios": [1.1, 1][:columns]},
-    )  # fmt: skip
+    )
     for index, (group, ticks) in enumerate(zip(shown, names, strict=True)):
         values, effects = axes[2 * index], axes[2 * index + 1]
         _values(values, _rows(group), ticks)
@@ -67,10 +69,12 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         ("Shaded: practically equivalent.", any(change.comparison for change in changes)),
         ("Hollow: no interval, valid for these connections only.", not all(map(_known, changes))),
         f"{_runs(shown)}.",
-        ("×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts.",
-         any(configured().rtt.get(condition.path) for group in shown for condition in _rows(group))),
+        (
+            "×: configured round-trip delays of the emulated links and their ratio, without the time of the hosts.",
+            any(configured().rtt.get(condition.path) for group in shown for condition in _rows(group)),
+        ),
         left_out(len(shown), len(groups), "references"),
-    )  # fmt: skip
+    )
     widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
     far = max(widest, key=lambda change: _effect(change)[1][0])
     ratio = times(_effect(far)[1][0], f"as long as {far.base.path}", f"less than {far.base.path}")
@@ -97,8 +101,9 @@ def _values(axis: Axes, rows: Sequence[Condition], names: Sequence[str]) -> None
         if condition.origin == "reported":
             axis.plot(x, [place] * len(x), color=GREY, linewidth=1.4, zorder=2)
             axis.plot(x, [place] * len(x), "D", color=GREY, markersize=4.5, zorder=3)
-    logged = [(place, c.path, value / MICROSECOND) for place, c in enumerate(rows) if c.origin == "log"
-              for value in c.values]  # fmt: skip
+    logged = [
+        (place, c.path, value / MICROSECOND) for place, c in enumerate(rows) if c.origin == "log" for value in c.values
+    ]
     everything = [value / MICROSECOND for condition in rows for value in condition.values]
     everything += [truth / MICROSECOND for row in rows if (truth := configured().rtt.get(row.path))]
     if max(everything) > 4 * min(everything) > 0:

@@ -38,8 +38,10 @@ def falls_by_path(rates: Sequence[ThroughputSeries]) -> Chart | Note:
     if len(fallen) < 2:
         return Note("No chart: the rate of fewer than two runs fell.")
     usual, others = by_burst(fallen)
-    after = {path: median(_minutes(rate) for rate in fallen if rate.path == path) for path in
-             dict.fromkeys(rate.path for rate in fallen)}  # fmt: skip
+    after = {
+        path: median(_minutes(rate) for rate in fallen if rate.path == path)
+        for path in dict.fromkeys(rate.path for rate in fallen)
+    }
     paths = sorted(after, key=after.__getitem__)
     figure, (axis,) = new_figure(1, 1, 0.9 + 0.42 * len(paths))
     axis.set_xscale("log")
@@ -51,8 +53,10 @@ def falls_by_path(rates: Sequence[ThroughputSeries]) -> Chart | Note:
         for rate in chosen:
             text = f"{rate.name}: {fall_words(rate.path, rate.throttled)}"
             draw.point(axis, paths.index(rate.path), _minutes(rate), text=text, colour=RUN, face=face, markersize=5)
-    left = {path: median(rate.throttled.sustained_rate or 0.0 for rate in usual if rate.path == path)
-            for path in dict.fromkeys(rate.path for rate in usual)}  # fmt: skip
+    left = {
+        path: median(rate.throttled.sustained_rate or 0.0 for rate in usual if rate.path == path)
+        for path in dict.fromkeys(rate.path for rate in usual)
+    }
     for path, rate_left in left.items():
         text = f"then {format_value(rate_left, 'bit/s', like=one_prefix(left.values(), 'bit/s'))}"
         draw.at_edge(axis, paths.index(path), text)

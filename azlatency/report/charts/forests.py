@@ -61,9 +61,16 @@ def latency_forest(
     """
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
-        runs, estimates, value, scale=MICROSECOND, axis_label=f"{name} round-trip time per run, µs", unit="µs",
-        what=f"{name} round-trip time", expected=None, within=within,
-    )  # fmt: skip
+        runs,
+        estimates,
+        value,
+        scale=MICROSECOND,
+        axis_label=f"{name} round-trip time per run, µs",
+        unit="µs",
+        what=f"{name} round-trip time",
+        expected=None,
+        within=within,
+    )
 
 
 @styled
@@ -87,15 +94,29 @@ def throughput_forest(
         The chart, or a note with the reason where there is nothing to draw.
     """
     return _forest(
-        runs, estimates, "throughput_bit_s", scale=GIGABIT, axis_label="goodput per run, Gbit/s", unit="Gbit/s",
-        what="goodput", expected=expected,
-    )  # fmt: skip
+        runs,
+        estimates,
+        "throughput_bit_s",
+        scale=GIGABIT,
+        axis_label="goodput per run, Gbit/s",
+        unit="Gbit/s",
+        what="goodput",
+        expected=expected,
+    )
 
 
 def _forest(  # noqa: PLR0913 - what latency and throughput differ in
-    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, *, scale: float, axis_label: str, unit: str,
-    what: str, expected: float | None, within: Sequence[Estimate] = (),
-) -> Chart | Note:  # fmt: skip
+    runs: pd.DataFrame,
+    estimates: Sequence[Estimate],
+    value: str,
+    *,
+    scale: float,
+    axis_label: str,
+    unit: str,
+    what: str,
+    expected: float | None,
+    within: Sequence[Estimate] = (),
+) -> Chart | Note:
     runs = runs[runs[value].notna()]
     if not len(runs):
         return Note(f"No chart: no log of this study contains a {what}.")
@@ -133,15 +154,29 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
         draw.name_rows(axis, [label(path) for path in names], 0.5)
         axis.set_title(method)
         numbered = [(row, path, float(v) / scale) for row, path in enumerate(names) for v in groups[path]]
-        draw.dots(axis, [(row, number, f"{path}: {plain(number, 5)} {unit}") for row, path, number in numbered
-                         if math.isfinite(number)])  # fmt: skip
+        draw.dots(
+            axis,
+            [
+                (row, number, f"{path}: {plain(number, 5)} {unit}")
+                for row, path, number in numbered
+                if math.isfinite(number)
+            ],
+        )
         for row, path in enumerate(names):
             numbers = groups[path].astype(float) / scale
             _forest_row(axis, row, str(path), numbers, by_key.get((path, method)), scale, unit)
             if math.inf in numbers.tolist():
                 # Beyond the end of the axis: most of this run's probes got no answer.
-                axis.plot([1], [row], ">", color=RUN, markersize=7, clip_on=False, zorder=4,
-                          transform=axis.get_yaxis_transform())  # fmt: skip
+                axis.plot(
+                    [1],
+                    [row],
+                    ">",
+                    color=RUN,
+                    markersize=7,
+                    clip_on=False,
+                    zorder=4,
+                    transform=axis.get_yaxis_transform(),
+                )
             _runs_within(axis, row, [single.get(str(run_id)) for run_id in numbers.index], scale)
             known = truth.get(str(path), 0.0)
             draw.truth(axis, row, known, scale, f"{path}: configured {plain(known / scale, 5)} {unit}")

@@ -227,12 +227,17 @@ def _recolour(parent: Any, colours: Mapping[str, str]) -> None:
 
     for item in parent.findobj():
         if isinstance(item, Line2D):
-            item.set(color=other(item.get_color()), markerfacecolor=other(item.get_markerfacecolor()),
-                     markeredgecolor=other(item.get_markeredgecolor()))  # fmt: skip
+            item.set(
+                color=other(item.get_color()),
+                markerfacecolor=other(item.get_markerfacecolor()),
+                markeredgecolor=other(item.get_markeredgecolor()),
+            )
         elif isinstance(item, Text):
             item.set_color(other(item.get_color()))
         elif isinstance(item, Patch):
             item.set(facecolor=other(item.get_facecolor()), edgecolor=other(item.get_edgecolor()))
         elif isinstance(item, Collection) and item.get_array() is None:
-            item.set(facecolor=[other(each) for each in item.get_facecolor()],
-                     edgecolor=[other(each) for each in item.get_edgecolor()])  # fmt: skip
+            item.set(
+                facecolor=[other(each) for each in item.get_facecolor()],
+                edgecolor=[other(each) for each in item.get_edgecolor()],
+            )

@@ -77,16 +77,21 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
         (f"Light: {light}; dark: {dark}; the table of paths has the numbers.", len(names) > MOST_ENDS),
     )
     like = one_prefix(main.values.values(), unit)
-    words = [f"{route(*ends)}: {span([main.values[path] for path in paths], unit, like=like)}"
-             for ends, paths in sorted(squares.items())]  # fmt: skip
+    words = [
+        f"{route(*ends)}: {span([main.values[path] for path in paths], unit, like=like)}"
+        for ends, paths in sorted(squares.items())
+    ]
     title = f"{what[0].upper()}{what[1:]} from zone to zone, {shown} ({main.method}, {main.counts})"
     return Chart(figure, caption, "; ".join(words), title=title)
 
 
 def _draw(
-    names: Sequence[str], squares: dict[tuple[str, str], list[str]], main: MainMethod,
-    intervals: dict[str, tuple[float, ...]], scale: float,
-) -> Figure:  # fmt: skip
+    names: Sequence[str],
+    squares: dict[tuple[str, str], list[str]],
+    main: MainMethod,
+    intervals: dict[str, tuple[float, ...]],
+    scale: float,
+) -> Figure:
     import numpy as np
 
     bounded = len(names) <= _INTERVAL[narrow()] and any(intervals.values())
@@ -104,11 +109,27 @@ def _draw(
         shown = [values[row, column]] if upright else dict.fromkeys((min(found), max(found)))
         text = "–".join(dict.fromkeys(map(number, shown)))
         ends = [edge for path in paths for edge in intervals.get(path, ())] if bounded else []
-        axis.text(column + 0.5, row + (0.36 if ends else 0.5), text, ha="center", va="center", color=ON_LIGHT,
-                  fontsize=7.5 if upright else 9.5, fontweight="bold", rotation=90 if upright else 0)  # fmt: skip
+        axis.text(
+            column + 0.5,
+            row + (0.36 if ends else 0.5),
+            text,
+            ha="center",
+            va="center",
+            color=ON_LIGHT,
+            fontsize=7.5 if upright else 9.5,
+            fontweight="bold",
+            rotation=90 if upright else 0,
+        )
         if ends:
-            axis.text(column + 0.5, row + 0.7, f"{number(min(ends))}–{number(max(ends))}", ha="center", va="center",
-                      color=ON_LIGHT, fontsize=7)  # fmt: skip
+            axis.text(
+                column + 0.5,
+                row + 0.7,
+                f"{number(min(ends))}–{number(max(ends))}",
+                ha="center",
+                va="center",
+                color=ON_LIGHT,
+                fontsize=7,
+            )
     shade(axis, values)
     name_ends(axis, names)
     if shaded:  # a reader of the middle finds the names at the nearest side

@@ -139,15 +139,20 @@ def _caption(drawn: Sequence[Estimate], source: Source) -> str:
     bare = sum(count > _BRACKETS_SHOWN for count in runs.values())
     return draw.caption(
         "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour and a mark.",
-        (f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
-         "independent packets); shaded: possible values between two printed percentiles.", bare < len(runs)),
-        ("Hollow: the printed percentile is the run's maximum.",
-         any("maximum_in_disguise" in estimate.codes for estimate in drawn)),
+        (
+            f"Bars: nearest printed percentiles that enclose the {level} interval (a lower bound on its width: assumes "
+            "independent packets); shaded: possible values between two printed percentiles.",
+            bare < len(runs),
+        ),
+        (
+            "Hollow: the printed percentile is the run's maximum.",
+            any("maximum_in_disguise" in estimate.codes for estimate in drawn),
+        ),
         ("Arrow: no upper bound.", bare < len(runs) and any(estimate.high is None for estimate in drawn)),
         (f"Panels of more than {_BRACKETS_SHOWN} runs have neither bars nor shading; see the table.", bare),
         f"{packets}.",
         (configured().caption("delay"), any(configured().rtt.get(str(estimate.labels["path"])) for estimate in drawn)),
-    )  # fmt: skip
+    )
 
 
 def _curve_panel(
@@ -187,8 +192,14 @@ def _curve_panel(
     for path in ends:
         rtt = configured().rtt.get(str(path))
         if rtt:
-            axis.plot([0, 0.03], [rtt / MICROSECOND] * 2, color=look[path].colour, linewidth=3, zorder=5,
-                      transform=axis.get_yaxis_transform())  # fmt: skip
+            axis.plot(
+                [0, 0.03],
+                [rtt / MICROSECOND] * 2,
+                color=look[path].colour,
+                linewidth=3,
+                zorder=5,
+                transform=axis.get_yaxis_transform(),
+            )
     return ends
 
 
@@ -243,9 +254,12 @@ def _apart(levels: Sequence[float], least: float) -> list[float]:
 
 
 def _label_ends(
-    axis: Axes, ends: Mapping[str, list[tuple[float, float]]], look: Mapping[str, Look],
-    names: Mapping[str, str], least: float,
-) -> None:  # fmt: skip
+    axis: Axes,
+    ends: Mapping[str, list[tuple[float, float]]],
+    look: Mapping[str, Look],
+    names: Mapping[str, str],
+    least: float,
+) -> None:
     """Label each path right of the axes; a line leads from the name to the end of one of its curves.
 
     The limits of the axes must be final. Of several curves of a path the middle one is labelled.
@@ -261,10 +275,16 @@ def _label_ends(
     for path, spot in zip(order, spots, strict=True):
         colour, name = look[path].colour, names[path]
         note = axis.annotate(
-            name, points[path], (1.03, spot), textcoords="axes fraction", va="center", fontsize=8,
-            color=colour, annotation_clip=False,
+            name,
+            points[path],
+            (1.03, spot),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=8,
+            color=colour,
+            annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2},
-        )  # fmt: skip
+        )
         note.set_gid(f"end of {path}")
 
 

@@ -111,8 +111,12 @@ def _panel(axis: Axes, group: Sequence[Condition]) -> None:
         row += height
     axis.set_yticks(rows, [label(_name(condition)) for condition in group])
     axis.set_ylim(row, 0)
-    logged = [(place, c.path, value / MICROSECOND) for place, c in zip(rows, group, strict=True) if c.origin == "log"
-              for value in c.values]  # fmt: skip
+    logged = [
+        (place, c.path, value / MICROSECOND)
+        for place, c in zip(rows, group, strict=True)
+        if c.origin == "log"
+        for value in c.values
+    ]
     draw.dots(axis, [(place, value, f"{path}: {plain(value, 5)} µs") for place, path, value in logged])
     for place, condition in zip(rows, group, strict=True):
         x = [value / MICROSECOND for value in condition.values]
@@ -148,9 +152,11 @@ def _caption(conditions: Sequence[Condition]) -> str:
         (bar, levels),
         (configured().caption("rtt"), any(configured().rtt.get(condition.path) for condition in logged)),
         ("A circle without a bar is a single run; the spread between runs is unknown.", len(repeated) < len(logged)),
-        ("Diamonds: reported in a text, joined by a line if a range was reported; the spread is unknown.",
-         len(logged) < len(conditions)),
-    )  # fmt: skip
+        (
+            "Diamonds: reported in a text, joined by a line if a range was reported; the spread is unknown.",
+            len(logged) < len(conditions),
+        ),
+    )
 
 
 def _words(condition: Condition) -> str:

@@ -68,9 +68,11 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
         for row, plan in enumerate(rows):
             feasible = plan.high is not None and plan.high <= FEASIBLE
             draw.text_at(
-                axis, row, max(plan.high or plan.at_pilot_spread or 0, plan.done),
+                axis,
+                row,
+                max(plan.high or plan.at_pilot_spread or 0, plan.done),
                 f"{plan.high}" if feasible else f"> {FEASIBLE}",
-            )  # fmt: skip
+            )
     caption = (
         f"Runs needed per path{by_size(', fewest first')}. Circle: if the true spread equals the observed one; "
         f"bar: from the lower to the upper bound of the spread; number: the upper bound, to plan with (> {FEASIBLE}: "

@@ -43,8 +43,9 @@ def pair_panel(axis: Axes, pairs: Sequence[Comparison], names: Sequence[str]) ->
         shape, edge, filled, _ = _MARKS[pair.verdict]
         draw.bar(axis, row, deciding_ends(pair), edge, 1.8)
         face = edge if filled else "white"
-        draw.point(axis, row, pair.ratio.estimate, text=pair_words(pair), shape=shape, colour=edge, face=face,
-                   markersize=4.5)  # fmt: skip
+        draw.point(
+            axis, row, pair.ratio.estimate, text=pair_words(pair), shape=shape, colour=edge, face=face, markersize=4.5
+        )
         draw.at_edge(axis, row, number(pair.ratio.estimate), edge)
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
 

@@ -68,9 +68,11 @@ def throughput_series(
     any_lost = bool((counted > 0).any())
     heights = [3, 1] if any_lost else [3]
     figure, axes = new_figure(
-        len(heights) * rows, columns, (2.1 if any_lost else 1.7) * rows + 0.4,
+        len(heights) * rows,
+        columns,
+        (2.1 if any_lost else 1.7) * rows + 0.4,
         gridspec_kw={"height_ratios": heights * rows},
-    )  # fmt: skip
+    )
     alts = []
     for index, (run_id, run) in enumerate(chosen.iterrows()):
         row, column = divmod(index, columns)

@@ -78,11 +78,13 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         f"Each line describes one connection; {sizes((shape.n for shape in shown), 'packets per run')}.",
         ("Thick mark at the bottom: configured round-trip delay of the emulated link.", _truths(shown)),
         (f"{len(shown)} of {len(shapes)} runs, spread evenly over the paths.", len(shown) < len(shapes)),
-    )  # fmt: skip
+    )
     return Chart(
-        figure, caption, "\n".join(_words(shape) for group in panels.values() for shape in group),
+        figure,
+        caption,
+        "\n".join(_words(shape) for group in panels.values() for shape in group),
         title=extremes("median round trip", medians, "ns", method),
-    )  # fmt: skip
+    )
 
 
 def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[str, Look]) -> None:
@@ -92,9 +94,17 @@ def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[str, Look])
         shares = shape.counts.cumsum() / (shape.n + shape.lost)
         middle = int((shares < 0.5).sum()) % len(shares)
         (line,) = axis.plot(
-            shape.edges[1:] / MICROSECOND, shares, color=style.colour, linestyle=style.dash, linewidth=1.2, alpha=0.8,
-            drawstyle="steps-post", marker=style.mark, markersize=4, markevery=[middle],
-        )  # fmt: skip
+            shape.edges[1:] / MICROSECOND,
+            shares,
+            color=style.colour,
+            linestyle=style.dash,
+            linewidth=1.2,
+            alpha=0.8,
+            drawstyle="steps-post",
+            marker=style.mark,
+            markersize=4,
+            markevery=[middle],
+        )
         tip(line, _words(shape))
     for path, truth in _truths(group).items():
         axis.plot([truth / MICROSECOND] * 2, [0, 0.05], color=look[path].colour, linewidth=3, zorder=5)

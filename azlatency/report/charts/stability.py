@@ -39,9 +39,10 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     timed = [
-        run for run in runs
+        run
+        for run in runs
         if run.lost < len(run.rtt) and (_confirmed(run) or (run.sent is not None and len(run.rtt) >= _FEWEST))
-    ]  # fmt: skip
+    ]
     chosen = sorted(timed, key=lambda run: (-_confirmed(run), -(run.seconds or 0.0)))[:_PANELS]
     if not chosen:
         reason = (
@@ -85,17 +86,26 @@ def _caption(chosen: Sequence[RunTimeSeries], runs: Sequence[RunTimeSeries]) -> 
     return draw.caption(
         "Round-trip times over time. Grey: range of each time bin; blue: its median.",
         ("Orange line: confirmed level shift; shaded: 95 % interval of its time.", shifts),
-        ("Short ticks at the bottom: blocks whose medians were tested.",
-         any(1 < run.stability.blocks <= _COLUMNS for run in chosen)),
+        (
+            "Short ticks at the bottom: blocks whose medians were tested.",
+            any(1 < run.stability.blocks <= _COLUMNS for run in chosen),
+        ),
         ("Triangles at the top: lost probes.", any(run.lost for run in chosen)),
-        ("At the right of a TCP connection: → still open when the test ended (its lifetime is censored), ✕ cut off.",
-         any("TCP" in run.method for run in chosen)),
-        ("Dotted: configured round-trip delay of the emulated link, without the time of the hosts.",
-         any(configured().rtt.get(run.path) for run in chosen)),
+        (
+            "At the right of a TCP connection: → still open when the test ended (its lifetime is censored), ✕ cut off.",
+            any("TCP" in run.method for run in chosen),
+        ),
+        (
+            "Dotted: configured round-trip delay of the emulated link, without the time of the hosts.",
+            any(configured().rtt.get(run.path) for run in chosen),
+        ),
         f"{sizes((len(run.rtt) for run in chosen), 'probes per run')}.",
-        (f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the longest.",
-         len(chosen) < len(runs)),
-    )  # fmt: skip
+        (
+            f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the "
+            "longest.",
+            len(chosen) < len(runs),
+        ),
+    )
 
 
 def _series(axis: Axes, run: RunTimeSeries) -> None:
@@ -114,8 +124,11 @@ def _series(axis: Axes, run: RunTimeSeries) -> None:
         when, first, last = (moment / unit for moment in (shift.at, shift.at_low, shift.at_high))
         axis.axvspan(first, last, color=RUN, alpha=0.18, linewidth=0)
         line = axis.axvline(when, color=RUN, linewidth=1.2)
-        tip(line, f"{format_value(abs(shift.change.estimate or 0.0), 'ns')} "
-                  f"{'slower' if (shift.change.estimate or 0.0) > 0 else 'faster'} {_when(run, shift.at)}")  # fmt: skip
+        tip(
+            line,
+            f"{format_value(abs(shift.change.estimate or 0.0), 'ns')} "
+            f"{'slower' if (shift.change.estimate or 0.0) > 0 else 'faster'} {_when(run, shift.at)}",
+        )
     lost = np.unique(places[~np.isfinite(run.rtt)])
     if len(lost):
         spots = (edges[lost] + edges[lost + 1]) / 2
@@ -155,9 +168,16 @@ def _end(axis: Axes, run: RunTimeSeries) -> None:
         return
     cut = run.status in CUT_OFF
     axis.annotate(
-        "✕" if cut else "→", (1, 0.5), (4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
-        fontsize=11, color=RUN if cut else ESTIMATE, annotation_clip=False,
-    )  # fmt: skip
+        "✕" if cut else "→",
+        (1, 0.5),
+        (4, 0),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="center",
+        fontsize=11,
+        color=RUN if cut else ESTIMATE,
+        annotation_clip=False,
+    )
 
 
 def _words(run: RunTimeSeries) -> str:
@@ -232,7 +252,10 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
             else f"; p = {plain(connection.event.p, 2)}, smallest possible {plain(connection.event.attainable_p, 2)}"
         )
         alts.append(f"{connection.path}: {shown} µs{p}")
-    last = [(connection, connection.values[-1] / connection.values[-2]) for connection in connections
-            if len(connection.values) > 1]  # fmt: skip
+    last = [
+        (connection, connection.values[-1] / connection.values[-2])
+        for connection in connections
+        if len(connection.values) > 1
+    ]
     title = "; ".join(f"{connection.path}: last segment {ratio:.2f}× the one before" for connection, ratio in last[:2])
     return Chart(figure, caption, "\n".join(alts), title=title)

@@ -97,9 +97,14 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[
         if name in inside:
             below = y <= 0
             axis.annotate(
-                f"inside: {_times(inside[name], like)}", (x, y), (0, -17 if below else 17),
-                textcoords="offset points", ha="center", va="top" if below else "bottom", fontsize=8,
-            )  # fmt: skip
+                f"inside: {_times(inside[name], like)}",
+                (x, y),
+                (0, -17 if below else 17),
+                textcoords="offset points",
+                ha="center",
+                va="top" if below else "bottom",
+                fontsize=8,
+            )
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
@@ -117,8 +122,16 @@ def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
     for pair in pairs:
         row, column = sorted((names.index(pair.first), names.index(pair.second)), reverse=True)
         values[row, column] = median(pair.values) / MICROSECOND
-        axis.text(column + 0.5, row + 0.5, number(values[row, column]), ha="center", va="center", color=ON_LIGHT,
-                  fontsize=7.5, rotation=90 if is_upright(names) else 0)  # fmt: skip
+        axis.text(
+            column + 0.5,
+            row + 0.5,
+            number(values[row, column]),
+            ha="center",
+            va="center",
+            color=ON_LIGHT,
+            fontsize=7.5,
+            rotation=90 if is_upright(names) else 0,
+        )
     shade(axis, values)
     name_ends(axis, names)
     return figure

@@ -114,8 +114,14 @@ def _panel(axis: Axes, agreement: Agreement, groups: Sequence[tuple[str, float, 
     names = [path for path, _, _ in groups]
     last = "one more pair" if agreement.prediction else "(one pair only)"
     draw.name_rows(axis, [*map(label, names), "mean ratio", last])
-    draw.dots(axis, [(row, ratio, f"{path}: {plain(ratio, 4)}") for row, (path, _, ratios) in enumerate(groups)
-                     for ratio in ratios])  # fmt: skip
+    draw.dots(
+        axis,
+        [
+            (row, ratio, f"{path}: {plain(ratio, 4)}")
+            for row, (path, _, ratios) in enumerate(groups)
+            for ratio in ratios
+        ],
+    )
     draw.at_edge(axis, mean, f"{number(agreement.ratio.estimate)}×", ESTIMATE)
     for row, (_, _, ratios) in enumerate(groups):
         if len(ratios) == 1:

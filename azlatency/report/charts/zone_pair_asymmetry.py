@@ -87,9 +87,11 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
     most = max(len(asymmetry.nodes) for asymmetry in shown)
     widths = [1.25 if most < 5 else 2.0, 1.0]
     figure, axes = new_figure(
-        len(heights), columns if effects else 1, sum(heights),
+        len(heights),
+        columns if effects else 1,
+        sum(heights),
         gridspec_kw={"height_ratios": heights, "width_ratios": widths[: columns if effects else 1]},
-    )  # fmt: skip
+    )
     for row, asymmetry in enumerate(shown):
         _matrix_panel(axes[2 * row if effects else row], asymmetry)
         if effects:
@@ -101,17 +103,23 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         f"{f'{first}: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
         f"(column){f', with its {level} interval or “1 run” below' if most <= _INTERVAL[narrow()] else ''}; empty: "
         "not measured.",
-        (f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with its "
-         f"{level} interval over rounds (hollow: one round, no interval).", effects),
+        (
+            f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with "
+            f"its {level} interval over rounds (hollow: one round, no interval).",
+            effects,
+        ),
         (configured().caption("rtt").replace("×:", "× below:"), known and not any(upright)),
         (f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.", shown[0].rounds),
-        (f"Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all.",
-         len(candidates) > len(shown)),
-    )  # fmt: skip
+        (
+            f"Shown: the {len(shown)} of {len(candidates)} methods with the most rounds{wide}; the table lists all.",
+            len(candidates) > len(shown),
+        ),
+    )
     cells = [
         (str(shown_one.labels["method"]), str(cell.what), float(matrix.loc[cell.labels["from"], cell.labels["to"]]))
-        for shown_one, matrix in ((asymmetry, asymmetry.matrix()) for asymmetry in shown) for cell in shown_one.cells
-    ]  # fmt: skip
+        for shown_one, matrix in ((asymmetry, asymmetry.matrix()) for asymmetry in shown)
+        for cell in shown_one.cells
+    ]
     method, values = by_method(cells)
     title = extremes("round trip", values, "ns", method)
     return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown), title=title)
@@ -131,10 +139,25 @@ def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
             small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [ends or "1 run"]
             small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
             at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
-            axis.text(*at, number(value), ha="center", va="center", fontsize=7.5 if upright else 8.5, color=ON_LIGHT,
-                      rotation=90 if upright else 0)  # fmt: skip
-            axis.text(at[0], at[1] + 0.4, "\n".join(small), ha="center", va="center", fontsize=7, color=ON_LIGHT,
-                      linespacing=1.1)  # fmt: skip
+            axis.text(
+                *at,
+                number(value),
+                ha="center",
+                va="center",
+                fontsize=7.5 if upright else 8.5,
+                color=ON_LIGHT,
+                rotation=90 if upright else 0,
+            )
+            axis.text(
+                at[0],
+                at[1] + 0.4,
+                "\n".join(small),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=ON_LIGHT,
+                linespacing=1.1,
+            )
     name_ends(axis, asymmetry.nodes)
     axis.set_title(asymmetry.labels["method"])
     axis.set_ylabel("initiator")
@@ -152,9 +175,15 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
         axis.set_yticks([])
         axis.spines[:].set_visible(False)
         axis.text(
-            0.5, 0.5, "no initiator effects: no pair of zones\nwas measured in both directions", ha="center",
-            va="center", fontsize=8, color=GREY, transform=axis.transAxes,
-        )  # fmt: skip
+            0.5,
+            0.5,
+            "no initiator effects: no pair of zones\nwas measured in both directions",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color=GREY,
+            transform=axis.transAxes,
+        )
         return
     for row, effect in enumerate(effects):
         assert effect.estimate is not None
@@ -220,8 +249,11 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
     for axis, (title, panel) in zip(axes, panels.items(), strict=True):
         pair_panel(axis, [pair for _, pair in panel], [name for name, _ in panel])
         axis.set_title(title)
-    truths = [_draw_truth(axis, row, pair, metric) for axis, panel in zip(axes, panels.values(), strict=True)
-              for row, (_, pair) in enumerate(panel)]  # fmt: skip
+    truths = [
+        _draw_truth(axis, row, pair, metric)
+        for axis, panel in zip(axes, panels.values(), strict=True)
+        for row, (_, pair) in enumerate(panel)
+    ]
     ratio_ticks(axes[-1], ratio_reach(pairs))
     level = f"{100 * group[0].confidence:g} %"
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""

@@ -19,7 +19,7 @@ from azlatency.report.findings import (
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
-)  # fmt: skip
+)
 
 __all__ = [
     "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",

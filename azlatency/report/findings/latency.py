@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 
 def find(
-    runs: pd.DataFrame, medians: Sequence[Estimate], means: Sequence[Estimate], within: Sequence[Estimate],
+    runs: pd.DataFrame,
+    medians: Sequence[Estimate],
+    means: Sequence[Estimate],
+    within: Sequence[Estimate],
     histories: Sequence[History] = (),
-) -> Findings:  # fmt: skip
+) -> Findings:
     """Answer how long a round trip takes; name dependent and single runs, and percentiles that are maxima.
 
     Parameters

@@ -37,9 +37,10 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
     findings: list[Finding] = []
     findings += _answer(conditions, steps, others)
     single = [
-        change for change in (*steps, *others)
+        change
+        for change in (*steps, *others)
         if change.comparison is not None and "no_replication" in change.comparison.codes
-    ]  # fmt: skip
+    ]
     if single:
         names = join_by_method((change.other.path, change.other.method) for change in single)
         findings.append(act(f"Measured once: {names}. Repeat the runs, in rounds, before you choose a placement."))

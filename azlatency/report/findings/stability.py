@@ -78,9 +78,7 @@ def _answer(
         like = one_prefix(itertools.chain(*ends_of), "bit/s")
         burst, sustained = (span(values, "bit/s", like=like) for values in ends_of)
         after = span([(fall.at_s or 0.0) * SECOND for fall in fallen], "ns")
-        parts.append(
-            f"**{len(fallen)} of {len(tested)}** transfers fall from {burst} to {sustained}, after {after}"
-        )  # fmt: skip
+        parts.append(f"**{len(fallen)} of {len(tested)}** transfers fall from {burst} to {sustained}, after {after}")
     elif tested:
         parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
     if ends is not None:

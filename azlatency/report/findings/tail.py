@@ -19,9 +19,12 @@ _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 
 
 def find(
-    runs: pd.DataFrame, tails: Sequence[RunTail], percentiles: Sequence[Estimate], shares: Sequence[Estimate],
+    runs: pd.DataFrame,
+    tails: Sequence[RunTail],
+    percentiles: Sequence[Estimate],
+    shares: Sequence[Estimate],
     typical: Sequence[Estimate] = (),
-) -> Findings:  # fmt: skip
+) -> Findings:
     """Say the p99 of each path, and the share above the limit.
 
     Parameters

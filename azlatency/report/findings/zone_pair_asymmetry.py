@@ -107,9 +107,12 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
             f"({best.labels['method']}{once})"
         )
     slow = [
-        (asymmetry, pair) for asymmetry in asymmetries if asymmetry.metric == "throughput"
-        for pair in asymmetry.pairs if _differs(pair) and pair.ratio.estimate
-    ]  # fmt: skip
+        (asymmetry, pair)
+        for asymmetry in asymmetries
+        if asymmetry.metric == "throughput"
+        for pair in asymmetry.pairs
+        if _differs(pair) and pair.ratio.estimate
+    ]
     if slow:
         asymmetry, pair = max(slow, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
         parts.append(_difference(asymmetry, pair))

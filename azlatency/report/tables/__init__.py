@@ -16,7 +16,7 @@ from azlatency.report.tables import (
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
-)  # fmt: skip
+)
 from azlatency.report.tables.common import provenance
 
 __all__ = [

@@ -119,9 +119,7 @@ def lattice(margin: str) -> Table[tuple[str, ...]]:
         ("not estimable", "none", "–", "not comparable, or one run"),
     )
     headers = ("verdict", "the interval", f"the margin, {margin}", "in words")
-    columns: list[Column[tuple[str, ...]]] = [
-        Column(header, itemgetter(index)) for index, header in enumerate(headers)
-    ]  # fmt: skip
+    columns: list[Column[tuple[str, ...]]] = [Column(header, itemgetter(index)) for index, header in enumerate(headers)]
     note = (
         "The interval that decides is longer than the one shown if the runs cannot exclude that each resembles the one "
         "before; a verdict that is weaker for this reason is flagged."

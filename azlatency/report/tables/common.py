@@ -23,7 +23,7 @@ from azlatency.report.table import (
     number,
     text,
     words,
-)  # fmt: skip
+)
 from azlatency.stats.result import CODES, SHORT, Estimate, results_only
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, natural_key
 
@@ -197,9 +197,11 @@ def _by_width(value: tuple[float | None, ...], scale: float) -> tuple[str, ...]:
 
 _POINT = Format(lambda value, scale: _by_width(value, scale)[0], numbers=lambda value: value[:1])
 _ENDS = Format(
-    lambda value, scale: " – ".join(filter(None, _by_width(value, scale)[1:])), ("low", "high"),
-    numbers=lambda value: value[1:], pieces=lambda value, scale: _by_width(value, scale)[1:],
-)  # fmt: skip
+    lambda value, scale: " – ".join(filter(None, _by_width(value, scale)[1:])),
+    ("low", "high"),
+    numbers=lambda value: value[1:],
+    pieces=lambda value, scale: _by_width(value, scale)[1:],
+)
 
 
 @results_only

@@ -76,12 +76,17 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
     statistics["max"] = "rtt_max"
     rows = [
         PrintedRun(
-            run_id, text(run["name"]), text(run["printed_as"]), units.get(run_id, ""), run["n"], tokens[run_id],
+            run_id,
+            text(run["name"]),
+            text(run["printed_as"]),
+            units.get(run_id, ""),
+            run["n"],
+            tokens[run_id],
             ", ".join(maxima[run_id]),
         )
         for run_id, run in runs.iterrows()
         if any(name in tokens[str(run_id)] for name in statistics.values())
-    ]  # fmt: skip
+    ]
     silent = len(runs) - len(rows)
     samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
     if not rows:

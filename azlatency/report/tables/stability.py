@@ -150,9 +150,8 @@ def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
     if reported is None:
         return Note("No text of this study reports when a connection broke.")
     rows = [
-        ReportedEnd(*end)
-        for end in zip(reported.paths, reported.printed, reported.gaps, reported.lasted, strict=True)
-    ]  # fmt: skip
+        ReportedEnd(*end) for end in zip(reported.paths, reported.printed, reported.gaps, reported.lasted, strict=True)
+    ]
     columns: list[Column[ReportedEnd]] = [
         Column("connection", attrgetter("path")),
         Column("broke at, as printed", attrgetter("printed")),

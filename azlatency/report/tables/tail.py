@@ -103,9 +103,7 @@ class Exceedance(NamedTuple):
 
 
 @results_only
-def above_limit(
-    tails: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float
-) -> Table[Exceedance] | Note:  # fmt: skip
+def above_limit(tails: Sequence[RunTail], printed: Sequence[Estimate], limit_us: float) -> Table[Exceedance] | Note:
     """Return how often a round trip took longer than ``limit_us`` (µs), from samples and from printed tables."""
     rows = [Exceedance(tail.name, tail.run_id, "samples", tail.slower) for tail in tails]
     worst: dict[tuple[str, str], Estimate] = {}

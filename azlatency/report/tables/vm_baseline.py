@@ -51,9 +51,11 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         return tuple(None if value is None else value / scale for value in values)
 
     bounds: Column[Conformance] = Column(
-        f"one-sided {level(rows[0].confidence)} bounds", lambda result: scaled(result, result.low, result.high),
-        interval(",.4g"), unit,
-    )  # fmt: skip
+        f"one-sided {level(rows[0].confidence)} bounds",
+        lambda result: scaled(result, result.low, result.high),
+        interval(",.4g"),
+        unit,
+    )
     columns: list[Column[Conformance]] = [
         Column("expectation", lambda result: f"{result.what}, {result.labels.get('path', '')}", names_row=True),
         LABELLED_METHOD,

@@ -18,7 +18,7 @@ from azlatency.report.tables.common import (
     in_unit,
     spaced,
     whole_file,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -166,9 +166,12 @@ def _emulated_rows(results: Iterable[Asymmetry], metric: str, links: pd.DataFram
 def _link_column(header: str, index: int, value: str, shown: Format, unit: Unit) -> Column[PairRow]:
     """Return a column with the configured value of one direction and the line that configures it."""
     return Column(
-        header, lambda row: row.links[index][value], shown, unit,
+        header,
+        lambda row: row.links[index][value],
+        shown,
+        unit,
         source=lambda row: [_link_refs(*row.ends)[index]],
-    )  # fmt: skip
+    )
 
 
 def _sum_of_links(value: str) -> Callable[[PairRow], float]:
@@ -311,9 +314,12 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
 
 
 _RANKS = Format(
-    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))), ("low", "high"), tuple, right=False,
+    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))),
+    ("low", "high"),
+    tuple,
+    right=False,
     pieces=lambda value, scale: tuple(map(str, value)),
-)  # fmt: skip
+)
 
 
 # --- emulated networks

@@ -190,9 +190,18 @@ def bland_altman(
         codes=all_codes,
     )
     return Agreement(
-        first=names[0], second=names[1], pairs=n, ratio=ratio, limits=limits, prediction=prediction, tost_p=tost_p,
-        verdict=verdict, margin=relative, codes=all_codes, differs_in=differs_in,
-    )  # fmt: skip
+        first=names[0],
+        second=names[1],
+        pairs=n,
+        ratio=ratio,
+        limits=limits,
+        prediction=prediction,
+        tost_p=tost_p,
+        verdict=verdict,
+        margin=relative,
+        codes=all_codes,
+        differs_in=differs_in,
+    )
 
 
 def agreement(
@@ -248,10 +257,15 @@ def agreement(
         differs = _differences(groups[first], groups[second])
         codes = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
         result = bland_altman(
-            [x[key] for key in common], [y[key] for key in common], names=(first, second), margin=margin,
-            confidence=confidence, codes=codes, differs_in=differs,
+            [x[key] for key in common],
+            [y[key] for key in common],
+            names=(first, second),
+            margin=margin,
+            confidence=confidence,
+            codes=codes,
+            differs_in=differs,
             resolution=(resolution_of(groups[first], value), resolution_of(groups[second], value)),
-        )  # fmt: skip
+        )
         pairs = tuple(
             Pair(str(key[0]), key[1], x[key], y[key], tuple(run_id for side in ids for run_id in side.get(key, ())))
             for key in common

@@ -188,8 +188,11 @@ class Asymmetry(Result):
         else:
             undecided = sum(pair.verdict == "undetermined" for pair in self.pairs)
             verdict = f"{subject}: {undecided} of {count_of(len(self.pairs), 'pair')} inconclusive, none different"
-        cyclic = [curl.what for curl in self.curls if curl.low is not None and curl.high is not None
-                  and not curl.low <= 0 <= curl.high]  # fmt: skip
+        cyclic = [
+            curl.what
+            for curl in self.curls
+            if curl.low is not None and curl.high is not None and not curl.low <= 0 <= curl.high
+        ]
         residual = f"; cyclic residual (path choice, drift or load): {', '.join(cyclic)}" if cyclic else ""
         return f"{self.what}: {verdict}{residual}, {count_of(self.rounds, 'round')}{self.flag_note}"
 
@@ -349,9 +352,14 @@ def _not_estimable(
 
 
 def _analyse(
-    runs: list[Directed], cells: DirectedValues, zones: Mapping[str, str], metric: Metric, setting: Setting,
-    codes: list[str], left_out: int,
-) -> Asymmetry:  # fmt: skip
+    runs: list[Directed],
+    cells: DirectedValues,
+    zones: Mapping[str, str],
+    metric: Metric,
+    setting: Setting,
+    codes: list[str],
+    left_out: int,
+) -> Asymmetry:
     import numpy as np
 
     if metric == "latency":

@@ -18,20 +18,40 @@ if TYPE_CHECKING:
 
 @overload
 def compare(
-    base: RunData, candidate: RunData, *, by: None = None, margin: float | str = "5%", confidence: float = 0.95,
-    paired: bool | None = None, value: str | None = None, statistic: Literal["typical", "mean"] = "typical",
-    floor: float | None = None, unit: str | None = None, what: str = "", labels: Mapping[str, object] | None = None,
+    base: RunData,
+    candidate: RunData,
+    *,
+    by: None = None,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    paired: bool | None = None,
+    value: str | None = None,
+    statistic: Literal["typical", "mean"] = "typical",
+    floor: float | None = None,
+    unit: str | None = None,
+    what: str = "",
+    labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
-) -> Comparison: ...  # fmt: skip
+) -> Comparison: ...
 
 
 @overload
 def compare(
-    base: pd.DataFrame, candidate: pd.DataFrame, *, by: str | Sequence[str], margin: float | str = "5%",
-    confidence: float = 0.95, paired: bool | None = None, value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical", floor: float | None = None, unit: str | None = None,
-    what: str = "", labels: Mapping[str, object] | None = None, resolution: float | None = None,
-) -> Results[Comparison]: ...  # fmt: skip
+    base: pd.DataFrame,
+    candidate: pd.DataFrame,
+    *,
+    by: str | Sequence[str],
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    paired: bool | None = None,
+    value: str | None = None,
+    statistic: Literal["typical", "mean"] = "typical",
+    floor: float | None = None,
+    unit: str | None = None,
+    what: str = "",
+    labels: Mapping[str, object] | None = None,
+    resolution: float | None = None,
+) -> Results[Comparison]: ...
 
 
 def compare(

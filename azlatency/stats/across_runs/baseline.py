@@ -212,12 +212,26 @@ def check_expectation(
     if not codes and not len(run_set.values):
         codes.append("no_values")
     blank = Conformance(
-        what=str(expectation.get("name", "expectation")), status="inconclusive", relation=str(expectation["relation"]),
-        limit_low=low, limit_high=high, mean=None, low=None, high=None, p_meets=None, p_fails=None, every=(None, None),
-        ratio=None, decides=None, unit=unit, runs=len(run_set.values), confidence=confidence,
-        codes=tuple(dict.fromkeys(codes)), run_ids=run_set.run_ids,
+        what=str(expectation.get("name", "expectation")),
+        status="inconclusive",
+        relation=str(expectation["relation"]),
+        limit_low=low,
+        limit_high=high,
+        mean=None,
+        low=None,
+        high=None,
+        p_meets=None,
+        p_fails=None,
+        every=(None, None),
+        ratio=None,
+        decides=None,
+        unit=unit,
+        runs=len(run_set.values),
+        confidence=confidence,
+        codes=tuple(dict.fromkeys(codes)),
+        run_ids=run_set.run_ids,
         labels={"metric": expectation.get("metric"), "printed": expectation.get("printed"), **(labels or {})},
-    )  # fmt: skip
+    )
     if codes:
         return blank
     has_rate = unit in ("bit/s", "bytes/s", "1/s")
@@ -271,9 +285,19 @@ def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
     k = tolerance_factor(n)
     every = (None if low is None else runs.mean - k * sd, None if high is None else runs.mean + k * sd)
     return replace(
-        blank, status=status, mean=mean, low=bounds[0], high=bounds[1], p_meets=p_meets, p_fails=p_fails, every=every,
-        ratio=ratio, decides=decides, codes=tuple(dict.fromkeys(codes)), method=RANK_METHOD if ranked else METHOD,
-    )  # fmt: skip
+        blank,
+        status=status,
+        mean=mean,
+        low=bounds[0],
+        high=bounds[1],
+        p_meets=p_meets,
+        p_fails=p_fails,
+        every=every,
+        ratio=ratio,
+        decides=decides,
+        codes=tuple(dict.fromkeys(codes)),
+        method=RANK_METHOD if ranked else METHOD,
+    )
 
 
 def _ratio(mean: float, low: float | None, high: float | None) -> float | None:

@@ -273,7 +273,14 @@ def compare_rounds_of(
         what = f"{method}, round {names[1]} over round {names[0]}"
         comparisons.append(
             compare_runs(
-                last, first, margin=margin, confidence=confidence, paired=True, value=column, what=what, labels=labels,
+                last,
+                first,
+                margin=margin,
+                confidence=confidence,
+                paired=True,
+                value=column,
+                what=what,
+                labels=labels,
             )
-        )  # fmt: skip
+        )
     return Results(comparisons)

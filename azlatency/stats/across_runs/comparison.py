@@ -166,8 +166,13 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         result = _of_means(first, second, setting, missing)
     else:
         logs = of_groups(first, second, _log_margin(setting, second), confidence, order)
-        result = _conclude(logs, setting, second, len(first.values) + len(second.values),
-                           {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing})  # fmt: skip
+        result = _conclude(
+            logs,
+            setting,
+            second,
+            len(first.values) + len(second.values),
+            {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing},
+        )
     return replace(result, superiority=_superiority(first.values, second.values))
 
 
@@ -203,9 +208,17 @@ class Setting(NamedTuple):
         return 2 * self.confidence - 1
 
     def estimate(
-        self, value: float | None, interval: Interval, *, unit: str, n: int, method: str,
-        codes: Iterable[str] = (), what: str | None = None, scope: Scope = "across_runs",
-    ) -> Estimate:  # fmt: skip
+        self,
+        value: float | None,
+        interval: Interval,
+        *,
+        unit: str,
+        n: int,
+        method: str,
+        codes: Iterable[str] = (),
+        what: str | None = None,
+        scope: Scope = "across_runs",
+    ) -> Estimate:
         """Return an estimate with this confidence, these labels and these runs."""
         return Estimate(
             what=what or self.what,
@@ -246,9 +259,7 @@ def not_estimable(setting: Setting, codes: Iterable[str], n: int, scope: Scope =
     )
 
 
-def _conclude(
-    logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]
-) -> Comparison:  # fmt: skip
+def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]) -> Comparison:
     """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator."""
     import numpy as np
 
@@ -260,9 +271,14 @@ def _conclude(
     ratio = _ratio(setting, estimate, bounds, n, logs.method, logs.codes, diagnostics)
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
     difference = setting.estimate(
-        typical * (estimate - 1), (low, high), unit=setting.unit, n=n, codes=logs.codes,
-        method=f"{logs.method}, at the typical run of the second side", what=f"{setting.what}, difference",
-    )  # fmt: skip
+        typical * (estimate - 1),
+        (low, high),
+        unit=setting.unit,
+        n=n,
+        codes=logs.codes,
+        method=f"{logs.method}, at the typical run of the second side",
+        what=f"{setting.what}, difference",
+    )
     return Comparison(
         what=setting.what,
         ratio=ratio,
@@ -297,11 +313,14 @@ def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: in
         codes.append("constant")
     means = welch(of_a, of_b, setting.confidence)
     difference = setting.estimate(
-        of_a.mean - of_b.mean, (None, None) if means is None else (means.low - sum(steps), means.high + sum(steps)),
-        unit=setting.unit, n=n,
-        method="Welch t on run values", codes=[code for code in codes if code != "ratio_unbounded"],
+        of_a.mean - of_b.mean,
+        (None, None) if means is None else (means.low - sum(steps), means.high + sum(steps)),
+        unit=setting.unit,
+        n=n,
+        method="Welch t on run values",
+        codes=[code for code in codes if code != "ratio_unbounded"],
         what=f"{setting.what}, difference",
-    )  # fmt: skip
+    )
     ratio = _ratio(setting, value, bounds, n, MEAN_METHOD, codes, diagnostics)
     verdict = verdict_of(*bounds, *inner, margin)
     return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin, inner=inner)
@@ -338,9 +357,14 @@ def _fieller_bounds(
 
 
 def _ratio(
-    setting: Setting, value: float | None, interval: Interval, n: int, method: str, codes: Iterable[str],
+    setting: Setting,
+    value: float | None,
+    interval: Interval,
+    n: int,
+    method: str,
+    codes: Iterable[str],
     diagnostics: dict[str, Any],
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     estimate = setting.estimate(value, interval, unit="ratio", n=n, method=method, codes=codes)
     assumptions = ("runs are exchangeable within each side",)
     return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)

@@ -135,9 +135,7 @@ class DirectedValues(NamedTuple):
         import numpy as np
 
         values = np.array(list(numbers), dtype=float)
-        return RunValues(
-            values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, order=order
-        )  # fmt: skip
+        return RunValues(values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, order=order)
 
     def run_ids(
         self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None
@@ -152,9 +150,7 @@ class DirectedValues(NamedTuple):
         )
 
 
-def group_directions(
-    runs: Iterable[Directed], resolution: float = 0.0, order: Order = "unknown"
-) -> DirectedValues:  # fmt: skip
+def group_directions(runs: Iterable[Directed], resolution: float = 0.0, order: Order = "unknown") -> DirectedValues:
     """Group directed runs by direction and round; averages are geometric."""
     grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     all_values: dict[tuple[str, str], list[float]] = {}

@@ -81,8 +81,11 @@ def initiator_effects(
         if np.isfinite(around).all():
             name = route(*(nodes[at] for at in (*trio, trio[0])))
             used = setting._replace(run_ids=cells.run_ids(permutations([nodes[at] for at in trio], 2), rounds or None))
-            curls.append(_over_rounds(f"around {name}", around, bool(rounds), used, "sum of K around a triangle",
-                                      3 * cells.resolution / 2))  # fmt: skip
+            curls.append(
+                _over_rounds(
+                    f"around {name}", around, bool(rounds), used, "sum of K around a triangle", 3 * cells.resolution / 2
+                )
+            )
     return effects, tuple(curls), hodge(np.mean(ks, axis=0)).share
 
 
@@ -100,9 +103,14 @@ def _over_rounds(
         codes.append("two_runs")
     method = f"{method}; Student t over rounds"
     return setting.estimate(
-        float(values.mean()), interval or (None, None), unit=setting.unit, n=len(values), method=method, codes=codes,
+        float(values.mean()),
+        interval or (None, None),
+        unit=setting.unit,
+        n=len(values),
+        method=method,
+        codes=codes,
         what=what,
-    )  # fmt: skip
+    )
 
 
 def triangle_excesses(
@@ -131,9 +139,13 @@ def triangle_excesses(
         what = f"{nodes[i]} - {nodes[j]} against the detour over {nodes[via]}"
         used = cells.run_ids(permutations((nodes[i], nodes[j], nodes[via]), 2), rounds or None)
         estimate = _over_rounds(
-            what, excess, bool(rounds), setting._replace(run_ids=used), f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}",
+            what,
+            excess,
+            bool(rounds),
+            setting._replace(run_ids=used),
+            f"S_ij - (S_ik + S_kj - S_kk), S_kk {source}",
             2 * cells.resolution,
-        )  # fmt: skip
+        )
         p.append(
             None
             if estimate.low is None
@@ -144,8 +156,13 @@ def triangle_excesses(
             )
         )
         ratio = geometric_mean(quotient for _, quotient in values)
-        estimates.append(replace(estimate, codes=tuple(code for code in estimate.codes if code != "initiator_only"),
-                                 diagnostics={"ratio": ratio, "own_zone": source}))  # fmt: skip
+        estimates.append(
+            replace(
+                estimate,
+                codes=tuple(code for code in estimate.codes if code != "initiator_only"),
+                diagnostics={"ratio": ratio, "own_zone": source},
+            )
+        )
     return tuple(
         replace(
             estimate,

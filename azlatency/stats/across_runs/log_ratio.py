@@ -121,8 +121,18 @@ def of_groups(
 
     estimate = hodges_lehmann(logs.x, logs.y).estimate if ranked else float(logs.x.mean() - logs.y.mean())
     varies = welch(summary(logs.x), summary(logs.y)) is not None
-    return _combine(first, second, estimate, ends if varies or first.resolution or second.resolution else None, order,
-                    (m, n), margin, confidence, method=RANK_METHOD if ranked else T_METHOD, ranked=ranked)  # fmt: skip
+    return _combine(
+        first,
+        second,
+        estimate,
+        ends if varies or first.resolution or second.resolution else None,
+        order,
+        (m, n),
+        margin,
+        confidence,
+        method=RANK_METHOD if ranked else T_METHOD,
+        ranked=ranked,
+    )
 
 
 def of_rounds(
@@ -147,9 +157,18 @@ def of_rounds(
 
     estimate = pseudomedian(d).estimate if ranked else float(d.mean())
     varies = student_interval(d, confidence) is not None
-    return _combine(first, second, estimate, ends if varies or first.resolution or second.resolution else None, order,
-                    (rounds,), margin, confidence, method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD,
-                    ranked=ranked)  # fmt: skip
+    return _combine(
+        first,
+        second,
+        estimate,
+        ends if varies or first.resolution or second.resolution else None,
+        order,
+        (rounds,),
+        margin,
+        confidence,
+        method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD,
+        ranked=ranked,
+    )
 
 
 def orders_of_pairs(pairs: Sequence[tuple[RunValues, ...]]) -> list[RunOrder | None]:
@@ -179,9 +198,18 @@ def _ends(low: Shift, high: Shift) -> tuple[float, float] | None:
 
 
 def _combine(  # noqa: PLR0913 - all parts of one formula
-    first: RunValues, second: RunValues, estimate: float, ends: Callable[[float], tuple[float, float] | None] | None,
-    order: RunOrder, sizes: tuple[int, ...], margin: float, confidence: float, *, method: str, ranked: bool,
-) -> LogRatio:  # fmt: skip
+    first: RunValues,
+    second: RunValues,
+    estimate: float,
+    ends: Callable[[float], tuple[float, float] | None] | None,
+    order: RunOrder,
+    sizes: tuple[int, ...],
+    margin: float,
+    confidence: float,
+    *,
+    method: str,
+    ranked: bool,
+) -> LogRatio:
     """Return the intervals at both levels and the p-values that belong to them, widened for dependence."""
     import numpy as np
     from scipy.special import stdtrit

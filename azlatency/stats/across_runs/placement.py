@@ -127,9 +127,10 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
     texts = {(condition.path, condition.kind): condition.values[0] for condition in reported}
     logged = [
         replace(condition, superseded=texts.get((condition.path, condition.kind.split()[0])))
-        if condition.statistic == "mean" and condition.runs == 1 else condition
+        if condition.statistic == "mean" and condition.runs == 1
+        else condition
         for condition in logged
-    ]  # fmt: skip
+    ]
     replaced = {condition.path for condition in logged if condition.superseded is not None}
     all_conditions = [*logged, *(condition for condition in reported if condition.path not in replaced)]
     order = {name: index for index, name in enumerate(NEAR_TO_FAR)}

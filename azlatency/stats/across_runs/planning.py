@@ -367,8 +367,9 @@ def plan(
         column = value_column(of_method, value)
         for path, group in of_method[of_method[column].notna()].groupby("path", sort=False):
             labels = {"path": path, "method": method, "value": column}
-            plans.append(runs_needed(group, relative, confidence=confidence, assurance=assurance,
-                                     value=column, labels=labels))  # fmt: skip
+            plans.append(
+                runs_needed(group, relative, confidence=confidence, assurance=assurance, value=column, labels=labels)
+            )
     return Results(plans)
 
 
@@ -413,9 +414,14 @@ def precision_curves(
         values = of_path[plan.labels["value"]].dropna()
         curves.append(
             [
-                runs_needed(values, relative, confidence=confidence, assurance=assurance,
-                            labels={**plan.labels, "relative": relative})
+                runs_needed(
+                    values,
+                    relative,
+                    confidence=confidence,
+                    assurance=assurance,
+                    labels={**plan.labels, "relative": relative},
+                )
                 for relative in PRECISIONS
             ]
-        )  # fmt: skip
+        )
     return curves

@@ -76,14 +76,27 @@ def compare_quantiles(
         codes.append("not_positive")
     verdict = verdict_of(ratio[1], ratio[2], ratio[1], ratio[2], relative)
     difference = Estimate(
-        what=name, estimate=point, low=low, high=high, unit=a.unit, n=a.n + b.n, scope=scope,
-        confidence=setting.confidence, method=METHOD, codes=tuple(dict.fromkeys(codes)), labels=setting.labels,
+        what=name,
+        estimate=point,
+        low=low,
+        high=high,
+        unit=a.unit,
+        n=a.n + b.n,
+        scope=scope,
+        confidence=setting.confidence,
+        method=METHOD,
+        codes=tuple(dict.fromkeys(codes)),
+        labels=setting.labels,
         run_ids=setting.run_ids,
-    )  # fmt: skip
+    )
     return Comparison(
         what=name,
         ratio=replace(
-            difference, estimate=ratio[0], low=ratio[1], high=ratio[2], unit="ratio",
+            difference,
+            estimate=ratio[0],
+            low=ratio[1],
+            high=ratio[2],
+            unit="ratio",
         ),
         difference=difference,
         verdict="undetermined" if "within_run_floor" in codes else verdict,
@@ -94,7 +107,7 @@ def compare_quantiles(
         codes=difference.codes,
         labels=dict(setting.labels),
         run_ids=setting.run_ids,
-    )  # fmt: skip
+    )
 
 
 def _log(value: float | None) -> float | None:

@@ -55,9 +55,11 @@ def in_turns(first: pd.DataFrame, second: pd.DataFrame, value: str | None = None
     if not named:
         runs["round"] = [place // 2 for place in range(len(runs))]
     rounds = runs.groupby("round", sort=False).agg(
-        begin=("started_at", "first"), end=("started_at", "last"), sides=("second", "nunique"),
+        begin=("started_at", "first"),
+        end=("started_at", "last"),
+        sides=("second", "nunique"),
         second_begins=("second", "first"),
-    )  # fmt: skip
+    )
     overlap = (rounds["begin"].iloc[1:].to_numpy() <= rounds["end"].iloc[:-1].to_numpy()).any()
     shared = rounds["sides"] == 2
     if overlap or shared.sum() < FEWEST_ROUNDS or not (named or shared.all()):

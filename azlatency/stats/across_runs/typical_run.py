@@ -145,9 +145,15 @@ def typical_run(
 
 
 def _typical_run(
-    run_set: RunValues, codes: tuple[str, ...], confidence: float, *, what: str,
-    labels: Mapping[str, object] | None, order: RunOrder | None, spread: SharedSpread | None,
-) -> Estimate:  # fmt: skip
+    run_set: RunValues,
+    codes: tuple[str, ...],
+    confidence: float,
+    *,
+    what: str,
+    labels: Mapping[str, object] | None,
+    order: RunOrder | None,
+    spread: SharedSpread | None,
+) -> Estimate:
     """Return the typical run of run values, which ``codes`` may forbid to pool."""
     runs = len(run_set.values)
     if not codes and not runs:
@@ -371,10 +377,11 @@ def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
 def typical_runs(groups: Sequence[PathRuns], confidence: float = 0.95) -> list[Estimate]:
     """Return the typical run of each path; all paths of one kind show how much runs vary and depend on each other."""
     return [
-        _typical_run(group.values, group.codes, confidence, what=group.what, labels=group.labels, order=order,
-                     spread=spread)
+        _typical_run(
+            group.values, group.codes, confidence, what=group.what, labels=group.labels, order=order, spread=spread
+        )
         for group, (order, spread) in zip(groups, _shared(groups), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _shared(groups: Sequence[PathRuns]) -> list[tuple[RunOrder | None, SharedSpread | None]]:

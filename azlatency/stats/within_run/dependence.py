@@ -432,6 +432,13 @@ def dependence(data: Values) -> Dependence:
     explained = _explained_tau(ranks)
     memory, long_range = _check_long_range(ranks, rank_tau, reach, explained)
     return Dependence(
-        n=n, tau=tau, n_effective=n / tau, rank_tau=max(rank_tau, 1.0), ladder=ladder, memory=memory,
-        long_memory=ladder.growing or long_range, reach=reach, outlasting=rank_tau / max(explained, 1.0),
-    )  # fmt: skip
+        n=n,
+        tau=tau,
+        n_effective=n / tau,
+        rank_tau=max(rank_tau, 1.0),
+        ladder=ladder,
+        memory=memory,
+        long_memory=ladder.growing or long_range,
+        reach=reach,
+        outlasting=rank_tau / max(explained, 1.0),
+    )

@@ -128,11 +128,17 @@ def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArr
     places = np.searchsorted(answered, edges)
     places[0] = 0
     return RunHistogram(
-        run_id=run_id, path=run["path"], method=str(run["method"]), n=len(answered),
-        lost=len(ordered) - len(answered), edges=edges, counts=np.diff(places),
-        beyond=int(len(answered) - places[-1]), median=order_statistic(ordered, 0.5),
+        run_id=run_id,
+        path=run["path"],
+        method=str(run["method"]),
+        n=len(answered),
+        lost=len(ordered) - len(answered),
+        edges=edges,
+        counts=np.diff(places),
+        beyond=int(len(answered) - places[-1]),
+        median=order_statistic(ordered, 0.5),
         p99=order_statistic(ordered, 0.99),
-    )  # fmt: skip
+    )
 
 
 def _round_trips(study: Study, runs: pd.DataFrame) -> dict[str, FloatArray]:
@@ -191,10 +197,13 @@ def shift_functions(
         )
         functions.append(
             ShiftFunction(
-                path=str(path), method=str(method), first=f"round {first['round']:.0f}",
+                path=str(path),
+                method=str(method),
+                first=f"round {first['round']:.0f}",
                 last=f"round {last['round']:.0f}",
-                sizes=(before[0].n, after[0].n), levels=tuple(shift_function(after, before, margin=margin)),
+                sizes=(before[0].n, after[0].n),
+                levels=tuple(shift_function(after, before, margin=margin)),
                 run_ids=(str(first.name), str(last.name)),
             )
-        )  # fmt: skip
+        )
     return functions

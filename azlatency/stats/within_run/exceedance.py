@@ -110,12 +110,20 @@ def exceedance(
         codes = tuple(code for code in codes if code != "coarse_bound")
     return Estimate(
         what=f"share above {format_value(limit, unit)}",
-        estimate=count / n if n else None, low=low, high=high, unit="1", n=n,
-        scope="within_run", confidence=confidence, method=METHOD, codes=codes,
-        labels={"limit": limit}, n_effective=n / tau if n else None,
+        estimate=count / n if n else None,
+        low=low,
+        high=high,
+        unit="1",
+        n=n,
+        scope="within_run",
+        confidence=confidence,
+        method=METHOD,
+        codes=codes,
+        labels={"limit": limit},
+        n_effective=n / tau if n else None,
         assumptions=("independent values",) if independent else ASSUMPTIONS,
         diagnostics={"count": count, "tau": tau, "missing": missing, "lost": lost},
-    )  # fmt: skip
+    )
 
 
 def _bound(run: Run, confidence: float, side: int = 1) -> float:
@@ -172,10 +180,20 @@ def table_exceedance(
         estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
         diagnostics = {"count_low": fewest, "count_high": most}
     return Estimate(
-        what=what, estimate=estimate, low=low, high=high, unit="1", n=n, scope="within_run", confidence=confidence,
-        method=TABLE, codes=codes, labels=all_labels, assumptions=("independent packets",) if diagnostics else (),
+        what=what,
+        estimate=estimate,
+        low=low,
+        high=high,
+        unit="1",
+        n=n,
+        scope="within_run",
+        confidence=confidence,
+        method=TABLE,
+        codes=codes,
+        labels=all_labels,
+        assumptions=("independent packets",) if diagnostics else (),
         diagnostics=diagnostics,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

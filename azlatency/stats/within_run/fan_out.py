@@ -78,7 +78,9 @@ def fan_out(
         if np.isfinite(maximum := float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])):
             diagnostics["block_maxima"] = maximum
     return replace(
-        single, what=f"p{100 * p:g} of the slowest of {n_calls} calls", diagnostics=diagnostics,
+        single,
+        what=f"p{100 * p:g} of the slowest of {n_calls} calls",
+        diagnostics=diagnostics,
         assumptions=(*single.assumptions, "calls independent of each other"),
         labels={"n_calls": n_calls, "q": p},
-    )  # fmt: skip
+    )

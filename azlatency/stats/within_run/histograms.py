@@ -107,11 +107,20 @@ def histogram_quantiles(
         codes += ("unbounded_upper",) if n and end is None else ()
         results.append(
             Estimate(
-                what=f"p{100 * p:g}", estimate=estimate, low=start, high=end, unit=unit, n=n, scope="within_run",
-                confidence=confidence, method=METHOD, codes=codes, labels={**(labels or {}), "q": p},
+                what=f"p{100 * p:g}",
+                estimate=estimate,
+                low=start,
+                high=end,
+                unit=unit,
+                n=n,
+                scope="within_run",
+                confidence=confidence,
+                method=METHOD,
+                codes=codes,
+                labels={**(labels or {}), "q": p},
                 assumptions=("independent packets",),
             )
-        )  # fmt: skip
+        )
     return results
 
 

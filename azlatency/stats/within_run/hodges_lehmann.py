@@ -35,19 +35,36 @@ def hodges_lehmann(
     pairs = m * n
     if not pairs:
         return Estimate(
-            what=what, estimate=None, low=None, high=None, unit=unit, n=m + n, scope="within_run",
-            confidence=confidence, method=METHOD, codes=("no_values",),
-        )  # fmt: skip
+            what=what,
+            estimate=None,
+            low=None,
+            high=None,
+            unit=unit,
+            n=m + n,
+            scope="within_run",
+            confidence=confidence,
+            method=METHOD,
+            codes=("no_values",),
+        )
     tau = max(autocorrelation_time(later), autocorrelation_time(earlier), 1.0)
     half = float(ndtri((1 + confidence) / 2)) * math.sqrt(tau * pairs * (m + n + 1) / 12)
     first = math.floor(pairs / 2 - half)
     middle = (_difference_at(a, b, (pairs + 1) // 2) + _difference_at(a, b, pairs // 2 + 1)) / 2
     return Estimate(
-        what=what, estimate=middle, low=_difference_at(a, b, first) if first >= 1 else None,
-        high=_difference_at(a, b, pairs - first + 1) if first >= 1 else None, unit=unit, n=m + n, scope="within_run",
-        confidence=confidence, method=METHOD, codes=() if first >= 1 else ("few_clusters",), n_effective=(m + n) / tau,
-        assumptions=("the same law on both sides but for the shift",), diagnostics={"tau": tau},
-    )  # fmt: skip
+        what=what,
+        estimate=middle,
+        low=_difference_at(a, b, first) if first >= 1 else None,
+        high=_difference_at(a, b, pairs - first + 1) if first >= 1 else None,
+        unit=unit,
+        n=m + n,
+        scope="within_run",
+        confidence=confidence,
+        method=METHOD,
+        codes=() if first >= 1 else ("few_clusters",),
+        n_effective=(m + n) / tau,
+        assumptions=("the same law on both sides but for the shift",),
+        diagnostics={"tau": tau},
+    )
 
 
 def _difference_at(a: FloatArray, b: FloatArray, rank: int) -> float:

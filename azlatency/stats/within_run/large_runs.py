@@ -84,9 +84,12 @@ def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float
     n = int(cumulative[-1]) if len(cumulative) else 0
     finite = int(np.searchsorted(values, np.inf))
     run = Run(
-        levels=values, cumulative=cumulative, n=n, options=options,
+        levels=values,
+        cumulative=cumulative,
+        n=n,
+        options=options,
         diagnostics={"missing": 0, "lost": n - int(cumulative[finite - 1] if finite else 0)},
-    )  # fmt: skip
+    )
     if not options.independent:
         run = _measure(connection, side, run, levels)
     return [run.estimate(level) for level in levels]

@@ -114,18 +114,34 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     estimate, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
     codes += ("unbounded_upper",) if n and high is None else ()
     median = Estimate(
-        what="median lifetime", estimate=estimate, low=low, high=high, unit="s", n=n, scope="across_runs",
-        confidence=confidence, method=KAPLAN_MEIER, codes=codes,
+        what="median lifetime",
+        estimate=estimate,
+        low=low,
+        high=high,
+        unit="s",
+        n=n,
+        scope="across_runs",
+        confidence=confidence,
+        method=KAPLAN_MEIER,
+        codes=codes,
         assumptions=("connections independent", "the test's end does not depend on the connection"),
-    )  # fmt: skip
+    )
     tail = (1 - confidence) / 2
     rate_low = float(chi2.ppf(tail, 2 * losses)) / 2 / total if losses and total else 0.0
     rate_high = float(chi2.ppf(1 - tail if losses else confidence, 2 * losses + 2)) / 2 / total if total else None
     rate = Estimate(
-        what="losses per second", estimate=losses / total if total else None, low=rate_low, high=rate_high, unit="1/s",
-        n=n, scope="across_runs", confidence=confidence, method="exact Poisson (Garwood 1936)",
-        codes=() if n else ("no_values",), assumptions=("constant hazard",),
-    )  # fmt: skip
+        what="losses per second",
+        estimate=losses / total if total else None,
+        low=rate_low,
+        high=rate_high,
+        unit="1/s",
+        n=n,
+        scope="across_runs",
+        confidence=confidence,
+        method="exact Poisson (Garwood 1936)",
+        codes=() if n else ("no_values",),
+        assumptions=("constant hazard",),
+    )
     return Lifetime(median=median, rate=rate, curve=tuple(curve), n=n, losses=losses, seconds=total, codes=codes)
 
 

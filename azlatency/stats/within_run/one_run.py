@@ -155,12 +155,21 @@ class Run:
             codes.append("quantised")
             low, high = low - step / 2, high + step / 2
         return Estimate(
-            what=f"p{100 * p:g}", estimate=value, low=low, high=high, unit=self.options.unit, n=n, scope="within_run",
-            confidence=confidence, method=EXACT if independent else EFFECTIVE, codes=tuple(dict.fromkeys(codes)),
-            labels={**self.options.labels, "q": p}, n_effective=ranks.n_effective,
+            what=f"p{100 * p:g}",
+            estimate=value,
+            low=low,
+            high=high,
+            unit=self.options.unit,
+            n=n,
+            scope="within_run",
+            confidence=confidence,
+            method=EXACT if independent else EFFECTIVE,
+            codes=tuple(dict.fromkeys(codes)),
+            labels={**self.options.labels, "q": p},
+            n_effective=ranks.n_effective,
             assumptions=("independent values",) if independent else ASSUMPTIONS,
             diagnostics={**self.diagnostics, "tau": ranks.tau, "exceedances_effective": ranks.exceedances},
-        )  # fmt: skip
+        )
 
     def _step(self, low: float | None, high: float | None) -> float:
         """Return the step of the values if it exceeds half the interval [low, high], else 0.
@@ -196,6 +205,12 @@ def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0
             diagnostics["memory_d"] = measured.memory
         codes += measured.codes + measured.warnings
     return Run(
-        levels=levels, cumulative=np.cumsum(counts), n=len(x) + lost, series=x, codes=codes, diagnostics=diagnostics,
-        options=options, rank_tau=1.0 if measured is None else measured.rank_tau,
-    )  # fmt: skip
+        levels=levels,
+        cumulative=np.cumsum(counts),
+        n=len(x) + lost,
+        series=x,
+        codes=codes,
+        diagnostics=diagnostics,
+        options=options,
+        rank_tau=1.0 if measured is None else measured.rank_tau,
+    )

@@ -85,9 +85,12 @@ def effective_ranks(n: int, p: float, tau: float, confidence: float = 0.95) -> R
     critical = float(stdtrit(degrees, upper) if n_effective < 200 else ndtri(upper))
     low, high = wilson(p, n_effective, critical)
     return Ranks(
-        low=max(math.floor(n * low), 0), high=min(math.ceil(n * high) + 1, n + 1), tau=tau, n_effective=n_effective,
+        low=max(math.floor(n * low), 0),
+        high=min(math.ceil(n * high) + 1, n + 1),
+        tau=tau,
+        n_effective=n_effective,
         exceedances=n * (1 - p) / tau,
-    )  # fmt: skip
+    )
 
 
 def interval_ranks(n: int, p: float, tau: float, confidence: float, *, independent: bool) -> Ranks:

@@ -55,9 +55,18 @@ def bracket(
     if rank == n:
         codes.append("maximum_in_disguise")
     return Estimate(
-        what=f"p{100 * p:g}", estimate=estimate, low=low, high=high, unit="ns", n=n, scope="within_run",
-        confidence=confidence, method=METHOD, codes=tuple(codes), labels=dict(labels or {}),
-    )  # fmt: skip
+        what=f"p{100 * p:g}",
+        estimate=estimate,
+        low=low,
+        high=high,
+        unit="ns",
+        n=n,
+        scope="within_run",
+        confidence=confidence,
+        method=METHOD,
+        codes=tuple(codes),
+        labels=dict(labels or {}),
+    )
 
 
 class PercentileTable(NamedTuple):

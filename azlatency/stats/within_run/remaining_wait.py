@@ -77,10 +77,18 @@ def remaining_wait(
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0:
         codes += ("no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored",)
     blank = Estimate(
-        what="", estimate=None, low=None, high=None, unit=unit, n=len(x), scope="within_run", confidence=confidence,
-        method=METHOD, codes=codes,
+        what="",
+        estimate=None,
+        low=None,
+        high=None,
+        unit=unit,
+        n=len(x),
+        scope="within_run",
+        confidence=confidence,
+        method=METHOD,
+        codes=codes,
         assumptions=("a closed loop that sends as soon as it may", "stationary during the run"),
-    )  # fmt: skip
+    )
     levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={"q": p}) for p in q]
     if codes and codes != ("missing",):
         return Results(levels)
@@ -123,7 +131,11 @@ def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatA
     elif tau > 2 and n / tau < ENOUGH_EFFECTIVE and "few_effective" not in codes:
         codes += ("few_effective",)
     return replace(
-        blank, estimate=value, low=low, high=high, codes=codes, n_effective=n / tau,
-        diagnostics={"tau": tau, "exceedances_effective": exceedances,
-                     "mean": float((x * x).sum() / (2 * x.sum()))},
-    )  # fmt: skip
+        blank,
+        estimate=value,
+        low=low,
+        high=high,
+        codes=codes,
+        n_effective=n / tau,
+        diagnostics={"tau": tau, "exceedances_effective": exceedances, "mean": float((x * x).sum() / (2 * x.sum()))},
+    )

@@ -295,7 +295,13 @@ def _shifts(
         start = float(begins[at])
         confirmed = statistic > CONFIRMED and after - before >= CONFIRMING
         yield Shift(
-            at=start, at_low=start - (at - low) * size, at_high=start + (high - at) * size, change=change,
-            relative=relative, statistic=statistic, confirmed=confirmed, practical=abs(relative) > margin,
+            at=start,
+            at_low=start - (at - low) * size,
+            at_high=start + (high - at) * size,
+            change=change,
+            relative=relative,
+            statistic=statistic,
+            confirmed=confirmed,
+            practical=abs(relative) > margin,
             codes=("nonstationary",) if confirmed else (),
-        )  # fmt: skip
+        )

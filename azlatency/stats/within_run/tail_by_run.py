@@ -101,14 +101,18 @@ def run_tails(
         closed = str(run["closed_loop"]) == "True"
         tails.append(
             RunTail(
-                run_id=run_id, name=name_of(run), path=str(run["path"]), method=str(run["method"]), rtt=rtt,
+                run_id=run_id,
+                name=name_of(run),
+                path=str(run["path"]),
+                method=str(run["method"]),
+                rtt=rtt,
                 quantiles=tuple(quantiles(rtt, LEVELS, confidence)),
                 slower=exceedance(rtt, limit, confidence=confidence),
                 slowest=fan_out(rtt, calls, confidence=confidence),
                 waits=tuple(remaining_wait(rtt, confidence=confidence)) if closed else (),
                 curve=exceedance_curve(rtt),
             )
-        )  # fmt: skip
+        )
     return tails
 
 

@@ -112,6 +112,10 @@ def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Th
     if sustained <= STOPPED * burst or before - after <= 3 * math.log(len(x)) * variance or sustained >= 0.9 * burst:
         return result
     return replace(
-        result, found=True, burst_rate=burst, sustained_rate=sustained, at_s=at * seconds,
+        result,
+        found=True,
+        burst_rate=burst,
+        sustained_rate=sustained,
+        at_s=at * seconds,
         bucket=(burst - sustained) * at * seconds,
-    )  # fmt: skip
+    )

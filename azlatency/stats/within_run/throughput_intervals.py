@@ -96,11 +96,20 @@ def interval_mean(
     if low is not None and low < 0 <= x.min():  # no rate is negative: the run has too few independent intervals
         low, high, codes = None, None, (*codes, "few_effective")
     return Estimate(
-        what="mean rate", estimate=estimate, low=low, high=high, unit=unit, n=n, scope="within_run",
-        confidence=confidence, method=SHORT if n < DEPENDENT else LONG, codes=codes,
-        n_effective=effective, assumptions=() if half is None else ("stationary during the run",),
+        what="mean rate",
+        estimate=estimate,
+        low=low,
+        high=high,
+        unit=unit,
+        n=n,
+        scope="within_run",
+        confidence=confidence,
+        method=SHORT if n < DEPENDENT else LONG,
+        codes=codes,
+        n_effective=effective,
+        assumptions=() if half is None else ("stationary during the run",),
         diagnostics={} if half is None else _diagnostics(x),
-    )  # fmt: skip
+    )
 
 
 def finite_rates(data: Values) -> tuple[FloatArray, int]:

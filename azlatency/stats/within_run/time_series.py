@@ -106,8 +106,13 @@ def run_time_series(
         duration = run["duration_ns"]
         series.append(
             RunTimeSeries(
-                run_id=run_id, name=name_of(run), path=str(run["path"]), method=str(run["method"]),
-                status=str(run["status"]), sent=None if sent is None else sent / _NS, rtt=rtt,
+                run_id=run_id,
+                name=name_of(run),
+                path=str(run["path"]),
+                method=str(run["method"]),
+                status=str(run["status"]),
+                sent=None if sent is None else sent / _NS,
+                rtt=rtt,
                 lost=len(rtt) - len(answered),
                 jitter=float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
                 steps=len(clock_steps(sent, rtt)) if sent is not None else 0,
@@ -115,7 +120,7 @@ def run_time_series(
                 stability=stability(rtt, sent, block_ns=block_ns, margin=margin, confidence=confidence),
                 drift=trend(rtt, confidence=confidence),
             )
-        )  # fmt: skip
+        )
     return series
 
 
@@ -175,10 +180,13 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> li
         values = tuple(float(value) for value in group["value_low"])
         segments.append(
             ReportedSegments(
-                path=str(path), names=tuple(map(str, group["segment"])), values=values,
-                event=event_test(values, statistic="mean"), drift=trend(values, confidence=confidence),
+                path=str(path),
+                names=tuple(map(str, group["segment"])),
+                values=values,
+                event=event_test(values, statistic="mean"),
+                drift=trend(values, confidence=confidence),
             )
-        )  # fmt: skip
+        )
     return segments
 
 
@@ -230,9 +238,11 @@ def reported_connection_ends(reported: pd.DataFrame) -> ConnectionEnds | None:
     durations = reported[reported["metric"] == "duration"].drop_duplicates("scenario").set_index("scenario")["printed"]
     paths = tuple(str(path) for path in ends.loc[order, "scenario"])
     return ConnectionEnds(
-        paths=paths, printed=tuple(str(time) for time in ends.loc[order, "printed"]), gaps=tuple(map(float, gaps)),
+        paths=paths,
+        printed=tuple(str(time) for time in ends.loc[order, "printed"]),
+        gaps=tuple(map(float, gaps)),
         lasted=tuple(str(durations.get(path, "")) for path in paths),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,13 +307,17 @@ def throughput_series(
         run = runs.loc[str(run_id)]
         series.append(
             ThroughputSeries(
-                run_id=str(run_id), name=name_of(run), path=str(run["path"]), method=str(run["method"]),
-                intervals=len(rates), seconds=float(seconds.sum()),
+                run_id=str(run_id),
+                name=name_of(run),
+                path=str(run["path"]),
+                method=str(run["method"]),
+                intervals=len(rates),
+                seconds=float(seconds.sum()),
                 mean=interval_mean(rates, list(seconds), confidence=confidence),
                 spread=float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None,
                 throttled=throttling(rates, float(seconds.mean())),
             )
-        )  # fmt: skip
+        )
     return series
 
 

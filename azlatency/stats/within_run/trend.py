@@ -97,10 +97,18 @@ def trend(
         estimate: float | None, low: float | None, high: float | None, codes: tuple[str, ...], tau: float | None = None
     ) -> Estimate:
         return Estimate(
-            what="drift over the run", estimate=estimate, low=low, high=high, unit=unit, n=len(x), scope="within_run",
-            confidence=confidence, method=METHOD, codes=codes,
+            what="drift over the run",
+            estimate=estimate,
+            low=low,
+            high=high,
+            unit=unit,
+            n=len(x),
+            scope="within_run",
+            confidence=confidence,
+            method=METHOD,
+            codes=codes,
             n_effective=None if tau is None else n / tau,
-        )  # fmt: skip
+        )
 
     if n < 3 or not np.isfinite(levels).all():
         refusal = result(None, None, None, ("no_values",))

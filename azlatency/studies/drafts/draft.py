@@ -88,8 +88,10 @@ class _Described:
             (values.pop(f"{side}region", ""), values.pop(f"{side}zone", None), values.pop(machine, None))
             for side, machine in (("", "client"), ("peer_", "server"))
         ]
-        names = [machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
-                 for region, end, machine in ends]  # fmt: skip
+        names = [
+            machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
+            for region, end, machine in ends
+        ]
         says = [str(NetworkPath.between(*names))] if all(names) else []
         says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
@@ -355,8 +357,10 @@ def _in_order(item: _Described) -> list[tuple[str, str]]:
 def _folder_ends(path: str) -> tuple[int, int] | None:
     """Return which folders are of client and server, such as ``host-X/target-Y``; None if they do not name both."""
     folders = re.split(r"[/!]", path)[:-1]
-    ends = [[depth for depth, name in enumerate(folders) if which.fullmatch(name)]
-            for which in (_CLIENT_FOLDER, _SERVER_FOLDER)]  # fmt: skip
+    ends = [
+        [depth for depth, name in enumerate(folders) if which.fullmatch(name)]
+        for which in (_CLIENT_FOLDER, _SERVER_FOLDER)
+    ]
     return (ends[0][0], ends[1][0]) if all(len(end) == 1 for end in ends) else None
 
 
@@ -366,8 +370,11 @@ def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
     ``bw_target_host.json`` was measured from Y to X, and ``bw_proxy_target.json`` by a third machine.
     """
     marks, parts = re.findall(r"[/!]", path), re.split(r"[/!]", path)
-    words = [parts[end][: -len(match[2]) - 1] for end, which in zip(ends, (_CLIENT_FOLDER, _SERVER_FOLDER), strict=True)
-             if (match := which.fullmatch(parts[end]))]  # fmt: skip
+    words = [
+        parts[end][: -len(match[2]) - 1]
+        for end, which in zip(ends, (_CLIENT_FOLDER, _SERVER_FOLDER), strict=True)
+        if (match := which.fullmatch(parts[end]))
+    ]
     order = re.search(rf"(?<![a-z])({words[0]}|{words[1]})[-_](?:to[-_])?({words[0]}|{words[1]})(?![a-z])", parts[-1])
     others = _ROLE.findall(parts[-1])
     if others and (order is None or order[1] == order[2]):

@@ -74,9 +74,10 @@ _PLACEMENTS = (
 _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
     **dict.fromkeys(("tool", "client", "server", "protocol", "settings"), "string"),
     **dict.fromkeys(("message_bytes", "connections", "requested_bytes", "requested_count"), "int64"),
-    "requested_duration_ns": "int64", "started_at": "timestamp",
+    "requested_duration_ns": "int64",
+    "started_at": "timestamp",
     **dict.fromkeys(_SELECTORS, "string"),
-}  # fmt: skip
+}
 _PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str), "list": list}
 #: Columns that a pattern can read from a path.
 _FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}

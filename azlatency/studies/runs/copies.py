@@ -180,10 +180,13 @@ def _copies_in(
     first_of_each = np.zeros(len(groups), np.bool_)
     first_of_each[repeated[np.unique(groups[repeated], return_index=True)[1]]] = True
     run_ids = chosen(["run_id"], first_of_each)["run_id"]
-    different = np.concatenate([
-        _different_values(run_ids.slice(start, _MOST_COUNTED).to_pylist(), tables)
-        for start in range(0, len(run_ids), _MOST_COUNTED)
-    ] or [np.zeros(0, np.int64)])  # fmt: skip
+    different = np.concatenate(
+        [
+            _different_values(run_ids.slice(start, _MOST_COUNTED).to_pylist(), tables)
+            for start in range(0, len(run_ids), _MOST_COUNTED)
+        ]
+        or [np.zeros(0, np.int64)]
+    )
     by_group = np.argsort(groups[first_of_each])
     known, different = groups[first_of_each][by_group], different[by_group]
     rows = _are_among(groups, known[different >= fewest])

@@ -132,9 +132,12 @@ def describe(runs: pd.DataFrame, metric: Callable[[str], pd.Series]) -> pd.DataF
         _requested(*asked) or (_measured(duration, size) if stream else None)
         for *asked, duration, size, stream in zip(
             *(runs[name].astype(float) for name in ("requested_bytes", "requested_count", "requested_duration_ns")),
-            measured, transferred, is_stream, strict=True,
+            measured,
+            transferred,
+            is_stream,
+            strict=True,
         )
-    ]  # fmt: skip
+    ]
     described = runs.assign(**values, burst=is_stream & short)
     described["amount"] = runs["run_id"].map(dict(zip(runs["run_id"], amounts, strict=True))).astype("str")
     return described

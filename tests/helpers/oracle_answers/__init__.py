@@ -108,9 +108,11 @@ def problems(expected: Any, answer: Any, case: dict[str, Any], entry: Entry, pat
             for at, (value, result) in enumerate(zip(expected, results, strict=True))
             for problem in problems(value, result, case, entry, f"{path}.{at}")
         ]
-    return [] if _agrees(expected, answer, case.get("tolerance") or {}, entry, path) else [
-        f"{path}: {answer!r}, expected {expected!r}"
-    ]  # fmt: skip
+    return (
+        []
+        if _agrees(expected, answer, case.get("tolerance") or {}, entry, path)
+        else [f"{path}: {answer!r}, expected {expected!r}"]
+    )
 
 
 def _agrees(expected: Any, answer: Any, tolerance: Any, entry: Entry, path: str) -> bool:
@@ -141,8 +143,12 @@ def tolerance_of(path: str, tolerance: dict[str, Any], entry: Entry) -> tuple[st
     """(rel or abs, size) for a path: by the entry's patterns, else by prefix, else the one for all; else exact."""
     # A list of tolerances is one for each element: "abs_bca.0", "abs_bca.1".
     known = {name: value for name, value in tolerance.items() if isinstance(value, int | float)}
-    known |= {f"{name}.{at}": limit for name, value in tolerance.items() if isinstance(value, list)
-              for at, limit in enumerate(value)}  # fmt: skip
+    known |= {
+        f"{name}.{at}": limit
+        for name, value in tolerance.items()
+        if isinstance(value, list)
+        for at, limit in enumerate(value)
+    }
     for pattern, name in entry.tolerances.items():
         if fnmatchcase(path, pattern):
             return ("rel" if name.endswith("rel") else "abs"), float(known[name])

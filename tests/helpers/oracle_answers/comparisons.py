@@ -88,8 +88,10 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("summary_tests", "refuse|")
 def no_spread(given: dict[str, Any]) -> dict[str, Any]:
-    first, second = (Summary(group["n"], group["mean"], math.nan if group["sd"] is None else group["sd"])
-                     for group in (given["a"], given["b"]))  # fmt: skip
+    first, second = (
+        Summary(group["n"], group["mean"], math.nan if group["sd"] is None else group["sd"])
+        for group in (given["a"], given["b"])
+    )
     return {"error": Refused(("no_replication",) if welch(first, second) is fieller(first, second) is None else ())}
 
 
@@ -207,8 +209,11 @@ def mover(given: dict[str, Any]) -> dict[str, Any]:
 @answers("project_methods", "verdict|")
 def verdict(given: dict[str, Any]) -> dict[str, Any]:
     error, df = given["sd"] / math.sqrt(given["rounds"]), given["rounds"] - 1
-    ends = [math.exp(given["mean_log_ratio"] + sign * stats.t.ppf(level, df) * error)
-            for level in (0.975, 0.95) for sign in (-1, 1)]  # fmt: skip
+    ends = [
+        math.exp(given["mean_log_ratio"] + sign * stats.t.ppf(level, df) * error)
+        for level in (0.975, 0.95)
+        for sign in (-1, 1)
+    ]
     return {"verdict": verdict_of(*ends, given["margin"])}
 
 
@@ -237,8 +242,10 @@ def rounding(given: dict[str, Any]) -> dict[str, Any]:
         number, _, unit = printed.partition(" ")
         quantities.append(quantity(number, unit or "us", significant=3))
     size = [1.0 if unit else 1e3 for unit in (each.partition(" ")[2] for each in given["printed"])]
-    ends = [[(float(each.value) + sign * float(each.resolution)) / s for each, s in zip(quantities, size, strict=True)]
-            for sign in (-1, 1)]  # fmt: skip
+    ends = [
+        [(float(each.value) + sign * float(each.resolution)) / s for each, s in zip(quantities, size, strict=True)]
+        for sign in (-1, 1)
+    ]
     return {"lower": ends[0], "upper": ends[1]}
 
 
@@ -267,8 +274,10 @@ def _spec(given: dict[str, Any]) -> Any:
 @answers("misc_latency", "spec|p99.9")
 def percentile_spec(given: dict[str, Any]) -> dict[str, Any]:
     n, confidence = given["n"], 2 * given["conf"] - 1  # its bounds are one-sided
-    shares = [exceedance(np.repeat([0.0, 2.0], [n - above, above]), 1.0, confidence=confidence, independent=True)
-              for above in given["count_above"]]  # fmt: skip
+    shares = [
+        exceedance(np.repeat([0.0, 2.0], [n - above, above]), 1.0, confidence=confidence, independent=True)
+        for above in given["count_above"]
+    ]
     return {"upper_cp": [share.high for share in shares], "lower_cp": [share.low for share in shares],
             "verdict": [check_percentile(share, given["quantile"]).status for share in shares]}  # fmt: skip
 

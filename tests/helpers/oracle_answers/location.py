@@ -36,8 +36,11 @@ def ranks(given: dict[str, Any]) -> dict[str, Any]:
     one_low, one_high = order_statistic_ranks(n, p, 2 * confidence - 1)
     below = stats.binom.cdf
     # n = 1 and 2 stand exactly on a step of the binomial law, where the last digit of 1 - 0.95 decides.
-    lows = [rank for rank in (one_low - 1, one_low, one_low + 1) if rank == one_low or
-            (rank >= 0 and abs(below(max(rank, one_low) - 1, n, p) - (1 - confidence)) < 1e-12)]  # fmt: skip
+    lows = [
+        rank
+        for rank in (one_low - 1, one_low, one_low + 1)
+        if rank == one_low or (rank >= 0 and abs(below(max(rank, one_low) - 1, n, p) - (1 - confidence)) < 1e-12)
+    ]
     return {
         "lower_rank": low, "upper_rank": high, "coverage": below(high - 1, n, p) - below(low - 1, n, p),
         "lower_finite": low >= 1, "upper_finite": high <= n,

@@ -158,10 +158,20 @@ def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
     sent = np.arange(len(x)) * 1e-2
     moved = az.stats.stability(x, sent * 1e9, block_ns=10e9)
     run = RunTimeSeries(
-        run_id="a", name="A → B, echo TCP", path="A → B", method="echo TCP", status="complete", sent=sent,
-        rtt=x, lost=3, jitter=1e4, steps=0,
-        seconds=2000.0, stability=moved, drift=az.stats.trend(x),
-    )  # fmt: skip
+        run_id="a",
+        name="A → B, echo TCP",
+        path="A → B",
+        method="echo TCP",
+        status="complete",
+        sent=sent,
+        rtt=x,
+        lost=3,
+        jitter=1e4,
+        steps=0,
+        seconds=2000.0,
+        stability=moved,
+        drift=az.stats.trend(x),
+    )
     chart = charts.run_series([run])
     assert isinstance(chart, Chart)
     assert_fit_to_print("long run", chart)

@@ -181,10 +181,20 @@ def test_more_samples_make_no_larger_drawing(n: int) -> None:
         rtt = 1e5 * np.exp(0.2 * np.random.default_rng(3).standard_normal(samples))
         sent, trend = np.linspace(0, 1_000, samples), az.stats.trend(rtt[:2_000])
         run = az.stats.time_series.RunTimeSeries(
-            run_id="a", name="A → B, echo TCP", path="A → B", method="echo TCP", status="complete", sent=sent,
-            rtt=rtt, lost=0, jitter=1e4,
-            steps=0, seconds=1e3, stability=few, drift=trend,
-        )  # fmt: skip
+            run_id="a",
+            name="A → B, echo TCP",
+            path="A → B",
+            method="echo TCP",
+            status="complete",
+            sent=sent,
+            rtt=rtt,
+            lost=0,
+            jitter=1e4,
+            steps=0,
+            seconds=1e3,
+            stability=few,
+            drift=trend,
+        )
         chart = charts.run_series([run])
         assert isinstance(chart, Chart)
         return len(chart.svg())

@@ -21,10 +21,14 @@ def test_goodput_is_drawn_with_the_expected_bandwidth(cni_throughput: pd.DataFra
 
 
 def test_the_title_counts_the_paths_that_are_left_out() -> None:
-    runs = pd.DataFrame({
-        "run_id": [f"r{place}" for place in range(100)], "path": [f"a → {place}" for place in range(100)],
-        "method": "ping", "median_ns": [1e6 - 1e3 * place for place in range(100)],
-    }).set_index("run_id")  # fmt: skip
+    runs = pd.DataFrame(
+        {
+            "run_id": [f"r{place}" for place in range(100)],
+            "path": [f"a → {place}" for place in range(100)],
+            "method": "ping",
+            "median_ns": [1e6 - 1e3 * place for place in range(100)],
+        }
+    ).set_index("run_id")
     chart = charts.latency_forest(runs, [])
     assert "Shown: 72 of 100 paths and methods" in chart.caption
     assert "from 901–991 µs (91 paths) to 910–1,000 µs (91 paths)" in chart.title
@@ -44,10 +48,14 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
 
 
 def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
-    runs = pd.DataFrame({
-        "run_id": [f"r{place}" for place in range(8)], "path": "a → b", "method": "ping",
-        "median_ns": [830e3 + 1e3 * place for place in range(8)],
-    }).set_index("run_id")  # fmt: skip
+    runs = pd.DataFrame(
+        {
+            "run_id": [f"r{place}" for place in range(8)],
+            "path": "a → b",
+            "method": "ping",
+            "median_ns": [830e3 + 1e3 * place for place in range(8)],
+        }
+    ).set_index("run_id")
     (typical,) = az.summarize(runs, "median_ns")
     assert (round(typical.low / 1e3, 1), round(typical.high / 1e3, 1)) == (830.7, 836.3)
     chart = charts.latency_forest(runs, [typical])

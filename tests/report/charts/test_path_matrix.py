@@ -28,11 +28,23 @@ def test_two_pairs_are_no_matrix() -> None:
 
 def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
     zones = [f"z{place:02d}" for place in range(50)]
-    runs = pd.DataFrame([
-        {"path": f"{a} → {b}", "method": "ping", "zone": a, "peer_zone": b, "region": "r", "peer_region": "r",
-         "placement": "cross_zone", "median_ns": 1e5 + 1e4 * abs(int(a[1:]) - int(b[1:]))}
-        for a in zones for b in zones[::7] if a != b
-    ])  # fmt: skip
+    runs = pd.DataFrame(
+        [
+            {
+                "path": f"{a} → {b}",
+                "method": "ping",
+                "zone": a,
+                "peer_zone": b,
+                "region": "r",
+                "peer_region": "r",
+                "placement": "cross_zone",
+                "median_ns": 1e5 + 1e4 * abs(int(a[1:]) - int(b[1:])),
+            }
+            for a in zones
+            for b in zones[::7]
+            if a != b
+        ]
+    )
     chart = charts.path_matrix(runs, [])
     assert isinstance(chart, Chart) and "Light: 110 µs; dark: 590 µs" in chart.caption
     axis = chart.figure.axes[0]

@@ -24,10 +24,20 @@ def test_printed_percentiles_are_drawn_as_round_trips(cni: Study, cni_latency: p
 def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
     methods = ["ping", "sockperf", "qperf", "netperf", "latte", "echo"]
     estimates = [
-        Estimate(what="p99", estimate=1e5, low=None, high=None, n=1000, unit="ns", scope="within_run", confidence=0.95,
-                 method="", labels={"run_id": method, "path": "a → b", "method": method, "q": 0.99})
+        Estimate(
+            what="p99",
+            estimate=1e5,
+            low=None,
+            high=None,
+            n=1000,
+            unit="ns",
+            scope="within_run",
+            confidence=0.95,
+            method="",
+            labels={"run_id": method, "path": "a → b", "method": method, "q": 0.99},
+        )
         for method in methods
-    ]  # fmt: skip
+    ]
     chart = charts.percentile_curves(estimates)
     assert isinstance(chart, Chart)
     assert [axis.get_title("left") for axis in chart.figure.axes] == methods
@@ -36,13 +46,22 @@ def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
 def test_each_label_leads_to_a_curve_of_its_own_path() -> None:
     """The panels share an axis whose limits only the last panel makes final."""
     estimates = [
-        Estimate(what=f"p{100 * q:g}", estimate=scale * factor * 1e3, low=None, high=None, n=1000, unit="ns",
-                 scope="within_run", confidence=0.95, method="",
-                 labels={"run_id": f"{method} {path}", "path": path, "method": method, "q": q})
+        Estimate(
+            what=f"p{100 * q:g}",
+            estimate=scale * factor * 1e3,
+            low=None,
+            high=None,
+            n=1000,
+            unit="ns",
+            scope="within_run",
+            confidence=0.95,
+            method="",
+            labels={"run_id": f"{method} {path}", "path": path, "method": method, "q": q},
+        )
         for method, scale in (("near", 1.0), ("far", 1e3))
         for path, factor in (("a → b", 50.0), ("b → a", 60.0), ("a → c", 500.0))
         for q, factor in ((0.5, factor), (0.99, 3 * factor))
-    ]  # fmt: skip
+    ]
     chart = charts.percentile_curves(estimates)
     assert isinstance(chart, Chart) and "(a → c), near" in chart.title
     look = looks(map(NetworkPath.parse, ["a → b", "b → a", "a → c"]))

@@ -31,6 +31,12 @@ def test_the_spread_is_relative_to_the_mean(echo: Study) -> None:
 
 def test_studies_without_samples_or_texts_have_notes() -> None:
     stability = tables.stability
-    for note in (stability.runs_in_time([]), stability.shifts([]), stability.ends(None), stability.segments([]),
-                 stability.reported_spread([]), stability.rates([])):  # fmt: skip
+    for note in (
+        stability.runs_in_time([]),
+        stability.shifts([]),
+        stability.ends(None),
+        stability.segments([]),
+        stability.reported_spread([]),
+        stability.rates([]),
+    ):
         assert isinstance(note, Note)

@@ -39,8 +39,10 @@ def test_no_cell_mixes_two_limits_or_a_number_and_its_unit(cni: Study) -> None:
     table = tables.vm_baseline.conformance(az.baseline(cni, cni.expectations))
     assert isinstance(table, Table)
     expected = next(column for column in table.columns if column.header == "expected")
-    assert expected.page_headers() == [("expected low, Gbit/s", ["expected low, Gbit/s"]),
-                                       ("expected high, Gbit/s", ["expected high, Gbit/s"])]  # fmt: skip
+    assert expected.page_headers() == [
+        ("expected low, Gbit/s", ["expected low, Gbit/s"]),
+        ("expected high, Gbit/s", ["expected high, Gbit/s"]),
+    ]
     row = next(row for row in table.rows if row.labels["path"] == "AZ1 - AZ3" and row.labels["method"] == "iperf3 TCP")
     assert expected.page_values(row) == [["3.6"], ["4.4"]]
     assert cell(table, "network bandwidth, AZ1 - AZ3", "typical run, Gbit/s") == "7.91"

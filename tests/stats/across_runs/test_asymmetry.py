@@ -90,10 +90,17 @@ def test_logical_zones_of_two_subscriptions_are_refused() -> None:
 def test_counters_of_the_whole_machine_are_flagged() -> None:
     random = stream(11)
     rows = [
-        {"path": path, "zone": path[2], "peer_zone": path[-2], "round": at, "retransmits": int(random.poisson(mean)),
-         "retransmits_scope": "host"}
-        for at in range(1, 9) for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
-    ]  # fmt: skip
+        {
+            "path": path,
+            "zone": path[2],
+            "peer_zone": path[-2],
+            "round": at,
+            "retransmits": int(random.poisson(mean)),
+            "retransmits_scope": "host",
+        }
+        for at in range(1, 9)
+        for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
+    ]
     result = one(asymmetry(pd.DataFrame(rows), metric="retransmits", value="retransmits"))
     assert "host_wide_counter" in result.codes and "host_wide_counter" in result.pairs[0].codes
     assert result.pairs[0].labels["verdict_alone"] == "different"  # zero counts are values, too

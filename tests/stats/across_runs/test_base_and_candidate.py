@@ -32,8 +32,10 @@ def test_each_path_and_method_of_both_sides_has_a_row() -> None:
     frame = rows.to_frame()
     assert {"path", "method", "ratio", "ratio_low", "superiority", "verdict"} <= set(frame.columns)
     one = rows[0]
-    old, new = (side[(side["path"] == one.labels["path"]) & (side["method"] == one.labels["method"])]["median_ns"]
-                for side in (first, last))  # fmt: skip
+    old, new = (
+        side[(side["path"] == one.labels["path"]) & (side["method"] == one.labels["method"])]["median_ns"]
+        for side in (first, last)
+    )
     assert one.ratio.estimate == pytest.approx((new.median() / old.median()), rel=0.05)
     assert one.superiority == pytest.approx((new.to_numpy()[:, None] > old.to_numpy()).mean(), abs=0.05)
 

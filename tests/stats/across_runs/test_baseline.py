@@ -138,9 +138,13 @@ def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:
         low, high = limits_of(expectation)
         assert low is not None or high is not None
     frame = pd.DataFrame(
-        {"metric": ["throughput"] * 6, "value": [11.0e9, 11.1e9, 10.9e9, 5e9, 5.1e9, 4.9e9], "tool": "iperf3",
-         "path": ["a"] * 3 + ["b"] * 3}
-    )  # fmt: skip
+        {
+            "metric": ["throughput"] * 6,
+            "value": [11.0e9, 11.1e9, 10.9e9, 5e9, 5.1e9, 4.9e9],
+            "tool": "iperf3",
+            "path": ["a"] * 3 + ["b"] * 3,
+        }
+    )
     results = baseline(frame, wanted)
     by_path = {(result.what, result.labels.get("path")): result.status for result in results}
     assert by_path["network throughput, client to node", "a"] == "meets"

@@ -83,8 +83,10 @@ def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, pai
 
 
 def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None:
-    sides = [frame(values, subscription=name, zone="1", physical_zone="westeurope-az1") for values, name in
-             ((SLOW, "a"), (FAST, "b"))]  # fmt: skip
+    sides = [
+        frame(values, subscription=name, zone="1", physical_zone="westeurope-az1")
+        for values, name in ((SLOW, "a"), (FAST, "b"))
+    ]
     assert not compare_runs(*sides).ratio.refused
 
 
@@ -206,14 +208,21 @@ def decided(laws: list[tuple[float, float]], samples: int, correlation: float = 
     noise = [[correlated(random, max(SIZES), correlation) for _ in "ab"] for _ in range(samples)]
     shares = {}
     for spread, shift in laws:
-        shares[spread, shift] = np.array([
-            np.mean([
-                [verdict.startswith("different"), verdict in ("equivalent", "different_within_margin")]
-                for x, y in noise
-                for verdict in [compare_runs(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict]
-            ], axis=0)
-            for runs in SIZES
-        ])  # fmt: skip
+        shares[spread, shift] = np.array(
+            [
+                np.mean(
+                    [
+                        [verdict.startswith("different"), verdict in ("equivalent", "different_within_margin")]
+                        for x, y in noise
+                        for verdict in [
+                            compare_runs(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict
+                        ]
+                    ],
+                    axis=0,
+                )
+                for runs in SIZES
+            ]
+        )
     return shares
 
 

@@ -44,8 +44,16 @@ def machines(offset: float, seed: int, slow: float = 0.0) -> pd.DataFrame:
     for i, j in permutations(hosts, 2):
         typical = 200e3 * math.exp(random.normal(0, offset) + slow * (i[:3] == "az2" and j[:3] == "az1"))
         for number in range(1, 9):
-            rows.append({"path": f"{i} → {j}", "zone": i[:3], "peer_zone": j[:3], "round": number,
-                         "median_ns": typical * math.exp(random.normal(0, 0.005)), "method": "sockperf"})  # fmt: skip
+            rows.append(
+                {
+                    "path": f"{i} → {j}",
+                    "zone": i[:3],
+                    "peer_zone": j[:3],
+                    "round": number,
+                    "median_ns": typical * math.exp(random.normal(0, 0.005)),
+                    "method": "sockperf",
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -29,8 +29,16 @@ def test_reverse_streams_belong_to_the_direction_of_the_data() -> None:
     for number in range(1, 9):
         # The same client runs both: forward and with -R.
         for test, rate in (("stream", 4e9), ("stream-reverse", 2e9)):
-            rows.append({"path": "az1a → az2a", "zone": "1", "peer_zone": "2", "round": number, "test": test,
-                         "throughput_bit_s": rate * math.exp(random.normal(0, 0.02))})  # fmt: skip
+            rows.append(
+                {
+                    "path": "az1a → az2a",
+                    "zone": "1",
+                    "peer_zone": "2",
+                    "round": number,
+                    "test": test,
+                    "throughput_bit_s": rate * math.exp(random.normal(0, 0.02)),
+                }
+            )
     frame = pd.DataFrame(rows)
     result = one(
         asymmetry(

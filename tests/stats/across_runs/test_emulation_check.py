@@ -83,8 +83,12 @@ def test_the_emulated_study() -> None:
         for method in dict.fromkeys(step.method for step in steps)
     }
     assert {method: held for method, (held, _) in inside.items() if held} == {
-        "ping 56 B": 6, "echo TCP 64 B": 6, "lagscope TCP": 5, "sockperf TCP 14 B": 5, "qperf tcp_lat": 2,
-    }  # fmt: skip
+        "ping 56 B": 6,
+        "echo TCP 64 B": 6,
+        "lagscope TCP": 5,
+        "sockperf TCP 14 B": 5,
+        "qperf tcp_lat": 2,
+    }
     # What remains on the far paths is the time that a host takes longer after a longer wait.
     assert all(abs(step.error or 0) < 12e3 for step in steps)
     table = tables.zone_pair_asymmetry.emulated_differences(steps)

@@ -9,8 +9,10 @@ from azlatency.stats.across_runs.ranking import rank_sets
 
 def test_rank_sets() -> None:
     random = stream(12)
-    groups = {name: (level * random.lognormal(0, 0.01, 8)).tolist() for name, level in
-              (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))}  # fmt: skip
+    groups = {
+        name: (level * random.lognormal(0, 0.01, 8)).tolist()
+        for name, level in (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))
+    }
     sets = {rank.what: (rank.low, rank.high) for rank in rank_sets(groups)}
     assert sets["a"] == (1, 1) and sets["b"][0] == 2 and sets["near b"][1] <= 4
     assert sets["b"][0] <= sets["near b"][1]

@@ -56,9 +56,13 @@ def test_the_order_of_measuring_is_that_of_starts_then_rounds_then_files() -> No
 
 def test_results_say_that_the_order_is_assumed_where_it_matters() -> None:
     rising = pd.DataFrame(
-        {"path": "a → b", "method": "ping", "median_ns": [1e6 + 1e3 * at for at in range(1, 13)],
-         "file": [f"r{at}.txt" for at in range(1, 13)]}
-    )  # fmt: skip
+        {
+            "path": "a → b",
+            "method": "ping",
+            "median_ns": [1e6 + 1e3 * at for at in range(1, 13)],
+            "file": [f"r{at}.txt" for at in range(1, 13)],
+        }
+    )
     mixed = rising.sample(frac=1, random_state=1)
     assert "dependent_runs" in typical_run(mixed).codes
     assert "dependent_runs" in compare_runs(mixed, rising.assign(median_ns=2e6)).codes

@@ -22,8 +22,10 @@ def test_both_directions_of_a_pair_are_one_edge() -> None:
 
 def test_reported_numbers_and_connect_times_have_edges_too() -> None:
     assert pairs("uksouth-echo-latency") == {
-        ("1", "1"): (850e3,), ("1", "2"): (1425e3,), ("1", "ukwest"): (5300e3,),
-    }  # fmt: skip
+        ("1", "1"): (850e3,),
+        ("1", "2"): (1425e3,),
+        ("1", "ukwest"): (5300e3,),
+    }
     assert pairs("westeurope-psping")["1", "3"] == (2.02e6, 2.07e6)
 
 

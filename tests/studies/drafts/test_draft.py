@@ -109,7 +109,9 @@ def test_patterns_that_contradict_each_other_are_left_out() -> None:
     """The folder's zones are those of the file's name in one path only."""
     assert _describe(["az1-az2/az3-az1.log"]) == []
     assert [str(item) for item in _describe(["az1-az2/r1.log", "az2-az1/r12.log"])] == [
-        "az1-az2/r1.log: zone 1 → zone 2, repeat 1", "az2-az1/r12.log: zone 2 → zone 1, repeat 12"]  # fmt: skip
+        "az1-az2/r1.log: zone 1 → zone 2, repeat 1",
+        "az2-az1/r12.log: zone 2 → zone 1, repeat 12",
+    ]
 
 
 def test_a_drafted_table_has_one_row_per_log(raw: Path, tmp_path: Path) -> None:
@@ -131,12 +133,18 @@ def test_zones_of_azure_keep_the_regions_that_their_names_contain() -> None:
     # Without its region, zone 2 of eastus would be the same end as zone 2 of westeurope.
     assert _assigned(["eastus-az1_westeurope-az2.log", "westeurope-1_to_uksouth-3/x.log"]) == {
         "eastus-az1_westeurope-az2.log": {
-            "region": "eastus", "zone": "1", "peer_region": "westeurope", "peer_zone": "2"
+            "region": "eastus",
+            "zone": "1",
+            "peer_region": "westeurope",
+            "peer_zone": "2",
         },
         "westeurope-1_to_uksouth-3/x.log": {
-            "region": "westeurope", "zone": "1", "peer_region": "uksouth", "peer_zone": "3"
+            "region": "westeurope",
+            "zone": "1",
+            "peer_region": "uksouth",
+            "peer_zone": "3",
         },
-    }  # fmt: skip
+    }
 
 
 def _assigned(paths: list[str]) -> dict[str, dict[str, str]]:
@@ -237,8 +245,9 @@ def test_folders_of_both_ends_are_one_pattern() -> None:
     names = ("bw_host_target_1.res", "bw_target_host_1.res", "bw_proxy_target_1.res")
     paths = [f"host-{h}/target-{t}/time-{n}/{name}" for h in hosts for t in targets for n in (1, 2) for name in names]
     assert {item.pattern for item in _describe(paths)} == {
-        "host-{region}/target-{peer_region}/*/*host_target*", "host-{peer_region}/target-{region}/*/*target_host*",
-    }  # fmt: skip
+        "host-{region}/target-{peer_region}/*/*host_target*",
+        "host-{peer_region}/target-{region}/*/*target_host*",
+    }
     reverse = _assigned(paths)["host-lon04_ibm/target-us-west1-a_gcp/time-1/bw_target_host_1.res"]
     assert reverse == {"region": "us-west1-a_gcp", "peer_region": "lon04_ibm"}
     assert not any("proxy" in path for path in _assigned(paths))

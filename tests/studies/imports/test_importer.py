@@ -152,7 +152,12 @@ def test_one_bad_file_does_not_end_an_import(study: Path, out: Path, monkeypatch
     monkeypatch.setattr(parsing, "_parse_file", parse_and_change)
     summary = import_study("cni", [study], out=out)
     assert sorted(line.split(": ")[0] for line in summary.unreadable) == [
-        "az1-az2/qperf.log", "az1-az3/qperf.log", "link.log", "linked", "pipe.log"]  # fmt: skip
+        "az1-az2/qperf.log",
+        "az1-az3/qperf.log",
+        "link.log",
+        "linked",
+        "pipe.log",
+    ]
     loaded = load("cni", processed=out)
     assert {"messung_f\\xfcr.log", "n" * 251 + ".log"} <= set(loaded.sources["path"])
     assert len(loaded.runs) == 25 - 4 + 2

@@ -84,7 +84,9 @@ def test_zones_of_two_regions_have_different_names() -> None:
     paths = [Path(google[0], google[1]), Path(google[1], google[2])]
     assert texts(*paths) == ["us-central1-a → zone b", "zone b → us-west1-a"]
     assert [end(region="us-east-1", zone="b").place_name(), end(region="eastus", zone="1").place_name()] == [
-        "us-east-1b", "eastus zone 1"]  # fmt: skip
+        "us-east-1b",
+        "eastus zone 1",
+    ]
 
 
 def test_the_same_private_address_in_two_regions_is_two_machines() -> None:

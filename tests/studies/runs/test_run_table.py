@@ -116,7 +116,9 @@ def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
     assert az.import_study("mine", [tmp_path / "raw/mine"], out=tmp_path / "out").notes[0].startswith(note)
     estimates = az.summarize(az.latency(study), "mean_ns")
     assert [(str(estimate.labels["path"]), estimate.n) for estimate in estimates] == [
-        ("gcp: us-central1-a → us-east1-b", 2), ("gcp: us-east1-b → us-west1-a", 2)]  # fmt: skip
+        ("gcp: us-central1-a → us-east1-b", 2),
+        ("gcp: us-east1-b → us-west1-a", 2),
+    ]
     (result,) = az.asymmetry(az.latency(study))
     assert result.pairs == [] and set(result.nodes) == {"us-central1-a", "us-east1-b", "us-west1-a"}
     assert set(az.latency(az.studies.select(study, "gcp"))["path"]) == {
@@ -126,11 +128,21 @@ def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
 
 def test_zones_of_different_regions_are_not_compared(tmp_path: Path) -> None:
     """The zones a → b of one pair of regions and b → a of another are no pair of directions."""
-    runs = pd.DataFrame([
-        {"region": region, "zone": zone, "peer_region": peer_region, "peer_zone": peer_zone, "round": round_,
-         "method": "ping", "mean_ns": rtt * 1e6 + round_}
-        for region, zone, peer_region, peer_zone, rtt in PAIRS for round_ in (1, 2)
-    ])  # fmt: skip
+    runs = pd.DataFrame(
+        [
+            {
+                "region": region,
+                "zone": zone,
+                "peer_region": peer_region,
+                "peer_zone": peer_zone,
+                "round": round_,
+                "method": "ping",
+                "mean_ns": rtt * 1e6 + round_,
+            }
+            for region, zone, peer_region, peer_zone, rtt in PAIRS
+            for round_ in (1, 2)
+        ]
+    )
     (result,) = az.asymmetry(runs)
     assert result.pairs == [] and "one_direction" in result.codes
 

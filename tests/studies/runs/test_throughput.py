@@ -22,8 +22,9 @@ def test_the_log_of_a_server_has_the_same_directions_as_that_of_a_client() -> No
     rows = az.throughput(logs, sender_only=True)
     # [SUM][RX-S] is data from the client, and [SUM][TX-S] data to the client, whose count the server does not know.
     assert dict(zip(rows["test"], rows["throughput_bit_s"], strict=True)) == {
-        "stream-bidir": 196e6, "stream-bidir-reverse": 197e6,
-    }  # fmt: skip
+        "stream-bidir": 196e6,
+        "stream-bidir-reverse": 197e6,
+    }
     assert list(rows["side"]) == ["receiver", "sender"]
     assert list(rows["method"]) == ["iperf3 stream-bidir TCP", "iperf3 stream-bidir-reverse TCP (sender)"]
     assert list(az.throughput(logs)["side"]) == ["receiver"], "the rate of a sender is not a goodput"

@@ -220,9 +220,12 @@ def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[fsspec.Abstr
     with serving([sys.executable, "-m", "moto.server", "-H", "127.0.0.1"], "-p", tmp_path / "server.log") as address:
         for name, value in {
             "AWS_ENDPOINT_URL": address,
-            "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_MAX_ATTEMPTS": "1", "NO_PROXY": "127.0.0.1",
-        }.items():  # fmt: skip
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_MAX_ATTEMPTS": "1",
+            "NO_PROXY": "127.0.0.1",
+        }.items():
             monkeypatch.setenv(name, value)
         system = fsspec.filesystem("s3", skip_instance_cache=True)
         system.mkdir(BUCKET)
@@ -388,9 +391,12 @@ def test_the_command_line_reads_s3_on_a_dask_cluster(
         command = ["import", f"s3://{BUCKET}/dump", "--study", "cni", "--out", f"s3://{BUCKET}/t", "--dask"]
         done = subprocess.run(
             [sys.executable, "-m", "azlatency", *command, cluster.scheduler_address],
-            cwd=tmp_path, env={**os.environ, "AZLATENCY_DATA": str(tmp_path / "none")}, capture_output=True, text=True,
+            cwd=tmp_path,
+            env={**os.environ, "AZLATENCY_DATA": str(tmp_path / "none")},
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
     assert done.returncode == 0, done.stderr
     assert f"-> s3://{BUCKET}/t/cni, data version" in done.stdout
     assert stored_tables(s3, f"{BUCKET}/t/cni") == local_tables(out / "cni")

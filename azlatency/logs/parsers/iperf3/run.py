@@ -300,9 +300,14 @@ class Test:
                 continue
             name = self._stream_name(row)
             scope = "run" if name == row.role else "stream"
-            for metric, value in (("throughput", row.rate), ("transferred", row.bytes),
-                                  ("retransmits", row.retransmits), ("jitter", row.jitter), ("lost", row.lost),
-                                  ("datagrams", row.datagrams)):  # fmt: skip
+            for metric, value in (
+                ("throughput", row.rate),
+                ("transferred", row.bytes),
+                ("retransmits", row.retransmits),
+                ("jitter", row.jitter),
+                ("lost", row.lost),
+                ("datagrams", row.datagrams),
+            ):
                 if value is not None:
                     self.run.add_metric(metric, value, row.line, side="server", stream=name, scope=scope)
 

@@ -95,9 +95,12 @@ def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[Typica
     for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
         value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
         yield TypicalRun(
-            path=str(path), method=str(method), value=value if math.isfinite(value) else None, unit=unit,
+            path=str(path),
+            method=str(method),
+            value=value if math.isfinite(value) else None,
+            unit=unit,
             resolution=step / STEP if math.isfinite(step) else 0.0,
-        )  # fmt: skip
+        )
 
 
 def _files(study: Study) -> dict[str, tuple[str, int]]:
@@ -112,6 +115,9 @@ def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
         for value in dict.fromkeys(level.values):
             if level.placement:
                 yield RoundTrip(
-                    placement=level.placement, path=level.path, method=level.method, value=value,
+                    placement=level.placement,
+                    path=level.path,
+                    method=level.method,
+                    value=value,
                     reported=level.origin == "reported",
-                )  # fmt: skip
+                )

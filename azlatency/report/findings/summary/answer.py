@@ -104,11 +104,17 @@ def dots_of_levels(levels: Sequence[Condition], label: Callable[[Condition], str
     return tuple(
         dot(label(level), level.values, "ns", condition_ref(level), near=level.placement == near, like=like)
         if level.typical is None or level.typical.low is None or level.typical.high is None
-        else dot(label(level), (level.typical.low, level.typical.high), "ns", condition_ref(level),
-                 near=level.placement == near, value=level.typical.estimate,
-                 text=format_value(level.typical.estimate, "ns", like=like))
+        else dot(
+            label(level),
+            (level.typical.low, level.typical.high),
+            "ns",
+            condition_ref(level),
+            near=level.placement == near,
+            value=level.typical.estimate,
+            text=format_value(level.typical.estimate, "ns", like=like),
+        )
         for level in levels
-    )  # fmt: skip
+    )
 
 
 def prefix_of(levels: Iterable[Condition]) -> float:

@@ -116,14 +116,18 @@ def _reversed_tail(data: Data, steps: Sequence[Change], near: str) -> Sentence:
     printed = data.study.quantiles
     printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
     for step in steps:
-        values = [printed[printed["run_id"].isin(side.run_ids)].groupby("q")["value_ns"].median()
-                  for side in (step.base, step.other)]  # fmt: skip
+        values = [
+            printed[printed["run_id"].isin(side.run_ids)].groupby("q")["value_ns"].median()
+            for side in (step.base, step.other)
+        ]
         both = values[0].index.intersection(values[1].index)
         if not (slower := [q for q in both if values[0][q] > values[1][q]]):
             continue
         q, size = min(slower), f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
-        shown = [Linked(format_value(side[q], "ns"), RunsRef(level.run_ids, q=q), bold=False)
-                 for side, level in zip(values, (step.base, step.other), strict=True)]  # fmt: skip
+        shown = [
+            Linked(format_value(side[q], "ns"), RunsRef(level.run_ids, q=q), bold=False)
+            for side, level in zip(values, (step.base, step.other), strict=True)
+        ]
         return f" But its p{100 * q:g}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
     return ()
 
