@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.tables.common import known_ends
-from azlatency.studies.format import count_of
-
-if TYPE_CHECKING:
-    from azlatency.report.titles import times
+from azlatency.report.titles import times
 from azlatency.stats.result import Comparison
+from azlatency.studies.format import count_of
 
 
 def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
