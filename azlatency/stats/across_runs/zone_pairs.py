@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.placement import Condition
@@ -29,8 +30,8 @@ class ZonePair:
         What the values are, for example ``"mean RTT, qperf"``.
     run_ids : tuple of str
         The runs; empty for reported numbers.
-    paths : tuple of str
-        The paths between the two zones.
+    path_of : tuple of str
+        The path of each value; empty for reported numbers.
     """
 
     first: str
@@ -38,7 +39,22 @@ class ZonePair:
     values: tuple[float, ...]
     quantity: str
     run_ids: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
+    path_of: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths between the two zones."""
+        return tuple(dict.fromkeys(self.path_of))
+
+    @property
+    def typical(self) -> tuple[float, ...]:
+        """The median run of each path in ns: of both directions, and of every pair of machines."""
+        if not self.path_of:
+            return self.values
+        by_path: dict[str, list[float]] = {}
+        for path, value in zip(self.path_of, self.values, strict=True):
+            by_path.setdefault(path, []).append(value)
+        return tuple(median(values) for values in by_path.values())
 
     @property
     def inside(self) -> bool:
@@ -98,7 +114,7 @@ def _grouped(rows: Iterable[tuple[Any, float, str, str]]) -> list[ZonePair]:
             values=(*(before.values if before else ()), value),
             quantity=quantity,
             run_ids=(*(before.run_ids if before else ()), *([run_id] if run_id else [])),
-            paths=tuple(dict.fromkeys((*(before.paths if before else ()), row["path"]))) if run_id else (),
+            path_of=(*(before.path_of if before else ()), *([str(row["path"])] if run_id else [])),
         )
     return list(pairs.values())
 

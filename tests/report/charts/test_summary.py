@@ -12,7 +12,6 @@ from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.truth import Configured, _configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
-from azlatency.studies.runs.path import NetworkPath
 
 
 def pair(first: str, second: str, *values: float) -> ZonePair:
@@ -28,7 +27,7 @@ def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
 
 
 def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_delay() -> None:
-    link = replace(pair("1", "2", 150e3, 160e3, 900e3), paths=(NetworkPath.between("a", "b"),))
+    link = replace(pair("1", "2", 150e3, 160e3, 900e3), path_of=("a → b",) * 3)
     token = _configured.set(Configured(rtt={"a → b": 120e3}))
     try:
         chart = zone_map([link])

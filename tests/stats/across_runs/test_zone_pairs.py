@@ -20,6 +20,16 @@ def test_both_directions_of_a_pair_are_one_edge() -> None:
     assert edges["1a", "1b"] == (384e3, 386e3) and edges["1a", "1a"] == (74e3, 74e3) and len(edges) == 4
 
 
+def test_the_typical_run_of_a_pair_is_that_of_each_direction() -> None:
+    study = load("emulated-zones")
+    runs = az.latency(study)
+    levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
+    (edge,) = (pair for pair in az.stats.zone_pairs(study, runs, levels) if (pair.first, pair.second) == ("1", "2"))
+    of_method = runs[runs["method"].isin({level.method for level in levels})]
+    medians = of_method.groupby("path")["median_ns"].median()
+    assert sorted(edge.typical) == sorted(medians[list(edge.paths)]) and len(edge.values) > len(edge.typical) == 2
+
+
 def test_reported_numbers_and_connect_times_have_edges_too() -> None:
     assert pairs("uksouth-echo-latency") == {
         ("1", "1"): (850e3,),

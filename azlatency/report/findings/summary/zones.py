@@ -25,8 +25,8 @@ def pairs_of_zones(data: Data) -> Answer | None:
     if not data.levels or data.levels[0].origin == "reported":
         return None
     pairs = zone_pairs(data.study, data.runs, data.levels)
-    across = {(pair.first, pair.second): pair.values for pair in pairs if not pair.inside}
-    inside = {(pair.first, pair.second): pair.values for pair in pairs if pair.inside}
+    across = {(pair.first, pair.second): pair.typical for pair in pairs if not pair.inside}
+    inside = {(pair.first, pair.second): pair.typical for pair in pairs if pair.inside}
     if len(across) < 2:
         return None
     origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
