@@ -246,7 +246,7 @@ def check_store(system: fsspec.AbstractFileSystem, protocol: str, study: Path, o
     assert (import_study("cni", source, out=target).reused, import_study("cni", [study], out=out).reused) == (19, 19)
     assert stored_tables(system, f"{BUCKET}/tables/cni") == local_tables(out / "cni")
     with pytest.raises(az.LogError, match=rf"^{protocol}://nowhere/x: no such file or folder; check the URL$"):
-        import_study("cni", [f"{protocol}://nowhere/x"], out=target)
+        import_study("other", [f"{protocol}://nowhere/x"], out=target)
     with pytest.raises(az.LogError, match=rf"^{protocol}://nowhere/cni: .*; check the "):
         import_study("cni", source, out=f"{protocol}://nowhere")
 
