@@ -87,11 +87,16 @@ def peak_megabytes(code: str) -> float:
 def packets_table(n: int, run_id: str, start: int, seed: int) -> pa.Table:
     """Return samples of a run as the importer writes them."""
     columns = {
-        "run_id": pa.repeat(pa.scalar(run_id), n), "seq": pa.array(np.arange(start, start + n)),
+        "run_id": pa.repeat(pa.scalar(run_id), n),
+        "seq": pa.array(np.arange(start, start + n)),
         "sent_ns": pa.array(np.arange(start, start + n) * 100_000),
         "rtt_ns": pa.array(packets(n, seed).astype("int64")),
-        "status": pa.repeat(pa.scalar("ok"), n), "low_ns": pa.nulls(n, pa.int64()), "high_ns": pa.nulls(n, pa.int64()),
-    }  # fmt: skip
+        "quantity": pa.repeat(pa.scalar("round_trip"), n),
+        "status": pa.repeat(pa.scalar("ok"), n),
+        "low_ns": pa.nulls(n, pa.int64()),
+        "high_ns": pa.nulls(n, pa.int64()),
+        "time_ns": pa.nulls(n, pa.int64()),
+    }
     return pa.table(columns)
 
 

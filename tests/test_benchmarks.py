@@ -8,7 +8,9 @@ import pytest
 from helpers.places import ROOT
 
 sys.path.insert(0, str(ROOT))
+from azlatency.logs.schema import TABLES
 from benchmarks import results
+from benchmarks.statistics import packets_table
 
 
 def row(what: str, own: list[float], peer: list[float], most: float | None = None) -> dict[str, Any]:
@@ -22,6 +24,11 @@ def test_the_page_shows_the_stored_result() -> None:
     assert results.PAGE.read_text("utf-8") == results.page(stored), "run make bench-store"
     assert results.CHART.is_file()
     assert len(stored["rows"]) > 30 and len(stored["cpu_s_by_size"]) >= 4
+
+
+def test_made_samples_have_the_columns_of_a_study() -> None:
+    made = packets_table(3, "r", 0, 1).column_names
+    assert {*made, "tool"} == {column.name for column in TABLES["samples"]}
 
 
 def test_a_ratio_that_changed_is_named() -> None:
