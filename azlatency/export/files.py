@@ -119,22 +119,22 @@ def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _points(study: Study) -> Iterator[tuple[RunHistory, datetime, float, str]]:
+def _points(histories: Results[RunHistory]) -> Iterator[tuple[RunHistory, datetime, float, str]]:
     """Yield the points of all series that have a time, with the label in force."""
-    for series in history(study):
+    for series in histories:
         for point in zip(series.times, series.values, series.run_labels, strict=False):
             yield series, *point
 
 
-def _without_time(study: Study) -> list[str]:
-    left = sum(one.n for one in history(study) if not one.times)
+def _without_time(histories: Results[RunHistory]) -> list[str]:
+    left = sum(one.n for one in histories if not one.times)
     return [f"{count_of(left, 'value')} without a start time left out; add started_at to study.toml"] if left else []
 
 
 def _influx(study: Study, target: Path) -> list[str]:
     """Write InfluxDB line protocol with times in ns: one field per line, named like its column."""
-    lines = []
-    for series, time, value, label in _points(study):
+    histories, lines = history(study), []
+    for series, time, value, label in _points(histories):
         if abs(value) == float("inf"):
             continue  # most probes were lost; the protocol has no infinity
         tags = {"study": study.name, "path": series.labels["path"], "method": series.labels["method"], "label": label}
@@ -143,7 +143,7 @@ def _influx(study: Study, target: Path) -> list[str]:
         stamp = seconds * 10**9 + time.microsecond * 1000
         lines.append(f"{head} {VALUE_COLUMNS[series.labels['metric']]}={value!r} {stamp}\n")
     target.write_text("".join(lines), "utf-8", newline="\n")
-    return [f"points: {count_of(len(lines), 'line')}", *_without_time(study)]
+    return [f"points: {count_of(len(lines), 'line')}", *_without_time(histories)]
 
 
 def _tag(text: str) -> str:
@@ -166,10 +166,11 @@ def _bencher(study: Study, target: Path) -> list[str]:
 def _otava(study: Study, target: Path) -> list[str]:
     """Write a CSV file per series, and ``otava.yaml``, which names them."""
     target.mkdir()
+    histories = history(study)
     rows: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
     tests: dict[str, object] = {}
-    for series, time, value, label in _points(study):
+    for series, time, value, label in _points(histories):
         column = VALUE_COLUMNS[series.labels["metric"]]
         name = _NOT_IN_NAMES.sub("_", f"{series.labels['path']} {series.labels['method']} {column}").strip("_")
         # Names that differ in other characters only, such as the arrow of the way back.
@@ -186,7 +187,7 @@ def _otava(study: Study, target: Path) -> list[str]:
         (target / f"{name}.csv").write_text("".join(lines), "utf-8", newline="\n")
     # JSON is YAML.
     (target / "otava.yaml").write_text(json.dumps({"tests": tests}, indent=1) + "\n", "utf-8")
-    return [f"series: {len(rows)}", *_without_time(study)]
+    return [f"series: {len(rows)}", *_without_time(histories)]
 
 
 #: The function of each format, and the ends of names that choose it.

@@ -121,7 +121,8 @@ class Change(Result):
         percent = f"{100 * (ratio.estimate - 1):+.1f} %"
         if ratio.low is None or ratio.high is None:
             return f"{text} ({percent})"
-        return f"{text} ({percent}, 95 % CI {100 * (ratio.low - 1):+.1f} to {100 * (ratio.high - 1):+.1f})"
+        level = f"{100 * ratio.confidence:g} % CI"
+        return f"{text} ({percent}, {level} {100 * (ratio.low - 1):+.1f} to {100 * (ratio.high - 1):+.1f})"
 
     @property
     def labelled(self) -> str:

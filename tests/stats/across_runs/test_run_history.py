@@ -89,3 +89,12 @@ def test_times_of_other_zones_are_the_same_nights() -> None:
     runs = frame(steady(9))
     elsewhere = runs.assign(started_at=runs["started_at"].dt.tz_convert("Australia/Sydney"))
     assert az.history(runs)[0].times == az.history(elsewhere)[0].times
+
+
+def test_the_size_of_a_change_names_the_level_of_its_interval() -> None:
+    nights = pd.date_range("2026-09-01", periods=40, tz="UTC")
+    times = [(450 if night < 25 else 490) * 1e3 + night % 7 * 2e3 for night in range(40)]
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "started_at": nights, "median_ns": times})
+    for confidence, level in ((0.95, "95 % CI"), (0.99, "99 % CI")):
+        (change,) = az.history(runs, confidence=confidence)[0].changes
+        assert level in change.size
