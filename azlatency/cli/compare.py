@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, print_error
+from azlatency.cli.common import command
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.cli.sheets import Format, show
-from azlatency.studies.format import printable
+from azlatency.cli.sheets import Format, show, usage_errors
 
 
 @command(
@@ -67,27 +66,19 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     from azlatency.gate.comparison_sheet import sheet
     from azlatency.gate.inputs import open_study
     from azlatency.gate.verdict import judge
-    from azlatency.logs.parse import LogError
     from azlatency.studies.manifest.machine_names import parse_maps
-    from azlatency.studies.store.own_files import ManifestError
 
-    try:
-        with open_study(base) as base_study, open_study(candidate) as candidate_study:
-            judgement = judge(
-                base_study,
-                candidate_study,
-                names=(base, candidate),
-                margin=margin,
-                metrics=metric or (),
-                maps=parse_maps(map or []),
-                confidence=confidence,
-                tool=tool,
-                path=path,
-            )
-    except (LogError, ManifestError) as error:
-        print_error(str(error))
-        raise typer.Exit(2) from None
-    except ValueError as error:
-        raise typer.BadParameter(printable(str(error))) from None
+    with usage_errors(), open_study(base) as base_study, open_study(candidate) as candidate_study:
+        judgement = judge(
+            base_study,
+            candidate_study,
+            names=(base, candidate),
+            margin=margin,
+            metrics=metric or (),
+            maps=parse_maps(map or []),
+            confidence=confidence,
+            tool=tool,
+            path=path,
+        )
     show(sheet(judgement), judgement.record(), format, out)
     raise typer.Exit(judgement.exit_code)

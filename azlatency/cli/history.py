@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from azlatency.cli.common import command, print_error
+from azlatency.cli.common import command
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.cli.sheets import Format, show
-from azlatency.studies.format import printable
+from azlatency.cli.sheets import Format, show, usage_errors
 
 
 @command(
@@ -55,17 +54,9 @@ def history(
     """
     from azlatency.gate.history import judge_history, sheet
     from azlatency.gate.inputs import open_study
-    from azlatency.logs.parse import LogError
-    from azlatency.studies.store.own_files import ManifestError
 
-    try:
-        with ExitStack() as stack:
-            opened = {name: stack.enter_context(open_study(name)) for name in dict.fromkeys(studies)}
-            judgement = judge_history(opened, since=since, metrics=metric or (), confidence=confidence, tool=tool)
-    except (LogError, ManifestError) as error:
-        print_error(str(error))
-        raise typer.Exit(2) from None
-    except ValueError as error:
-        raise typer.BadParameter(printable(str(error))) from None
+    with usage_errors(), ExitStack() as stack:
+        opened = {name: stack.enter_context(open_study(name)) for name in dict.fromkeys(studies)}
+        judgement = judge_history(opened, since=since, metrics=metric or (), confidence=confidence, tool=tool)
     show(sheet(judgement), judgement.record(), format, out)
     raise typer.Exit(judgement.exit_code)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from azlatency.cli.common import console
+import typer
+
+from azlatency.cli.common import console, print_error
 from azlatency.studies.format import printable
 
 if TYPE_CHECKING:
@@ -27,6 +30,21 @@ class Format(StrEnum):
     markdown = "markdown"
     json = "json"
     junit = "junit"
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """End the command with exit code 2 and one line if an input cannot be read or an option has a wrong value."""
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.store.own_files import ManifestError
+
+    try:
+        yield
+    except (LogError, ManifestError) as error:
+        print_error(str(error))
+        raise typer.Exit(2) from None
+    except ValueError as error:
+        raise typer.BadParameter(printable(str(error))) from None
 
 
 def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | None) -> None:
