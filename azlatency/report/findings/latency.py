@@ -10,7 +10,7 @@ from azlatency.report.groups import answer_of, main_method
 from azlatency.report.objects import Findings
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
-from azlatency.studies.format import format_value
+from azlatency.studies.format import count_of, format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,9 @@ def find(
             f"{join_by_method(dependent)}. Their intervals are widened; spread the runs over more time."
         )
         findings.append(act(text))
+        warm_ups = [(one.what, int(one.diagnostics.get("warm_up_runs", 0))) for one in tested]
+        apart = "in measuring order lie apart from all later runs; leave them out"
+        findings += [act(f"{what}: the first {count_of(first, 'run')} {apart}.") for what, first in warm_ups if first]
     findings += [act(f"{history}.") for history in histories if history.changes]
     maxima = [percentile for percentile in within if "maximum_in_disguise" in percentile.codes]
     if maxima:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, run_order
+from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     check_columns,
@@ -120,7 +120,8 @@ def typical_run(
         others ``outlying_run``, runs that resemble their neighbours in time ``dependent_runs``, and few runs that agree
         more closely than those of other paths, and have their interval from the variance of all paths, ``close_runs``.
         Equal values (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1
-        autocorrelation and its p-value; for one run or an unknown path the ``lowest`` and ``highest`` value, which
+        autocorrelation and its p-value; of dependent runs, ``warm_up_runs``, how many first runs all lie on one side of
+        every later run, to be left out; for one run or an unknown path the ``lowest`` and ``highest`` value, which
         describe these runs and not the path.
 
     Notes
@@ -211,6 +212,7 @@ def _estimate(
         interval = _median_interval(x, confidence, widening)
         if order.dependent:
             codes.append("dependent_runs")
+            diagnostics["warm_up_runs"] = warm_up(x)
     else:
         interval = _t_interval(x, confidence, widening)
         codes.append("two_runs" if runs == 2 else "few_runs")

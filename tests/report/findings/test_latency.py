@@ -36,3 +36,15 @@ def test_the_answer_says_the_method_that_measured_the_most_paths_and_runs() -> N
     assert answer.kind == "answer" and len(answer.text.split()) <= 30
     assert answer.text == "Median round trip: a → b **500 µs**; a → c **700 µs** (ping 56 B, 1 to 6 runs each)."
     assert "Measured once with ping 56 B: a → c." in str(others)
+
+
+def test_the_first_runs_that_lie_apart_are_named() -> None:
+    times = [492e3, 478e3, 463e3, 450e3, 452e3, 451e3, 449e3, 448e3, 449.5e3, 451.5e3, 450.5e3, 450.2e3]
+    starts = pd.date_range("2026-11-01", periods=len(times), freq="h", tz="UTC")
+    runs = pd.DataFrame(
+        {"path": "a → b", "method": "ping 56 B", "median_ns": times, "mean_ns": times, "started_at": starts}
+    )
+    text = str(findings.latency.find(runs, az.summarize(runs, "median_ns"), [], []))
+    assert (
+        "a → b, ping 56 B: the first 3 runs in measuring order lie apart from all later runs; leave them out." in text
+    )

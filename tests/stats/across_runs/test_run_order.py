@@ -6,10 +6,18 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from helpers.cases import correlated
+from helpers.cases import correlated, stream
 from scipy.stats import t
 
-from azlatency.stats.across_runs.run_order import LEVEL, UNTESTED, USUAL, _over_orders, run_order, shared_orders
+from azlatency.stats.across_runs.run_order import (
+    LEVEL,
+    UNTESTED,
+    USUAL,
+    _over_orders,
+    run_order,
+    shared_orders,
+    warm_up,
+)
 
 
 def test_the_p_value_of_a_few_runs_counts_every_order() -> None:
@@ -109,3 +117,13 @@ def test_what_acts_on_all_paths_in_a_round_is_no_dependence_in_time() -> None:
 
 def test_a_long_series_is_tested_without_its_orders() -> None:
     assert run_order(np.random.default_rng(9).normal(size=100_000)).p == pytest.approx(0.5, abs=0.49)
+
+
+def test_first_runs_that_lie_apart_are_a_warm_up() -> None:
+    later = np.array([50.0, 51, 49, 52, 48, 50.5, 49.5])
+    assert warm_up(np.array([60.0, 57, 54, *later])) == 3 == warm_up(np.array([40.0, 41, 42, *later]))
+    assert warm_up(np.array([60.0, 57, *later])) == 0, "2 of 9 lie apart in one order of 18"
+    assert warm_up(np.array([60.0, 57, 54, 49, *later])) == 3, "the fourth is one of the others"
+    assert warm_up(np.array([60.0, 40, 54, *later])) == 0 == warm_up(later)
+    random = stream(6)
+    assert sum(warm_up(random.normal(size=12)) > 0 for _ in range(1_000)) < 60
