@@ -160,6 +160,9 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             Signature("Scenario ", r".{0,60}Scenario {1,80}\| (?:Node|Pod|Test) {1,60}\| .{1,300}"),
         )
     ),
+    "flent": ForeignTool(
+        (Signature('"metadata"', r'\{?\s{0,20}"metadata" ?: ?\{', then=r'"BATCH_NAME" ?: ?.{1,300}'),)
+    ),
     "fping": ForeignTool(
         (
             Signature("xmt/rcv/%", r"\S{1,255}.{0,80} : xmt/rcv/%(?:loss|return) = .{1,120}"),
