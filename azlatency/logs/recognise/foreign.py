@@ -145,6 +145,9 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             Signature('"uuid": "k8s-netperf"', r'"uuid": "k8s-netperf",'),
         )
     ),
+    "PerfKitBenchmarker (give what its tools printed)": ForeignTool(
+        (Signature('"sample_uri"', r'\{"(?:metric|test)": ?".{1,2000000}"sample_uri": ?".{1,2000000}'),)
+    ),
     "ApacheBench": ForeignTool((Signature("ApacheBench", r"This is ApacheBench, Version .{1,80}"),)),
     "speedtest": ForeignTool(
         (

@@ -53,6 +53,11 @@ TCPING = """\
 seq 0: tcp response from 10.2.3.4 [open]  1.201 ms
 seq 1: tcp response from 10.2.3.4 [open]  1.187 ms
 """
+PERFKIT = """\
+{"metric": "Min Latency", "value": 0.022, "unit": "ms", "timestamp": 1795561697.173911, "test": "ping", \
+"product_name": "PerfKitBenchmarker", "official": false, "owner": "root", "run_uri": "12ec6eff-68bf-4ea3", \
+"sample_uri": "2ac1a73e-e836-4db6", "labels": "|ip_type:internal|,|receiving_zone:us-central1-b|"}
+"""
 PING = """\
 PING 10.2.3.5 (10.2.3.5): 56 data bytes
 64 bytes from 10.2.3.5: seq=0 ttl=64 time=1.000 ms
@@ -87,6 +92,7 @@ def foreign_lines(logs: Logs) -> list[tuple[int, str]]:
         (MPSTAT, 3, "mpstat"),
         (CIFSIOSTAT_JSON, 8, "cifsiostat"),
         (TCPING, 1, "tcping"),
+        (PERFKIT, 1, "PerfKitBenchmarker (give what its tools printed)"),
         (" 1  192.168.0.1 (192.168.0.1)  7.689 ms  4.747 ms  5.933 ms\n", 1, "traceroute"),
     ],
 )
