@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,6 +118,12 @@ def test_a_file_without_its_first_brace(read) -> None:
     assert [run["status"] for run in log.runs] == ["no_data"] and "brace" in log.tables.rows["events"][0]["text"]
 
 
+def test_a_file_between_other_text(read) -> None:
+    file = flent({"Ping (ms) ICMP": pings(n1=1.0, n2=1.0)})
+    log = read(f"notes\n{file}\nmore notes\n{file}\n")
+    assert [(run["status"], run["first_line"]) for run in log.runs] == [("complete", 18), ("complete", 50)]
+
+
 def test_a_tool_that_failed_is_named(read) -> None:
     log = read(flent({"Ping (ms) ICMP": pings(n1=1.0, n2=1.0)}, FAILED_RUNNERS=2))
     assert log.codes("warning") == ["runner_failed"]
@@ -134,8 +141,16 @@ def test_of_several_hosts_only_the_command_says_which_one_a_flow_measured(read) 
 def test_loaded_and_idle_round_trips_and_other_flows_do_not_repeat_each_other() -> None:
     runs = az.latency(az.parse(FIXTURES / "flent"))
     methods = set(runs["method"])
-    assert len(methods) == len(runs) == 12
+    assert len(methods) == len(runs) == 13
     assert {"flent ping icmp", "flent rrul icmp", "flent rrul udp_rr flow UDP BE"} <= methods
+
+
+def test_the_file_as_flent_writes_it_is_compressed(tmp_path: Path) -> None:
+    plain = FIXTURES / "flent" / "ping-lost.flent"
+    path = tmp_path / "ping-lost.flent.gz"
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+    values = [az.parse(log).metrics.drop(columns="run_id") for log in (path, plain)]
+    assert values[0].equals(values[1]) and len(values[0])
 
 
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="needs the shared corpus")

@@ -185,7 +185,10 @@ class FlentParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one file."""
-        index = next(index for index, line in enumerate(log.lines) if line.text.strip())
+        # Text may stand above the file.
+        index = next((index for index, line in enumerate(log.lines) if '"metadata"' in line.text), 0)
+        if index and not begins_document(log.lines[index].text):
+            index -= 1
         if not begins_document(log.lines[index].text):
             record_no_data(recorder, log, "the brace that begins the file is missing; give the whole file")
         else:
