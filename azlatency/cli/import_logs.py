@@ -215,6 +215,8 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
         print(f"  azlatency import --study {name}")
         return
     study = load(name, processed=out)
+    if not len(study.hosts):
+        print_error("  no facts about the machines (CPU, kernel, MTU); the script of azlatency plan records them")
     logs = Logs()
     logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
     logs.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")

@@ -57,6 +57,8 @@ def _frames(study: Study) -> dict[str, pd.DataFrame]:
     frames = {"latency": latency(study).reset_index(), "throughput": throughput(study).reset_index()}
     if changes:
         frames["changes"] = changes.to_frame()
+    if len(study.hosts):
+        frames["hosts"] = study.hosts
     return frames
 
 

@@ -40,6 +40,7 @@ from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import run_table, with_network_paths
 from azlatency.studies.runs.throughput import throughput
+from azlatency.studies.store.hosts import changed_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,6 +353,10 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         remarks |= dict.fromkeys(
             _no_metric(base, candidate) if nothing_common else nearest_names(only_in_base, only_in_candidate)
         )
+    remarks |= dict.fromkeys(
+        f"The machines differ in {fact}: {old} in the base, {new} in the candidate"
+        for fact, (old, new) in changed_facts(base.hosts, candidate.hosts).items()
+    )
     return Judgement(
         base=names[0],
         candidate=names[1],

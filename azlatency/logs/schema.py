@@ -267,6 +267,35 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         mean_ns    | float64 | ns    | computed | Mean one-way delay: the configured one and the mean of the jitter.
         rate_bit_s | float64 | bit/s | file     | Configured rate of the link.
     """),
+    "hosts": _columns("""
+        host                   | string    |       | file | Name of the machine in the names of files.
+        recorded_at            | timestamp |       | file | When the script recorded the facts, in UTC.
+        file                   | string    |       | file | Path of the recording in its study.
+        kernel                 | string    |       | file | Operating system with version and architecture.
+        cpu_model              | string    |       | file | Model of the CPU.
+        cpu_governor           | string    |       | file | Governors of the CPUs' frequency; on Windows, the power plan.
+        isolation              | string    |       | file | Options of the kernel that isolate CPUs; none if there are none.
+        clock_source           | string    |       | file | Clock that the kernel reads.
+        clock_offset_ns        | int64     | ns    | file | How far chrony finds the clock ahead; missing if it follows none.
+        interface              | string    |       | file | Network interface that leads to the first other host.
+        mtu_bytes              | int64     | bytes | file | Largest packet of the interface.
+        driver                 | string    |       | file | Driver of the interface.
+        rx_queues              | int64     |       | file | Number of receive queues of the interface.
+        tx_queues              | int64     |       | file | Number of transmit queues of the interface.
+        offloads               | string    |       | file | Which of rx, tx, tso, gso, gro, lro are on, in the words of ethtool.
+        qdisc                  | string    |       | file | Queueing disciplines of the interface.
+        region                 | string    |       | file | Region that the metadata service reports.
+        zone                   | string    |       | file | Logical zone that the metadata service reports.
+        physical_zone          | string    |       | file | Physical zone that the metadata service reports.
+        vm_size                | string    |       | file | VM size that the metadata service reports.
+        accelerated_networking | bool      |       | file | Whether the machine has an SR-IOV device; only on Azure.
+        version_ping           | string    |       | file | What ping prints as its version.
+        version_sockperf       | string    |       | file | What sockperf prints as its version.
+        version_iperf3         | string    |       | file | What iperf3 prints as its version.
+        version_qperf          | string    |       | file | What qperf prints as its version.
+        version_latte          | string    |       | file | Version of the file latte.exe.
+        version_ntttcp         | string    |       | file | Version of the file ntttcp.exe.
+    """),
     "results": _columns("""
         what             | string  | | computed | What was estimated or compared, in words.
         estimate         | float64 | | computed | The estimate, in the unit of the row.
@@ -366,6 +395,7 @@ ROWS = {
     "latency": 'What `azlatency.latency` adds to `run_table`; with `quantity="connect"`, the times to open a connection.',
     "throughput": "What `azlatency.throughput` adds to `run_table`.",
     "configured_links": "One row per direction of a link of an emulated network, from `truth.json`.",
+    "hosts": "`study.hosts`: one row per machine and recording of its facts by the script of `azlatency plan`.",
     "results": "What `to_frame()` of results adds to the columns that identify the rows, such as path and method.",
 }
 

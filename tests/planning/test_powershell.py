@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from azlatency.logs.schema import FRAMES
 from azlatency.planning.design import (
     Rounds,
     make_host,
@@ -67,6 +68,8 @@ def test_powershell_brackets_and_strings_are_balanced() -> None:
     assert not open_
     defined = set(re.findall(r"^\s*function ([A-Za-z-]+)", text, re.MULTILINE))
     assert {"Measure-Pair", "Get-Fact", "Add-Row", "Get-Arguments", "ConvertTo-FileNamePart"} <= defined
+    facts = set(re.findall(r"Add-Fact '([a-z_]+)'", text))
+    assert facts and facts <= {column.name for column in FRAMES["hosts"]}
 
 
 @pytest.mark.skipif(shutil.which("pwsh") is None, reason="no PowerShell")

@@ -25,6 +25,7 @@ from helpers.places import ROOT
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from azlatency.logs.schema import FRAMES
 from azlatency.planning.design import (
     Rounds,
     make_host,
@@ -238,7 +239,7 @@ def running_in(names: tuple[str, str]) -> set[str]:
     return programs & set(TOOLS)
 
 
-@needs(*TOOLS, "curl")
+@needs(*TOOLS, "curl", "ethtool", "tc")
 def test_a_plan_runs_between_namespaces_and_its_logs_are_imported_and_reported(tmp_path: Path) -> None:
     names = (f"azl-p{os.getpid()}-a", f"azl-p{os.getpid()}-b")
     ends = [word for at, name in enumerate(names, start=1) for word in ("--host", f"{at}={name}@10.231.8.{at}")]
@@ -270,6 +271,12 @@ def test_a_plan_runs_between_namespaces_and_its_logs_are_imported_and_reported(t
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("real: 2 iperf3, 2 ping, 4 qperf, 2 sockperf (8 files parsed")
     assert "not recognised" not in result.stderr and "errors" not in result.stderr
+    hosts = tmp_path / "logs" / "hosts"
+    assert len(list(hosts.glob("*.txt"))) == len(list(hosts.glob("until-*/*.txt"))) == 2, "both starts are kept"
+    for file in hosts.glob("*.txt"):
+        facts = dict(line.split("=", 1) for line in file.read_text("utf-8").splitlines())
+        assert (facts["driver"], facts["mtu_bytes"]) == ("veth", "1500") and facts["interface"].startswith("azl")
+        assert {"qdisc", "offloads", "rx_queues", "version_sockperf"} <= facts.keys()
     check_import(tmp_path, names)
     check_report(tmp_path)
 
@@ -352,6 +359,82 @@ def test_the_runner_is_quoted_word_by_word(tmp_path: Path) -> None:
     assert result.returncode == 0
     (line,) = (line for line in (tmp_path / "measure.sh").read_text().splitlines() if line.startswith("    1) ssh"))
     assert shlex.split(line.removeprefix("    1) ").removesuffix(" ;;")) == ["ssh", "-l", "me too", "a b", "sh", "-s"]
+
+
+#: What the script needs on a host, besides its tools. All else is a fact that may be missing.
+BASE = ("sh", "cat", "cut", "date", "env", "grep", "head", "mkdir", "paste", "sed", "sort", "timeout", "tr", "uname")
+CHRONYC = """#!/bin/sh
+cat <<'END'
+Reference ID    : {reference}
+System time     : 0.000012345 seconds {direction} of NTP time
+Leap status     : {leap}
+END
+"""
+
+
+def told(tmp_path: Path, bin_: Path) -> list[dict[str, str]]:
+    """Run a plan of ping on this machine, whose path is ``bin_``; return what its hosts told."""
+    ends = ("--host", "1=a@127.0.0.1", "--host", "2=b@127.0.0.2")
+    runner = ("--runner", f"env PATH={bin_}")
+    assert plan(*ends, "--tool", "ping", "--rounds", 1, "--seconds", 1, *runner, cwd=tmp_path).returncode == 0
+    subprocess.run(["sh", "measure.sh", "logs"], cwd=tmp_path, capture_output=True, check=False)
+    recordings = sorted((tmp_path / "logs" / "hosts").glob("*.txt"))
+    return [dict(line.split("=", 1) for line in one.read_text("utf-8").splitlines()) for one in recordings]
+
+
+@pytest.fixture
+def bin_(tmp_path: Path) -> Path:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in (*BASE, "ping"):
+        if (found := shutil.which(name)) is None:
+            pytest.skip(f"no {name}")
+        (folder / name).symlink_to(found)
+    return folder
+
+
+def test_a_missing_tool_is_a_missing_fact(tmp_path: Path, bin_: Path) -> None:
+    """Without ip, tc, ethtool, lscpu, getent, find, chronyc: no fact of the interface, and no guess."""
+    facts = told(tmp_path, bin_)
+    assert len(facts) == 2
+    for one in facts:
+        assert one["version_ping"] and one["kernel"].startswith("Linux") and one["recorded_at"]
+        assert not {"interface", "mtu_bytes", "driver", "offloads", "qdisc", "clock_offset_ns"} & set(one)
+        assert all(one.values())
+
+
+@pytest.mark.parametrize(
+    ("reference", "direction", "leap", "offset"),
+    [
+        ("A9FEA97B (169.254.169.123)", "fast", "Normal", "0000012345"),
+        ("50484330 (PHC0)", "slow", "Insert second", "-0000012345"),
+        ("00000000 ()", "fast", "Not synchronised", None),
+        ("7F7F0101 ()", "fast", "Normal", None),
+    ],
+)
+def test_the_offset_of_a_clock_that_follows_nothing_is_unknown(
+    tmp_path: Path, bin_: Path, reference: str, direction: str, leap: str, offset: str | None
+) -> None:
+    (bin_ / "chronyc").write_text(CHRONYC.format(reference=reference, direction=direction, leap=leap), "utf-8")
+    (bin_ / "chronyc").chmod(0o755)
+    assert {one.get("clock_offset_ns") for one in told(tmp_path, bin_)} == {offset}
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
+def test_shellcheck_reports_no_problem_in_what_runs_on_the_hosts(tmp_path: Path) -> None:
+    text = script().partition("cat <<'END'\n")[2].partition("\nEND\n")[0]
+    (tmp_path / "facts.sh").write_text(f"peer='10.0.0.1'\n{text}\n", "utf-8")
+    checked = subprocess.run(["shellcheck", "-s", "sh", "facts.sh"], cwd=tmp_path, capture_output=True, check=False)
+    assert (checked.returncode, checked.stdout) == (0, b"")
+
+
+def test_every_fact_of_the_script_is_a_column() -> None:
+    """All but the cloud, and the subscription, which is not published."""
+    facts = set(re.findall(r"^ *(?:\[ .*\|\| )?fact ([a-z_]+) ", script(), re.MULTILINE)) - {"cloud", "subscription"}
+    versions = set(re.findall(r"^version ([a-z0-9]+) ", script(), re.MULTILINE))
+    assert {"kernel", "mtu_bytes", "qdisc", "vm_size"} <= facts and "sockperf" in versions
+    columns = {column.name for column in FRAMES["hosts"]}
+    assert facts | {f"version_{tool}" for tool in versions} | {"rx_queues", "tx_queues"} <= columns
 
 
 @needs("sockperf")

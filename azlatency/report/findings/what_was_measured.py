@@ -10,6 +10,7 @@ from azlatency.report.objects import Finding, Findings
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
+from azlatency.studies.store.hosts import differing_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +51,8 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     errors = study.events[study.events["severity"] == "error"]
     if len(errors):
         findings.append(act(f"A log reports an error: {_place(study, errors)}"))
+    if differing := differing_facts(study.hosts):
+        findings.append(act(f"The machines differ in {join(differing)}: a difference between paths may be theirs."))
     return Findings.of(findings + _lost(study) + _censored(study))
 
 

@@ -19,6 +19,7 @@ from azlatency.report.tables.common import (
     spaced,
     whole_file,
 )
+from azlatency.studies.store.hosts import differing_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,24 @@ def about(study: Study) -> Table[tuple[str, str, str]]:
     ]
     title = str(study.info.get("title", study.name))
     return Table(title, columns, rows, source=lambda row: [FileRef("study.toml", row[0])])
+
+
+def host_differences(study: Study) -> Table[tuple[str, str, list[str]]] | None:
+    """Return the facts in which the machines of a study differ; None if none is known to differ."""
+    differing = differing_facts(study.hosts)
+    rows = [(fact, value, hosts) for fact, values in differing.items() for value, hosts in values.items()]
+    if not rows:
+        return None
+    columns: list[Column[tuple[str, str, list[str]]]] = [
+        Column("what", lambda row: row[0]),
+        Column("value", lambda row: row[1]),
+        Column("machines", lambda row: "; ".join(row[2])),
+    ]
+    note = (
+        "Machines that differ are the commonest reason of a difference between paths that is none of the network. "
+        "As the script of the measurement recorded it; a fact that a machine did not tell is left out."
+    )
+    return Table("What differs between the machines", columns, rows, [note])
 
 
 def inventory(runs: pd.DataFrame) -> Table[tuple[str, dict[str, list[str]]]] | Note:

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,16 @@ from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
 from azlatency.studies.manifest.names import differing_pair
 from azlatency.studies.runs.run_table import END_COLUMNS, paths_by_scenario
-from azlatency.studies.store.remote import RemoteFile, checked_out, fetched_manifest, is_url, local_path, publish
+from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
+from azlatency.studies.store.remote import (
+    ChangedError,
+    RemoteFile,
+    checked_out,
+    fetched_manifest,
+    is_url,
+    local_path,
+    publish,
+)
 from azlatency.studies.store.study import (
     EMPTY_STAMP,
     LAYOUT,
@@ -199,7 +208,7 @@ def _import(
     recover(folder)
     summary = ImportSummary(name, folder)
     before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
-    files, marks = _select_files(roots, manifest, summary, before)
+    files, marks, recordings = _select_files(roots, manifest, summary, before)
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
@@ -208,6 +217,7 @@ def _import(
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "origin": _origin(folder, roots),
         "files": marks,
+        "hosts": _facts_of_hosts(recordings, summary),
         "refused": list(summary.unreadable),
         "layout": LAYOUT,
     }
@@ -300,15 +310,19 @@ def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None
 
 def _select_files(
     roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
-) -> tuple[dict[str, str | RemoteFile], dict[str, Any]]:
-    """Return the logs and their fingerprints by path; list ignored and unreadable files in the summary."""
+) -> tuple[dict[str, str | RemoteFile], dict[str, Any], dict[str, str | RemoteFile]]:
+    """Return the logs, their fingerprints, and the facts about hosts by path; list other files in the summary."""
     files: dict[str, str | RemoteFile] = {}
     marks = {}
+    recordings = {}
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
     for path, file in listed:
         if reason := manifest.ignored(path):
-            summary.ignored.append(f"{path}: {reason}")
+            if host_of(path):
+                recordings[path] = file
+            else:
+                summary.ignored.append(f"{path}: {reason}")
             continue
         known = before["files"].get(path)
         try:
@@ -318,7 +332,28 @@ def _select_files(
             continue
         tool = manifest.tool(path)
         files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
-    return files, marks
+    return files, marks, recordings
+
+
+def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportSummary) -> dict[str, Any]:
+    """Read what a script of `azlatency plan` recorded about the machines; list unreadable files in the summary."""
+    facts = {}
+    for path, file in recordings.items():
+        try:
+            with (
+                nullcontext(Path(file)) if isinstance(file, str) else file.fetched() as local,
+                local.open("rb") as stream,
+            ):
+                raw = stream.read(LARGEST_RECORDING + 1)
+        except (OSError, ChangedError) as error:
+            reason = f"{error.strerror}; check the file" if isinstance(error, OSError) else CHANGED
+            summary.unreadable.append(f"{path}: {reason}")
+            continue
+        if len(raw) > LARGEST_RECORDING:
+            summary.ignored.append(f"{path}: too large for facts about a host")
+        else:
+            facts[path] = read_facts(raw)
+    return facts
 
 
 def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:

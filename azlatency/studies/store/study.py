@@ -27,6 +27,7 @@ from azlatency.logs import schema
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
 from azlatency.studies.format import count_of, did_you_mean
+from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
 from azlatency.studies.store.tables import read_samples, read_stored
 
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 7
+LAYOUT = 8
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
 EMPTY_STAMP: Stamp = {
-    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "summary": None,
-    "refused": [], "imported_at": None, "layout": None, "tables": {},
+    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "hosts": {},
+    "summary": None, "refused": [], "imported_at": None, "layout": None, "tables": {},
 }  # fmt: skip
 
 
@@ -208,6 +209,11 @@ class Study(TableSet):
         import pandas as pd
 
         return pd.DataFrame(self._read_json("reported.json")).convert_dtypes()
+
+    @cached_property
+    def hosts(self) -> pd.DataFrame:
+        """What the script of `azlatency plan` recorded about the machines; empty if no such script measured."""
+        return hosts_frame(self._stamp["hosts"])
 
     def imported_from(self) -> list[Path]:
         """Return the folders and files of the logs; an empty list stands for ``data/raw``."""
