@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     "azlatency import s3://bucket/dump --study mine --dask tcp://10.0.0.4:8786",
     "azlatency import ~/dump.zip --study public --pseudonymise ~/names.json",
     "azlatency import 2026-11-24/ --study nightly --append     # one more night",
+    "azlatency import 2026-11-24/ --study nightly --append --keep 400d",
     "azlatency import --all",
 )
 def import_(  # noqa: PLR0913 - one for each option of the command
@@ -66,6 +67,14 @@ def import_(  # noqa: PLR0913 - one for each option of the command
             "contains a date, else by the time. Rows of its runs.csv are added to that of the study.",
         ),
     ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGE",
+            help="First move the logs whose runs started longer ago (400d) from data/raw/STUDY to data/archive/STUDY. "
+            "The tables, and so the history, keep their runs.",
+        ),
+    ] = None,
     pseudonymise: Annotated[
         Path | None,
         typer.Option(
@@ -93,11 +102,15 @@ def import_(  # noqa: PLR0913 - one for each option of the command
         raise typer.BadParameter("--pseudonymise needs the files to copy; for a study in data/raw, name its folder")
     if append and (study is None or not sources or len(sources) > 1 or pseudonymise or is_url(local_path(sources[0]))):
         raise typer.BadParameter("--append needs --study NAME and one folder, archive or log, without --pseudonymise")
+    if keep is not None and (study is None or (sources and not append)):
+        raise typer.BadParameter("--keep needs --study NAME, and sources only with --append")
     names = list_studies() if study is None else [folder_name(study)]
     if not names:
         raise typer.BadParameter("data/raw contains no study; run in the project's folder or set AZLATENCY_DATA")
     out = None if out is None else str(local_path(out))
     sources = [str(local_path(source)) for source in sources or []]
+    if keep is not None:
+        _archive(names[0], keep, out)
     with _executor(dask) as executor:
         importing = partial(import_study, out=out, executor=executor, rebuild=rebuild, replace=replace)
         if append:
@@ -181,6 +194,32 @@ def _append(importing: Callable[..., ImportSummary], name: str, source: str, out
         usable = _import_study(importing, name, [], out)
         _draft_manifest(name, folder, out)
     return usable
+
+
+def _archive(name: str, age: str, out: str | None) -> None:
+    """Move the logs of old runs, as they were last imported, to the archive of the study."""
+    from datetime import UTC, datetime
+
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.imports.append import locked
+    from azlatency.studies.imports.retention import archive_old, parse_age
+    from azlatency.studies.store.study import data_folder, load
+
+    try:
+        before = datetime.now(UTC) - parse_age(age)
+    except ValueError as error:
+        raise typer.BadParameter(f"--keep: {error}") from None
+    with locked(data_folder("raw") / name):
+        try:
+            study = load(name, processed=out)
+        except LogError:
+            print_error("  note: no log was moved, because this version of azlatency has not yet imported the study")
+            return
+        moved = archive_old(study, before)
+    if moved.files:
+        print(f"{relative(data_folder('archive') / name)}: {count_of(moved.files, 'log')} moved here")
+    for note in moved.notes:
+        print_error(f"  note: {note}")
 
 
 def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:

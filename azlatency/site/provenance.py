@@ -123,6 +123,7 @@ class StudyLogs:
     def _files(self, path: str) -> Iterable[Path]:
         """Yield where the file of a source may be: in the study's folder, or where the import places it."""
         yield data_folder("raw") / self._study.name / path
+        yield data_folder("archive") / self._study.name / path
         roots = self._study.imported_from()
         for root in roots:
             if root.is_file() and path in (root.name, f"{root.name}/{root.name}"):

@@ -63,7 +63,8 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
     site : pathlib.Path
         Folder of a report, as ``azlatency report`` wrote it.
     raw : pathlib.Path
-        Folder with the logs, one folder per study, as ``data/raw``. It is only read.
+        Folder with the logs, one folder per study, as ``data/raw``, and the folder ``archive`` beside it, if there is
+        one. They are only read.
     progress : callable, optional
         Called as in `azlatency.site.build.build`.
 
@@ -87,7 +88,8 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
             raise LogError(f"{raw / name}: not found; {raw} must contain the logs of the study {name}")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
         again, before = Path(temporary) / "site", os.environ.get("AZLATENCY_DATA")
-        (Path(temporary) / "raw").symlink_to(raw.absolute(), target_is_directory=True)
+        for link, folder in (("raw", raw.absolute()), ("archive", raw.absolute().with_name("archive"))):
+            (Path(temporary) / link).symlink_to(folder, target_is_directory=True)
         os.environ["AZLATENCY_DATA"] = temporary  # the kernels of the notebooks inherit it
         try:
             for name in studies:

@@ -66,7 +66,7 @@ def host_differences(study: Study) -> Table[tuple[str, str, list[str]]] | None:
         Column("machines", lambda row: "; ".join(row[2])),
     ]
     note = (
-        "Machines that differ are the commonest reason of a difference between paths that is none of the network. "
+        "A difference between paths may be one between machines. "
         "As the script of the measurement recorded it; a fact that a machine did not tell is left out."
     )
     return Table("What differs between the machines", columns, rows, [note])

@@ -35,7 +35,7 @@ def changed_since_import(name: str) -> str:
     before = stamp["files"]
     counts = {
         "added": len(files.keys() - before.keys()),
-        "removed": len(before.keys() - files.keys()),
+        "removed": len(before.keys() - files.keys() - set(stamp["archived"])),
         "changed": sum(fingerprint(files[path], before[path])["sha256"] != before[path]["sha256"]
                        for path in files.keys() & before.keys()),
     }  # fmt: skip
@@ -72,6 +72,8 @@ def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tu
         else:
             prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
             entries = iter_entries(str(root)) if root.is_dir() else [(str(root), root.name, "")]
+            if root == data_folder("raw") / manifest.name:
+                entries = _with_archive(root)
         for file, inside, problem in entries:
             path = prefix + shown_name(inside)
             if manifest.is_own_file(path):
@@ -81,6 +83,14 @@ def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tu
             else:
                 files.append((path, file))
     return files, refused
+
+
+def _with_archive(root: Path) -> list[tuple[str, str, str]]:
+    """Return the entries of a study with the logs that `retention` moved, each where it was in the order."""
+    archive = data_folder("archive") / root.name
+    archived = iter_entries(str(archive)) if archive.is_dir() else ()
+    by_path = {entry[1]: entry for entry in (*archived, *iter_entries(str(root)))}
+    return sorted(by_path.values(), key=lambda entry: entry[1].split("/"))
 
 
 def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]:

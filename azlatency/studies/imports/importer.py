@@ -209,6 +209,7 @@ def _import(
     summary = ImportSummary(name, folder)
     before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
     files, marks, recordings = _select_files(roots, manifest, summary, before)
+    archived = _archived(name, folder, files, marks, before)
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
@@ -217,6 +218,7 @@ def _import(
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "origin": _origin(folder, roots),
         "files": marks,
+        "archived": archived,
         "hosts": _facts_of_hosts(recordings, summary),
         "refused": list(summary.unreadable),
         "layout": LAYOUT,
@@ -224,6 +226,8 @@ def _import(
     if all(before[key] == value for key, value in stamp.items()):
         return _restore_summary(before, summary)
     reused = _reusable_paths(before, stamp)
+    if lost := marks.keys() - files.keys() - reused:
+        raise LogError(_lost_archive(name, len(lost)))
     changed = {
         path: Path(file) if isinstance(file, str) else file for path, file in files.items() if path not in reused
     }
@@ -333,6 +337,31 @@ def _select_files(
         tool = manifest.tool(path)
         files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
     return files, marks, recordings
+
+
+def _archived(
+    name: str, folder: Path, files: Mapping[str, str | RemoteFile], marks: dict[str, Any], before: Stamp
+) -> list[str]:
+    """Return the logs that were moved to the archive; if it was taken away, add their marks, for their rows to stay."""
+    archive = f"{data_folder('archive') / name}{os.sep}"
+    there = [path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)]
+    missing = [path for path in read_stamp(folder)["archived"] if path not in files]
+    if missing:
+        if unknown := [path for path in missing if path not in before["files"]]:
+            raise LogError(_lost_archive(name, len(unknown)))
+        marks |= {path: before["files"][path] for path in missing}
+        in_order = sorted(marks.items(), key=lambda item: item[0].split("/"))
+        marks.clear()
+        marks |= dict(in_order)
+    return sorted(there + missing)
+
+
+def _lost_archive(name: str, count: int) -> str:
+    return (
+        f"{data_folder('archive') / name}: {count_of(count, 'archived log')} would have to be parsed again and "
+        f"{'is' if count == 1 else 'are'} not there; nothing was written. Bring that folder back, or delete "
+        f"data/processed/{name} to start without them"
+    )
 
 
 def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportSummary) -> dict[str, Any]:

@@ -44,8 +44,8 @@ LAYOUT = 8
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
 EMPTY_STAMP: Stamp = {
-    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "hosts": {},
-    "summary": None, "refused": [], "imported_at": None, "layout": None, "tables": {},
+    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "archived": [],
+    "hosts": {}, "summary": None, "refused": [], "imported_at": None, "layout": None, "tables": {},
 }  # fmt: skip
 
 
@@ -65,10 +65,10 @@ def check_study_name(name: str) -> str:
 
 
 def data_folder(kind: str) -> Path:
-    """Return ``data/raw`` or ``data/processed``.
+    """Return ``data/raw``, ``data/processed`` or ``data/archive``.
 
-    Both are in ``AZLATENCY_DATA`` if that variable is set. Otherwise they are in the folder ``data`` of the working
-    directory, or of its nearest parent whose ``data`` contains either of them.
+    They are in ``AZLATENCY_DATA`` if that variable is set. Otherwise they are in the folder ``data`` of the working
+    directory, or of its nearest parent whose ``data`` contains one of the first two.
     """
     if root := os.environ.get("AZLATENCY_DATA"):
         return Path(root) / kind
