@@ -134,8 +134,10 @@ def test_only_the_tutorial_uses_its_dump() -> None:
     assert not [path.name for path in others if "tutorial" + "/dump" in path.read_text("utf-8")]
 
 
-def test_the_citation_file_is_valid() -> None:
+def test_the_citation_file_is_valid_and_the_archive_says_the_same() -> None:
     """It has the keys that Citation File Format 1.2.0 requires, and the version of the library."""
+    import json
+
     import yaml
 
     import azlatency
@@ -147,3 +149,8 @@ def test_the_citation_file_is_valid() -> None:
     assert all(
         set(author) <= {"name", "family-names", "given-names", "alias", "orcid"} for author in content["authors"]
     )
+    deposit = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+    for name in ("title", "version", "license", "keywords"):
+        assert deposit[name] == content[name]
+    assert deposit["description"] == " ".join(content["abstract"].split())
+    assert [author["name"] for author in deposit["creators"]] == [author["name"] for author in content["authors"]]
