@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
 from azlatency.report.titles import by_method, capitalised
+from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
@@ -40,7 +41,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class MainMethod:
-    """The values of the method that measured the most paths.
+    """The values of the method that says most about all paths.
 
     ``values`` has one value per path, ``runs`` the number of its runs.
     """
@@ -48,11 +49,6 @@ class MainMethod:
     method: str
     values: Mapping[str, float]
     runs: Mapping[str, int]
-
-    @property
-    def repeated(self) -> bool:
-        """Whether each path has several runs."""
-        return min(self.runs.values(), default=0) > 1
 
     @property
     def counts(self) -> str:
@@ -65,14 +61,12 @@ class MainMethod:
 
 
 def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()) -> MainMethod:
-    """Return the values of the method that measured the most paths: estimates across runs, else the median of the runs.
+    """Return the values of the method that says most: estimates across runs, else the median of the runs.
 
     ``runs`` has one row per run with ``path``, ``method`` and ``column``.
     """
     runs = runs[runs[column].notna() & (runs[column].astype(float) < float("inf"))]
-    rows = zip(map(str, runs["method"]), map(str, runs["path"]), runs[column].astype(float), strict=True)
-    packets = runs.groupby("method")["n"].sum().to_dict() if "n" in runs.columns else None
-    method, values = by_method(rows, packets)
+    method, values = by_method(zip(measured_runs(runs), runs[column].astype(float), strict=True))
     counts = runs[runs["method"] == method].groupby("path", sort=False).size()
     for estimate in across:
         path = str(estimate.labels["path"])

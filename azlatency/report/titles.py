@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TypeVar
 
-from azlatency.logs.parsers import find_parser
 from azlatency.report.card import ALIKE, span
+from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.studies.format import format_value, one_prefix
 
 #: Most letters of several names in a title of two lines.
@@ -15,26 +15,18 @@ _LETTERS = 40
 Name = TypeVar("Name", bound=str)
 
 
-def by_method(
-    values: Iterable[tuple[str, str, float]], packets: Mapping[str, float] | None = None
-) -> tuple[str, dict[str, float]]:
-    """Return the method that measured the most paths, most often, with the most packets; and its value on each path.
+def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:
+    """Return the method that says most about all paths (`rank_methods`), and its value on each path.
 
-    ``values``: method, path and value. Of several values of one path the median is taken.
+    Of several values of one path the median is taken.
     """
-    groups: dict[str, dict[str, list[float]]] = {}
-    for method, path, value in values:
-        groups.setdefault(method, {}).setdefault(path, []).append(value)
-    if not groups:
-        return "", {}
-    sent = {} if packets is None else packets
-
-    def weight(name: str) -> tuple[float, ...]:
-        runs = sum(map(len, groups[name].values()))
-        return len(groups[name]), not is_sparse(name), runs, sent.get(name, 0)
-
-    method = max(groups, key=weight)
-    return method, {path: median(some) for path, some in groups[method].items()}
+    entries = list(values)
+    method = next(iter(rank_methods(measured for measured, _ in entries)), "")
+    by_path: dict[str, list[float]] = {}
+    for measured, value in entries:
+        if measured.method == method:
+            by_path.setdefault(measured.path, []).append(value)
+    return method, {path: median(some) for path, some in by_path.items()}
 
 
 def extremes(
@@ -78,11 +70,6 @@ def times(ratio: float, larger: str, smaller: str) -> str:
 def capitalised(quantity: str) -> str:
     """Return the name of a quantity as a sentence begins with it; "p99" stays as it is."""
     return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"
-
-
-def is_sparse(method: str) -> bool:
-    """Return whether a method sends a packet per second: a single late packet moves the mean of such a run."""
-    return find_parser(method.split(maxsplit=1)[0]).sends_rarely
 
 
 def names(paths: Sequence[str], most: int = 2) -> str:

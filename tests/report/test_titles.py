@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from azlatency.report.titles import by_method, extremes, is_sparse, names, times
+from azlatency.report.titles import by_method, extremes, names, times
+from azlatency.stats.across_runs.main_method import Measured
 
 
 def test_the_ends_are_named_with_their_values() -> None:
@@ -25,8 +26,10 @@ def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> 
         ("sockperf", "b", 2.0),
         ("qperf", "a", 3.0),
     ]
-    assert by_method(values) == ("sockperf", {"a": 1.0, "b": 2.0})
-    assert is_sparse("ping 56 B") and not is_sparse("sockperf TCP 14 B")
+    assert by_method((Measured(method, path), value) for method, path, value in values) == (
+        "sockperf",
+        {"a": 1.0, "b": 2.0},
+    )
 
 
 def test_many_names_are_counted() -> None:
@@ -35,7 +38,7 @@ def test_many_names_are_counted() -> None:
 
 def test_of_several_values_of_a_path_the_median_is_said() -> None:
     values = [("ping", "a", 1.0), ("ping", "a", 5.0), ("ping", "a", 2.0), ("ping", "a", 3.0)]
-    assert by_method(values) == ("ping", {"a": 2.5})
+    assert by_method((Measured(method, path), value) for method, path, value in values) == ("ping", {"a": 2.5})
 
 
 def test_a_ratio_is_said_in_words_from_two_on() -> None:

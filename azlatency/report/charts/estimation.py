@@ -12,7 +12,8 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import is_sparse, times
+from azlatency.report.titles import times
+from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 
@@ -75,8 +76,9 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         ),
         left_out(len(shown), len(groups), "references"),
     )
-    widest = next((group for group in shown if not is_sparse(group[0].base.method)), shown[0])
-    far = max(widest, key=lambda change: _effect(change)[1][0])
+    methods = rank_methods(condition.measured for group in shown for condition in _rows(group))
+    main = next(group for group in shown if group[0].base.measured.method == methods[0])
+    far = max(main, key=lambda change: _effect(change)[1][0])
     ratio = times(_effect(far)[1][0], f"as long as {far.base.path}", f"less than {far.base.path}")
     title = f"{far.other.path} takes {ratio} ({far.base.method}, {far.base.statistic} of a run)"
     return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)

@@ -24,8 +24,9 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.truth import configured
+from azlatency.report.groups import main_method
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.report.titles import extremes
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import format_value, plain
 
@@ -190,9 +191,8 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
         (configured().caption("rtt" if unit == "µs" else "rate"), any(truth.get(str(path)) for path in runs["path"])),
         left,
     )
-    values = zip(every["method"], map(str, every["path"]), every[value].astype(float), strict=True)
-    method, by_path = by_method(values, every.groupby("method")["n"].sum() if "n" in every else {})
-    title = extremes(what.replace("round-trip time", "round trip"), by_path, quantity, method)
+    main = main_method(every, value, estimates)
+    title = extremes(what.replace("round-trip time", "round trip"), main.values, quantity, main.method)
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
 
 

@@ -28,6 +28,7 @@ from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apa
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
+from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
 
@@ -115,7 +116,10 @@ def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
         return "", sizes_by_path
     level = max(q for q in levels if 2 * levels[q] >= max(levels.values()))
     values = [
-        (str(estimate.labels["method"]), estimate.labels["path"], float(estimate.estimate or 0.0))
+        (
+            Measured(str(estimate.labels["method"]), str(estimate.labels["path"]), packets=estimate.n),
+            float(estimate.estimate or 0.0),
+        )
         for estimate in drawn
         if estimate.labels["q"] == level
     ]

@@ -26,7 +26,8 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes, is_sparse, times
+from azlatency.report.titles import by_method, extremes, times
+from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
 
@@ -84,12 +85,15 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         title = f"{method}, {group[0].statistic} of a run"
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
-    method, by_path = by_method((c.method, c.path, _size(c)) for c in every)
+    method, by_path = by_method((c.measured, _size(c)) for c in every)
+    statistic = next(c.statistic for c in every if c.measured.method == method)
     # Of two values neither is the typical one.
     ranges: dict[str, Sequence[float]] = {
-        c.path: c.values for c in every if c.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
+        c.path: c.values
+        for c in every
+        if c.measured.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
     }
-    title = extremes("round trip", by_path, "ns", method, ranges=ranges)
+    title = extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges)
     return Chart(
         figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions), title=title
     )
@@ -224,7 +228,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         (configured().caption("rtt ratio"), any(map(_truth, changes))),
         left,
     )
-    far = max(every, key=lambda change: (not is_sparse(change.other.method), abs(math.log(_ratio(change)))))
+    far = max(every, key=lambda change: (not sends_rarely(change.other.method), abs(math.log(_ratio(change)))))
     title = f"Largest effect of one change: {times(_ratio(far), 'as long', 'shorter')} ({change_name(far)})"
     return Chart(figure, caption, "\n".join(alts), title=title)
 

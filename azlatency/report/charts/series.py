@@ -13,6 +13,7 @@ from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
+from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling
 from azlatency.studies.format import format_value, one_prefix, plain
@@ -116,8 +117,7 @@ def throughput_series(
         (binned, max(counts) > _INTERVALS),
     )
     middle = of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)].groupby("run_id")["throughput_bit_s"].median()
-    values = [(str(chosen.loc[key, "method"]), str(chosen.loc[key, "path"]), float(v)) for key, v in middle.items()]
-    method, by_path = by_method(values)
+    method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle.astype(float), strict=True))
     title = extremes("typical interval", by_path, "bit/s", method)
     if shown_falls:
         most = min(shown_falls, key=lambda rate: _left(rate.throttled))

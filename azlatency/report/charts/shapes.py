@@ -14,6 +14,7 @@ from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
+from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import plain
 
@@ -44,7 +45,9 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
     """
     if not shapes:
         return Note("No chart: no run of this study has enough samples to show a distribution.")
-    method, medians = by_method((s.method, s.path, s.median) for s in shapes if math.isfinite(s.median))
+    method, medians = by_method(
+        (Measured(s.method, s.path, packets=s.n), s.median) for s in shapes if math.isfinite(s.median)
+    )
     paths = set(told_apart(medians | {s.path: s.median for s in shapes if s.path not in medians}))
     shown = evenly([s for s in shapes if s.path in paths], lambda s: (s.method, s.path), lambda s: s.n, _RUNS)
     panels: dict[str, list[RunHistogram]] = {}

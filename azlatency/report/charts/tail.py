@@ -12,6 +12,7 @@ from azlatency.report.charts.palette import ESTIMATE, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
+from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import plain
 
@@ -57,7 +58,9 @@ def tail_curves(tails: Sequence[RunTail], *, limit: float | None = None) -> Char
     left = "" if len(chosen) == len(tails) else f" Shown: {len(chosen)} of {len(tails)} runs, the longest of each path."
     level = f"{100 * chosen[0].slower.confidence:g} %"
     truth = any(configured().rtt.get(tail.path) for tail in chosen)
-    method, largest = by_method((tail.method, tail.path, tail.largest) for tail in chosen)
+    method, largest = by_method(
+        (Measured(tail.method, tail.path, packets=len(tail.rtt)), tail.largest) for tail in chosen
+    )
     title = extremes("round trip of its slowest packet", largest, "ns", method)
     caption = draw.caption(
         f"Share of packets slower than a given round-trip time. Blue: measured; blue bars: {level} interval of the "

@@ -31,6 +31,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
 from azlatency.stats.across_runs.asymmetry import Asymmetry
+from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
 from azlatency.studies.runs.path import NetworkPath
@@ -116,7 +117,10 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         ),
     )
     cells = [
-        (str(shown_one.labels["method"]), str(cell.what), float(matrix.loc[cell.labels["from"], cell.labels["to"]]))
+        (
+            Measured(str(shown_one.labels["method"]), str(cell.what), shown_one.rounds),
+            float(matrix.loc[cell.labels["from"], cell.labels["to"]]),
+        )
         for shown_one, matrix in ((asymmetry, asymmetry.matrix()) for asymmetry in shown)
         for cell in shown_one.cells
     ]

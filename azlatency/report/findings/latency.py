@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.findings.common import act, answer, info, join_by_method, measured_once
 from azlatency.report.groups import answer_of, main_method
 from azlatency.report.objects import Findings
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of, format_value
@@ -47,7 +48,8 @@ def find(
         return Findings.of([info("No log of this study contains a latency.")])
     with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in medians}
     across = [*medians, *(mean for mean in means if (mean.labels["path"], mean.labels["method"]) not in with_median)]
-    statistic = "median" if runs["median_ns"].notna().any() else "mean"
+    best = rank_methods(measured_runs(runs))[0]
+    statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
     main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
     findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"))] if main.values else []
     findings += measured_once(across)

@@ -33,6 +33,7 @@ from azlatency.stats.across_runs.directions import (
     in_time_order_of_paths,
 )
 from azlatency.stats.across_runs.initiators import initiator_effects, rank_pairs, triangle_excesses
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.matrices import decompose
 from azlatency.stats.across_runs.ranking import RankSet
 from azlatency.stats.across_runs.run_values import (
@@ -224,7 +225,7 @@ def asymmetry(
     Returns
     -------
     Results[Asymmetry]
-        One result per metric and method.
+        One result per metric and method; the methods that say most about all paths come first.
 
     Raises
     ------
@@ -293,7 +294,8 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
         return [("", frame)]
     if metric != "latency" and len(frame):
         frame = frame.assign(method=frame["method"].str.replace(" stream-reverse", "", regex=False))
-    return [(str(method), group) for method, group in frame.groupby("method", sort=False)]
+    groups = {str(method): group for method, group in frame.groupby("method", sort=False)}
+    return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 
 
 def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> Asymmetry:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from azlatency.logs.parsers import find_parser
 from azlatency.stats.across_runs.comparison import compare_runs, with_run_ids
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
 from azlatency.stats.result import Comparison, Estimate
@@ -54,6 +54,8 @@ class Condition:
         Where the order of the values comes from: a ``RunOrder``.
     superseded : float or None
         What a text reports for the run of this log, in ns. The log counts, and the reported number is no condition.
+    packets : float
+        Packets of all runs; 0 if unknown.
     """
 
     origin: Origin
@@ -71,6 +73,15 @@ class Condition:
     run_ids: tuple[str, ...] = ()
     order: Order = "given"
     superseded: float | None = None
+    packets: float = 0.0
+
+    @property
+    def measured(self) -> Measured:
+        """What the condition adds to its method, by which methods are ranked; reported numbers are a method apart."""
+        method = self.method if self.origin == "log" else f"{self.method} as reported"
+        return Measured(
+            method, self.path, self.runs or 1, self.packets, self.placement or "", self.statistic == "median"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +183,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
             typical=typical,
             run_ids=typical.run_ids,
             order=measured.order,
+            packets=float(group["n"].sum()) if "n" in group else 0.0,
         )
 
 
@@ -207,7 +219,7 @@ def _present(value: Any) -> Any:
 
 
 def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
-    """Select the conditions of the methods that measured most placements, and all reported ones.
+    """Select the conditions of the methods that say most about all paths, and all reported ones.
 
     Parameters
     ----------
@@ -219,22 +231,15 @@ def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -
     Returns
     -------
     list of Condition
-        In the given order. With equal numbers of placements, methods with more paths come first.
+        In the given order; methods are ranked as by `rank_methods`.
     """
-    logged = [condition for condition in conditions if condition.origin == "log"]
-    methods = list(dict.fromkeys(condition.method for condition in logged))
-
-    def breadth(method: str) -> tuple[int, ...]:
-        return tuple(-number for number in _breadth([one for one in logged if one.method == method]))
-
-    kept = set(sorted(methods, key=breadth)[:most])
+    ranked = rank_methods(condition.measured for condition in conditions if condition.origin == "log")
+    kept = set(ranked[:most])
     return [condition for condition in conditions if condition.origin == "reported" or condition.method in kept]
 
 
 def widest(conditions: Sequence[Condition]) -> list[Condition]:
-    """Select the kind of measurement with most placements, then with most paths and runs; the first one of equals.
-
-    Of equal ones, a tool that sends packets all the time comes before ping, and medians before means.
+    """Select the kind of measurement of the method that says most about all paths (`rank_methods`).
 
     Parameters
     ----------
@@ -244,23 +249,11 @@ def widest(conditions: Sequence[Condition]) -> list[Condition]:
     Returns
     -------
     list of Condition
-        All conditions of that kind.
+        All conditions of that kind: also with other message sizes.
     """
-    kinds = dict.fromkeys((condition.origin, condition.kind) for condition in conditions)
-
-    def members(kind: tuple[str, str]) -> list[Condition]:
-        return [condition for condition in conditions if (condition.origin, condition.kind) == kind]
-
-    best = max(kinds, key=lambda kind: _breadth(members(kind)), default=None)
-    return [] if best is None else members(best)
-
-
-def _breadth(chosen: Sequence[Condition]) -> tuple[int, ...]:
-    """Return what ranks a kind of measurement: its placements, paths and runs, and how its tool measures."""
-    paths, runs = {condition.path for condition in chosen}, min(condition.runs or 0 for condition in chosen)
-    steady = not find_parser(chosen[0].kind.split(maxsplit=1)[0]).sends_rarely
-    median = chosen[0].statistic == "median"
-    return len({condition.placement for condition in chosen}), len(paths), runs, steady, median, len(chosen)
+    main = next(iter(rank_methods(condition.measured for condition in conditions)), "")
+    kinds = {(condition.origin, condition.kind) for condition in conditions if condition.measured.method == main}
+    return [condition for condition in conditions if (condition.origin, condition.kind) in kinds]
 
 
 def changes(

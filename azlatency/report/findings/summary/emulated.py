@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.card import Linked, Sentence, dot, listed
 from azlatency.report.findings.common import shares_held
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.table import FileRef, RunsRef
-from azlatency.stats.across_runs.emulation_check import EmulatedDifference, emulated_differences
+from azlatency.stats.across_runs.emulation_check import emulated_differences
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.emulation import configured_links, recorded_round_trips, route_changes
 from azlatency.studies.format import format_value, one_prefix
@@ -20,10 +19,6 @@ from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _width(steps: Sequence[EmulatedDifference]) -> float:
-    return statistics.median((step.difference.high or math.inf) - (step.difference.low or 0.0) for step in steps)
 
 
 def emulated(data: Data) -> Answer | None:
@@ -37,7 +32,8 @@ def emulated(data: Data) -> Answer | None:
         return None
     worst = max(checked, key=lambda step: abs(step.error or 0.0))
     by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
-    method, shown = max(by_method.items(), key=lambda item: (len(item[1]), -_width(item[1])))
+    method = next(name for name in rank_methods(measured_runs(data.runs)) if name in by_method)
+    shown = by_method[method]
     like = one_prefix((value for step in shown[:6] for value in (step.difference.estimate or 0.0, step.recorded)), "ns")
     shares = [
         (Linked(share, *(RunsRef(step.run_ids, step.value) for step in steps)),)

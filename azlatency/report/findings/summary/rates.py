@@ -9,6 +9,7 @@ from azlatency.report.card import Linked, Sentence, dot, listed, span
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.groups import by_burst
 from azlatency.report.table import RunsRef
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
 from azlatency.studies.format import count_of, format_value, one_prefix
@@ -127,8 +128,7 @@ def goodputs(data: Data) -> Answer | None:
         return None
     # A transfer that reached the rate that it was told to send at says nothing about more.
     limited = runs["throughput_bit_s"] > 0.95 * runs["target_rate_bit_s"].where(runs["target_rate_bit_s"] > 0)
-    unlimited = runs.loc[~limited, "method"]
-    method = (unlimited if len(unlimited) else runs["method"]).value_counts().index[0]
+    method = rank_methods(measured_runs(runs if limited.all() else runs[~limited]))[0]
     runs = runs[runs["method"] == method]
     rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")

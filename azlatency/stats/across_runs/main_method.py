@@ -1,0 +1,80 @@
+"""The method that a statement about several paths is made from: one choice for a card, an answer, a matrix and a title.
+
+Methods send different packets, so a sentence that compares paths speaks of one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.logs.parsers import find_parser
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Measured(NamedTuple):
+    """What a method measured on a path: one run, or several.
+
+    ``packets`` is the number in all these runs, ``placement`` is empty if unknown. ``has_median`` says whether the runs
+    have medians, and not only means.
+    """
+
+    method: str
+    path: str
+    runs: int = 1
+    packets: float = 0.0
+    placement: str = ""
+    has_median: bool = True
+
+
+def rank_methods(measured: Iterable[Measured]) -> list[str]:
+    """Order methods by how much they say about all paths; of equal ones the first stays first.
+
+    Parameters
+    ----------
+    measured : iterable of Measured
+        Entries of one method and path count together.
+
+    Returns
+    -------
+    list of str
+        First those that measured the most placements, then the most paths, with the most runs on a path (the median of
+        the paths). Then a tool that sends packets all the time comes before ping, whose mean a single late packet
+        moves; medians before means; more packets before fewer.
+    """
+    groups: dict[str, list[Measured]] = {}
+    for entry in measured:
+        groups.setdefault(entry.method, []).append(entry)
+
+    def weight(method: str) -> tuple[float, ...]:
+        entries, runs = groups[method], dict.fromkeys((entry.path for entry in groups[method]), 0)
+        for entry in entries:
+            runs[entry.path] += entry.runs
+        placements = {entry.placement for entry in entries}
+        return (len(placements), len(runs), median(runs.values()), not sends_rarely(method),
+                all(entry.has_median for entry in entries), sum(entry.packets for entry in entries))  # fmt: skip
+
+    return sorted(groups, key=weight, reverse=True)
+
+
+def measured_runs(runs: pd.DataFrame) -> list[Measured]:
+    """Return an entry per run of a frame with ``method`` and, where it has them, ``path``, ``n`` and ``placement``."""
+    import pandas as pd
+
+    def column(name: str, missing: object) -> pd.Series:
+        return runs[name].fillna(missing) if name in runs else pd.Series(missing, index=runs.index)
+
+    medians = runs["median_ns"].notna() if "median_ns" in runs else pd.Series(True, index=runs.index)
+    columns = (column("path", ""), column("n", 0.0), column("placement", ""), medians)
+    return [
+        Measured(str(method), str(path), 1, float(packets), str(placement), bool(has_median))
+        for method, path, packets, placement, has_median in zip(runs["method"], *columns, strict=True)
+    ]
+
+
+def sends_rarely(method: str) -> bool:
+    """Return whether a method sends a packet per second or fewer, as the parser of its tool says."""
+    return find_parser(method.partition(" ")[0]).sends_rarely
