@@ -76,7 +76,8 @@ def test_the_title_asks_a_question_and_findings_come_last(notebook: Any) -> None
 def test_outputs_are_stored_and_in_order(notebook: Any) -> None:
     cells = code_cells(notebook)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
-    assert sum(bool(cell.outputs) for cell in cells) >= len(cells) - 2
+    # Parameters, the loading of a study, and differences of machines where there are none, print nothing.
+    assert sum(bool(cell.outputs) for cell in cells) >= len(cells) - 3
     for cell in cells:
         assert not any(output.output_type in ("error", "stream") for output in cell.outputs)
     assert not {"papermill", "execution"} & set(notebook.metadata)

@@ -147,7 +147,7 @@ def runs_needed(
     Examples
     --------
     >>> print(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01))
-    runs for ±1 %: 89 runs, 83 more than measured
+    runs for ±1 %: 135 runs, 129 more than measured
     """
     import numpy as np
 

@@ -17,7 +17,7 @@ from azlatency.studies.runs.run_table import (
     run_table,
     whole_run_rows,
 )
-from azlatency.studies.runs.samples import bounds, by_run, median, order_statistic
+from azlatency.studies.runs.samples import bounds_by_run, median, order_statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,8 +161,8 @@ def _fill_from_samples(
     answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", *quantiles, "median_from")}
-    for run_id, samples in by_run(study, runs[runs[list(quantiles)].isna().any(axis=1)], quantity).items():
-        low, high = bounds(samples)
+    incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
+    for run_id, (low, high) in bounds_by_run(study, incomplete, quantity).items():
         replies = int(np.isfinite(low).sum())
         if run_id in without["median_ns"]:
             found["n"][run_id] = float(replies)
@@ -171,12 +171,12 @@ def _fill_from_samples(
             continue
         steps.add(str(runs.at[run_id, "tool"]), low)
         for column, q in quantiles.items():
-            if run_id in without[column] and column != "median_ns" and len(samples) * (1 - q) >= 1 - 1e-9:
+            if run_id in without[column] and column != "median_ns" and len(low) * (1 - q) >= 1 - 1e-9:
                 least, most = (order_statistic(np.sort(end), q) for end in (low, high))
                 found[column][run_id] = least if least == most else math.nan
         if run_id in without["median_ns"]:
             answered.add(run_id)
-            if not math.isnan(middle := median(samples)):
+            if not math.isnan(middle := median(low, high)):
                 found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
     for column in quantiles:
         found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}

@@ -64,6 +64,25 @@ def by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) 
     return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 
+def bounds_by_run(
+    study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the `bounds` of the samples of `by_run`, without a frame for each run: a study may have many."""
+    import numpy as np
+    import pandas as pd
+
+    wanted = pd.Index(runs.index.astype(str))
+    samples = study.samples
+    samples = counted(samples[samples["run_id"].isin(wanted)], quantity)
+    places = wanted.get_indexer(samples["run_id"])
+    order = np.argsort(places, kind="stable")
+    edges = np.searchsorted(places[order], np.arange(1, len(wanted)))
+    low, high = bounds(samples)
+    lows = np.split(low[order], edges)
+    highs = lows if low is high else np.split(high[order], edges)
+    return {run_id: ends for run_id, ends in zip(wanted, zip(lows, highs, strict=True), strict=True) if len(ends[0])}
+
+
 def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the samples of `by_run` without the runs that have interval-censored replies.
 
@@ -112,21 +131,17 @@ def bounds(samples: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float
     )
 
 
-def median(samples: pd.DataFrame) -> float:
-    """Return the median round-trip time in ns of the counted samples of one run.
+def median(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+    """Return the median round-trip time in ns of one run from the `bounds` of its samples.
 
     A lost probe counts as infinite. The median is NaN if there is no sample, or if its bounds differ.
     """
     import numpy as np
 
-    if not len(samples):
+    if not len(low):
         return float("nan")
-    low, high = bounds(samples)
-    if low is high:
-        return float(np.median(low))
-    numbers, censored = _numbers(samples["rtt_ns"], np.inf), bounded(samples)
-    ends = [float(np.median(np.where(censored, end, numbers))) for end in (low, high)]
-    return ends[0] if ends[0] == ends[1] else float("nan")
+    least = float(np.median(low))
+    return least if low is high or least == float(np.median(high)) else float("nan")
 
 
 def order_statistic(ordered: NDArray[np.float64], q: float) -> float:
