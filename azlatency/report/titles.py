@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from azlatency.report.card import ALIKE, span
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.runs.path import route
+
+if TYPE_CHECKING:
+    from azlatency.stats.result import Comparison
 
 #: Most letters of several names in a title of two lines.
 _LETTERS = 40
-Name = TypeVar("Name", bound=str)
+Name = TypeVar("Name", bound=Hashable)
 
 
 def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:
@@ -35,11 +39,12 @@ def extremes(
     unit: str,
     method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
+    intervals: Mapping[Name, Sequence[float]] | None = None,
 ) -> str:
     """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
-    Paths within a tenth of an end are named together, because a title must not rank a tie. ``ranges``: paths of which
-    a range is said instead of their value.
+    Paths that are `tied` with an end are named together; ``intervals`` as there. ``ranges``: paths of which a range is
+    said instead of their value.
     """
     if not values:
         return ""
@@ -48,23 +53,76 @@ def extremes(
 
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
-        return f"{span(reached, unit, like=like)} ({names(list(chosen))})"
+        return f"{span(reached, unit, like=like)} ({names(map(str, chosen))})"
 
-    if high <= ALIKE * low:
+    near, far = (tied(values, choose(values, key=values.__getitem__), intervals) for choose in (min, max))
+    if not set(near).isdisjoint(far):
         return f"{start} {end(values)}, {method}"
-    near = {path: value for path, value in values.items() if value <= ALIKE * low}
-    far = {path: value for path, value in values.items() if value >= high / ALIKE}
     return f"{start} from {end(near)} to {end(far)}, {method}"
 
 
-def times(ratio: float, larger: str, smaller: str) -> str:
+def tied(
+    values: Mapping[Name, float], end: Name, intervals: Mapping[Name, Sequence[float]] | None = None
+) -> dict[Name, float]:
+    """Return the values that a title must not rank against that of ``end``, which is one of them.
+
+    They are within a tenth of it, or their interval overlaps with its own. ``intervals`` has the ends of those that
+    have one.
+    """
+    known = intervals or {}
+
+    def alike(name: Name) -> bool:
+        pair = sorted((values[name], values[end]))
+        if pair[1] <= ALIKE * pair[0]:
+            return True
+        if not known.get(name) or not known.get(end):
+            return False
+        return max(known[name][0], known[end][0]) <= min(known[name][-1], known[end][-1])
+
+    return {name: value for name, value in values.items() if alike(name)}
+
+
+def most_apart(pairs: Sequence[Comparison]) -> dict[tuple[str, str], float]:
+    """Return the ratio of the largest difference by path and method, or of several that are `tied`.
+
+    Parameters
+    ----------
+    pairs : sequence of Comparison
+        Comparisons that differ. Those with ``from`` and ``to`` are named from the end whose value is larger, so that
+        their ratio is at least 1.
+
+    Returns
+    -------
+    dict
+        The ratios; empty if tied ones are larger on some paths and smaller on others, which no title can rank.
+    """
+    ratios, sizes, intervals = {}, {}, {}
+    for pair in pairs:
+        ratio, ends = pair.ratio.estimate or 1.0, [pair.labels.get(key) for key in ("from", "to")]
+        name = str(pair.labels.get("path", pair.what))
+        if all(ends):
+            name, ratio = route(*map(str, ends if ratio >= 1 else ends[::-1])), max(ratio, 1 / ratio)
+        key = name, str(pair.labels["method"])
+        ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
+        intervals[key] = sorted(max(end, 1 / end) for end in (pair.ratio.low, pair.ratio.high) if end)
+    largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
+    one_sided = len({ratios[key] > 1 for key in largest}) == 1
+    return {key: ratios[key] for key in largest} if one_sided else {}
+
+
+def times(ratios: float | Iterable[float], larger: str, smaller: str) -> str:
     """Say a ratio: "1.21× as long", from 2 on "6.20 times as long", and below one half "1,300 times shorter".
 
-    ``larger`` and ``smaller`` are the words after the number.
+    Of several ratios the range is said: "8.11–8.32 times as long". ``larger`` and ``smaller`` are the words after the
+    number.
     """
-    if 0 < ratio <= 0.5:
-        return f"{format_value(1 / ratio)} times {smaller}"
-    return f"{format_value(ratio)}{' times' if ratio >= 2 else '×'} {larger}"
+    known = sorted([ratios] if isinstance(ratios, int | float) else ratios)
+    inverse = known[0] > 0 and known[-1] <= 0.5
+    ends = (1 / known[-1], 1 / known[0]) if inverse else (known[0], known[-1])
+    shown = "–".join(dict.fromkeys(map(format_value, ends)))
+    if inverse:
+        return f"{shown} times {smaller}"
+    return f"{shown}{' times' if known[0] >= 2 else '×'} {larger}"
 
 
 def capitalised(quantity: str) -> str:
@@ -72,7 +130,7 @@ def capitalised(quantity: str) -> str:
     return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"
 
 
-def names(paths: Sequence[str], most: int = 2) -> str:
+def names(paths: Iterable[str], most: int = 2) -> str:
     """Join the names of paths; of more than ``most`` only their number."""
     different = list(dict.fromkeys(map(str, paths)))
     joined = ", ".join(different)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from azlatency.report.titles import by_method, extremes, names, times
+from dataclasses import replace
+
+from azlatency.report.titles import by_method, extremes, most_apart, names, tied, times
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.main_method import Measured
 
 
@@ -16,6 +19,28 @@ def test_a_tie_is_not_ranked() -> None:
     assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3") == "Goodput 4.00 Gbit/s (a, b), iperf3"
     title = extremes("p99", {"a → b": 459e3, "b → a": 458e3, "a → c": 263e3}, "ns", "lagscope")
     assert title == "p99 from 263 µs (a → c) to 458–459 µs (a → b, b → a), lagscope"
+
+
+def test_overlapping_intervals_are_a_tie() -> None:
+    values, intervals = {"a": 100.0, "b": 150.0, "c": 300.0}, {"a": (90.0, 160.0), "b": (140.0, 170.0)}
+    assert tied(values, "a", intervals) == {"a": 100.0, "b": 150.0} and tied(values, "c", intervals) == {"c": 300.0}
+    assert (
+        extremes("mean", values, "ns", "ping", intervals=intervals) == "Mean from 100–150 ns (a, b) to 300 ns (c), ping"
+    )
+    everything = {path: (50.0, 400.0) for path in values}
+    assert extremes("mean", values, "ns", "ping", intervals=everything) == "Mean 100–300 ns (3 paths), ping"
+
+
+def test_the_largest_difference_is_named_with_those_tied_with_it() -> None:
+    twice = compare_runs([200e3, 202e3, 198e3, 201e3], [100e3, 101e3, 99e3, 100e3], margin="5%", unit="ns")
+    labels = {"method": "iperf3"}
+    forth, back = (replace(twice, labels=labels | {"from": end, "to": "c"}) for end in ("a", "b"))
+    assert list(most_apart([forth, back])) == [("a → c", "iperf3"), ("b → c", "iperf3")]
+    half = compare_runs([100e3, 101e3, 99e3, 100e3], [200e3, 202e3, 198e3, 201e3], margin="5%", unit="ns")
+    assert list(most_apart([replace(half, labels=labels | {"from": "a", "to": "c"})])) == [("c → a", "iperf3")]
+    # One path took twice as long, the other half: neither is the largest change.
+    sides = [replace(pair, labels=labels | {"path": path}) for pair, path in ((twice, "a → c"), (half, "b → c"))]
+    assert most_apart(sides) == {}
 
 
 def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> None:
@@ -46,3 +71,6 @@ def test_a_ratio_is_said_in_words_from_two_on() -> None:
     assert times(0.83, "as long", "shorter") == "0.830× as long"
     assert times(6.2, "as long", "shorter") == "6.20 times as long"
     assert times(0.000768, "as long", "shorter") == "1,302 times shorter"
+    assert times([8.32, 8.11], "as long", "shorter") == "8.11–8.32 times as long"
+    assert times([0.25, 0.2], "as long", "shorter") == "4.00–5.00 times shorter"
+    assert times([0.2, 2.1], "as long", "shorter") == "0.200–2.10× as long"

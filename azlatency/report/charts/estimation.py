@@ -12,7 +12,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import times
+from azlatency.report.titles import names, tied, times
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
@@ -45,8 +45,8 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
     shown = sorted(groups.values(), key=lambda group: (-sum(map(_known, group)), -len(group)))[:_PANELS]
     shown = [sorted(group, key=lambda change: _effect(change)[1][0]) for group in shown]
-    names = [[label(change.path, 30) for change in _rows(group)] for group in shown]
-    counts = [len(change) * lines(*change) for change in names]
+    rows = [[label(change.path, 30) for change in _rows(group)] for group in shown]
+    counts = [len(change) * lines(*change) for change in rows]
     columns = side_by_side(2, 2)
     heights = [count for count in counts for _ in range(2 // columns)]
     figure, axes = new_figure(
@@ -55,7 +55,7 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
         0.7 + sum(0.22 * count + 0.6 for count in heights),
         gridspec_kw={"height_ratios": [count + 1.5 for count in heights], "width_ratios": [1.1, 1][:columns]},
     )
-    for index, (group, ticks) in enumerate(zip(shown, names, strict=True)):
+    for index, (group, ticks) in enumerate(zip(shown, rows, strict=True)):
         values, effects = axes[2 * index], axes[2 * index + 1]
         _values(values, _rows(group), ticks)
         _effects(effects, group, None if columns == 2 else ticks)
@@ -78,10 +78,19 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     )
     methods = rank_methods(condition.measured for group in shown for condition in _rows(group))
     main = next(group for group in shown if group[0].base.measured.method == methods[0])
-    far = max(main, key=lambda change: _effect(change)[1][0])
-    ratio = times(_effect(far)[1][0], f"as long as {far.base.path}", f"less than {far.base.path}")
-    title = f"{far.other.path} takes {ratio} ({far.base.method}, {far.base.statistic} of a run)"
-    return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=title)
+    return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=_title(main))
+
+
+def _title(group: Sequence[Change]) -> str:
+    """Say how much longer the farthest paths take than the reference: one, or all that are tied with it."""
+    base, ratios = group[0].base, {change.other.path: _effect(change)[1][0] for change in group}
+    intervals = {change.other.path: _effect(change)[0] for change in group}
+    far = tied(ratios, max(ratios, key=ratios.__getitem__), intervals)
+    ratio = times(far.values(), f"as long as {base.path}", f"less than {base.path}")
+    verb = "takes" if len(far) == 1 else "take"
+    is_single = all(len(condition.values) == 1 for condition in _rows(group))
+    once = ", as reported" if base.origin == "reported" else ", one run each" if is_single else ""
+    return f"{names(far)} {verb} {ratio} ({base.method}, {base.statistic} of a run{once})"
 
 
 def _runs(shown: Sequence[Sequence[Change]]) -> str:

@@ -192,7 +192,10 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
         left,
     )
     main = main_method(every, value, estimates)
-    title = extremes(what.replace("round-trip time", "round trip"), main.values, quantity, main.method)
+    intervals = {path: draw.ends_of(by_key.get((path, main.method))) for path in main.values}
+    title = extremes(
+        what.replace("round-trip time", "round trip"), main.values, quantity, main.method, intervals=intervals
+    )
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
 
 

@@ -93,7 +93,8 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         for c in every
         if c.measured.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
     }
-    title = extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges)
+    intervals = {c.path: draw.ends_of(c.typical) for c in every if c.measured.method == method}
+    title = extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, intervals=intervals)
     return Chart(
         figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions), title=title
     )

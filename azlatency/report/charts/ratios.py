@@ -10,10 +10,9 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.base import label
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
-from azlatency.report.titles import times
+from azlatency.report.titles import most_apart, names, times
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import plain
-from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +63,7 @@ def verdict_words(pairs: Sequence[Comparison]) -> str:
 
 
 def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
-    """Return the result in words: how many comparisons differ, and the largest difference."""
+    """Return the result in words: how many comparisons differ, and the largest difference if it is not a tie."""
     apart = [pair for pair in pairs if pair.verdict == "different"]
     if all(pair.ratio.low is None for pair in pairs):
         return f"{what}: measured once, so not tested"
@@ -79,12 +78,14 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
         }
         result = "no difference beyond the margin shown" if within else "no difference shown"
         return f"{what}: {result}; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
-    far = max(apart, key=lambda pair: abs(math.log(pair.ratio.estimate or 1.0)))
-    ends = [far.labels.get(key) for key in ("from", "to")]
-    name = f"{route(*map(str, ends))} against back" if all(ends) else str(far.labels.get("path", far.what))
-    ratio = times(far.ratio.estimate or 1.0, "as much", "less")
-    most = f"most {name}, {ratio} ({far.labels['method']})"
-    return f"{what}: {len(apart)} of {len(pairs)} differ; {most}"
+    result = f"{what}: {len(apart)} of {len(pairs)} differ"
+    if not (largest := most_apart(apart)):
+        return result
+    paths, methods = zip(*largest, strict=True)
+    back = " against back" if all(map(apart[0].labels.get, ("from", "to"))) else ""
+    most = "most " if len(apart) > len(largest) else ""
+    ratio = times(largest.values(), "as much", "less")
+    return f"{result}; {most}{names(paths)}{back}, {ratio} ({', '.join(dict.fromkeys(methods))})"
 
 
 def ratio_reach(pairs: Sequence[Comparison]) -> float:

@@ -125,7 +125,13 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
         for cell in shown_one.cells
     ]
     method, values = by_method(cells)
-    title = extremes("round trip", values, "ns", method)
+    intervals = {
+        str(cell.what): draw.ends_of(cell)
+        for asymmetry in shown
+        if str(asymmetry.labels["method"]) == method
+        for cell in asymmetry.cells
+    }
+    title = extremes("round trip", values, "ns", method, intervals=intervals)
     return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown), title=title)
 
 

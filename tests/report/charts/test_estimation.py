@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helpers.studies import load
+
 import azlatency as az
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
@@ -13,6 +15,15 @@ def test_both_sides_and_their_ratio_are_named(zones: Study) -> None:
     chart = charts.estimation_plot(az.stats.placement.changes(conditions, "placement"))
     # ping.log of both folders: means of 1.902 ms and 0.969 ms
     assert isinstance(chart, Chart) and "1,902 µs" in chart.alt and "969 µs" in chart.alt and "0.509" in chart.alt
+
+
+def test_the_title_names_every_path_of_a_tie_and_says_that_runs_are_single() -> None:
+    # lagscope prints 459 us for both directions between 1b and 1c, and 74 us inside 1a.
+    study = load("aws-euwest1-lagscope")
+    levels = az.stats.placement.widest_methods(az.stats.placement.conditions(study, az.latency(study)))
+    chart = charts.estimation_plot(az.stats.placement.changes(levels, "placement"))
+    assert isinstance(chart, Chart)
+    assert chart.title.startswith("1b → 1c, 1c → 1b take 6.20 times as long as 1a") and "one run each" in chart.title
 
 
 def test_without_changes_there_is_a_note() -> None:
