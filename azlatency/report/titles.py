@@ -82,8 +82,8 @@ def tied(
     return {name: value for name, value in values.items() if alike(name)}
 
 
-def most_apart(pairs: Sequence[Comparison]) -> dict[tuple[str, str], float]:
-    """Return the ratio of the largest difference by path and method, or of several that are `tied`.
+def most_apart(pairs: Sequence[Comparison]) -> tuple[str, dict[str, float]]:
+    """Return the method with the largest difference and the ratio on its path, or on several paths that are `tied`.
 
     Parameters
     ----------
@@ -93,8 +93,9 @@ def most_apart(pairs: Sequence[Comparison]) -> dict[tuple[str, str], float]:
 
     Returns
     -------
-    dict
-        The ratios; empty if tied ones are larger on some paths and smaller on others, which no title can rank.
+    str, dict
+        Method, and ratios by path; no ratios if tied ones are larger on some paths and smaller on others: no title can
+        rank them.
     """
     ratios, sizes, intervals = {}, {}, {}
     for pair in pairs:
@@ -106,8 +107,10 @@ def most_apart(pairs: Sequence[Comparison]) -> dict[tuple[str, str], float]:
         ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
         intervals[key] = sorted(max(end, 1 / end) for end in (pair.ratio.low, pair.ratio.high) if end)
     largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
-    one_sided = len({ratios[key] > 1 for key in largest}) == 1
-    return {key: ratios[key] for key in largest} if one_sided else {}
+    # Methods send different packets: the first of the largest speaks, and no other is joined with it.
+    method = max(largest, key=largest.__getitem__)[1]
+    chosen = {key[0]: ratios[key] for key in largest if key[1] == method}
+    return method, chosen if len({ratio > 1 for ratio in chosen.values()}) == 1 else {}
 
 
 def times(ratios: float | Iterable[float], larger: str, smaller: str) -> str:

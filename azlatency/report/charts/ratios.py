@@ -79,13 +79,13 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
         result = "no difference beyond the margin shown" if within else "no difference shown"
         return f"{what}: {result}; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
     result = f"{what}: {len(apart)} of {len(pairs)} differ"
-    if not (largest := most_apart(apart)):
+    method, largest = most_apart(apart)
+    if not largest:
         return result
-    paths, methods = zip(*largest, strict=True)
     back = " against back" if all(map(apart[0].labels.get, ("from", "to"))) else ""
     most = "most " if len(apart) > len(largest) else ""
     ratio = times(largest.values(), "as much", "less")
-    return f"{result}; {most}{names(paths)}{back}, {ratio} ({', '.join(dict.fromkeys(methods))})"
+    return f"{result}; {most}{names(largest)}{back}, {ratio} ({method})"
 
 
 def ratio_reach(pairs: Sequence[Comparison]) -> float:

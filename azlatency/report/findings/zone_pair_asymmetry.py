@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import MICROSECOND, act, answer, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
+from azlatency.report.titles import most_apart, names
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.runs.path import route
+from azlatency.studies.format import format_value
 
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
@@ -107,15 +108,17 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
             f"({best.labels['method']}{once})"
         )
     slow = [
-        (asymmetry, pair)
+        pair
         for asymmetry in asymmetries
         if asymmetry.metric == "throughput"
         for pair in asymmetry.pairs
         if _differs(pair) and pair.ratio.estimate
     ]
     if slow:
-        asymmetry, pair = max(slow, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
-        parts.append(_difference(asymmetry, pair))
+        method, largest = most_apart(slow)
+        factor = "–".join(dict.fromkeys(map(format_value, (min(largest.values()), max(largest.values())))))
+        verb = "carries" if len(largest) == 1 else "carry"
+        parts.append(f"{names(largest)} {verb} **{factor} times** the reverse goodput ({method})")
     elif any(asymmetry.metric == "throughput" and asymmetry.pairs for asymmetry in asymmetries):
         parts.append("no transfer is shown to be slower in one direction")
     text = "; ".join(parts)
@@ -147,13 +150,10 @@ def _differs(pair: Comparison) -> bool:
 
 
 def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
-    """Say how many times one direction takes or carries what the other does; the larger one comes first."""
+    """Say how many times as long one direction takes; the longer one comes first."""
     start, end, ratio = str(pair.labels["from"]), str(pair.labels["to"]), pair.ratio.estimate or math.nan
     if ratio < 1:
         start, end, ratio = end, start, 1 / ratio
-    if asymmetry.metric == "throughput":
-        more = f"{route(start, end)} carries **{ratio:.3g} times** the goodput of the reverse"
-        return f"{more} ({asymmetry.labels['method']})"
     machines = ", between these machines" if ABOUT_MACHINES.intersection(pair.codes) else ""
     method = f"{asymmetry.labels['method']}{machines}"
     return (

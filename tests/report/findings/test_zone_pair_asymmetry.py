@@ -18,7 +18,9 @@ def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers(
     study = load("emulated-cloud")
     answer = findings.zone_pair_asymmetry.find(az.asymmetry(study), az.studies.configured_links(study)).findings[0]
     assert answer.kind == "answer" and len(answer.text.split()) <= 30
-    assert "with the end that starts (ping 56 B)" in answer.text and "times** the goodput of the reverse" in answer.text
+    assert "with the end that starts (ping 56 B)" in answer.text
+    # Both paths from zone 2 to zone 3 carry 0.79 Gbit/s and back 0.40 Gbit/s, so neither is the most different.
+    assert "az2a → az3a, az2b → az3b carry **1.99–2.00 times** the reverse goodput" in answer.text
 
 
 def test_ratios_of_dependent_rounds_are_named() -> None:
