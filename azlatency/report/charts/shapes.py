@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.report.card import span
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
@@ -13,7 +14,7 @@ from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.report.titles import by_method, names
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import plain
@@ -86,7 +87,8 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         figure,
         caption,
         "\n".join(_words(shape) for group in panels.values() for shape in group),
-        title=extremes("median round trip", medians, "ns", method),
+        # Without names of paths: the forest of the same medians has the intervals that say which of them are tied.
+        title=f"Median round trip {span(medians.values(), 'ns')} ({names(medians)}), {method}" if medians else "",
     )
 
 

@@ -50,7 +50,7 @@ class RunHistogram:
     beyond : int
         Answered probes right of the last edge.
     median, p99 : float
-        Order statistics in ns; a lost probe counts as infinite.
+        In ns; a lost probe counts as infinite. The median is ``median_ns`` of the run, as on all pages.
     """
 
     run_id: str
@@ -136,9 +136,17 @@ def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArr
         edges=edges,
         counts=np.diff(places),
         beyond=int(len(answered) - places[-1]),
-        median=order_statistic(ordered, 0.5),
+        median=_median_of(run, ordered),
         p99=order_statistic(ordered, 0.99),
     )
+
+
+def _median_of(run: pd.Series, ordered: FloatArray) -> float:
+    """Return the median that all pages show of a run, else that of its samples."""
+    import numpy as np
+
+    known = run.get("median_ns")
+    return float(np.median(ordered) if known is None or np.isnan(known) else known)
 
 
 def _round_trips(study: Study, runs: pd.DataFrame) -> dict[str, FloatArray]:

@@ -8,6 +8,14 @@ import azlatency as az
 from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians, shift_functions
 
 
+def test_the_median_of_a_run_is_that_of_every_page() -> None:
+    study = load("emulated-cloud")
+    runs = az.latency(study)
+    shapes = run_histograms(study, runs)
+    # An even number of samples has two in the middle: their mean is the median of the run, not the lower of them.
+    assert [shape.median for shape in shapes] == list(runs.loc[[shape.run_id for shape in shapes], "median_ns"])
+
+
 def test_every_answered_probe_is_in_a_bin_or_beyond_the_axis() -> None:
     study = load("emulated-zones")
     histograms = run_histograms(study, az.latency(study))
