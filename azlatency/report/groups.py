@@ -100,7 +100,7 @@ def groups(values: Mapping[str, float], runs: pd.DataFrame, *, directed: bool = 
     inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
     across = {unit: some for unit, some in units.items() if unit not in inside}
     every = [unit for unit in across if len(unit) == 2]
-    named = [Group(name=_name(part, every), values=_values(part, across)) for part in _clusters(across)]
+    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across)]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
         named.append(Group(name=name, values=_values(inside, inside), inside=True))
@@ -149,7 +149,7 @@ def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, list[float]]) -
     return tuple(sorted(value for unit in part for value in units[unit]))
 
 
-def _name(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
+def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
     """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names."""
     pairs = [unit for unit in part if len(unit) == 2]
     if len(pairs) < len(part):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import ALIKE, span
+from azlatency.report.card import span
 from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
 from azlatency.report.charts.truth import configured
+from azlatency.report.groups import name_of_pairs
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import capitalised, tied
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 from azlatency.studies.format import format_value, one_prefix
 
@@ -54,7 +56,7 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
     caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
     if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
         figure = _heat_map(pairs, names)
-        caption += "the median of the runs, in µs."
+        caption += "the middle of the median runs of its paths, in µs."
     else:
         figure, far = _map(pairs, names, like)
         caption += _shown(pairs)
@@ -66,16 +68,24 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair, like).split())}"
         for pair in pairs
     ]
-    ordered = sorted(across, key=lambda pair: median(pair.values))
-    nearest, farthest = ordered[0], ordered[-1]
-    title = f"Zones {_zones(nearest)}: {_typical(nearest, like)} ({quantity})"
-    if nearest is not farthest and median(farthest.values) < ALIKE * median(nearest.values):
-        values = [value for pair in across for value in pair.values]
-        title = f"No pair of zones is visibly nearer: {span(values, 'ns', like=like)} ({quantity})"
-    elif nearest is not farthest:
-        title = f"From {_typical(nearest, like)} (zones {_zones(nearest)}) to {_typical(farthest, like)} "
-        title += f"(zones {_zones(farthest)}), {quantity}"
-    return Chart(figure, caption, "\n".join(words), title=title)
+    return Chart(figure, caption, "\n".join(words), title=_title(across, quantity, like))
+
+
+def _title(across: Sequence[ZonePair], quantity: str, like: float) -> str:
+    """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
+    middles = {(pair.first, pair.second): median(pair.typical) for pair in across}
+    near, far = (tied(middles, choose(middles, key=middles.__getitem__)) for choose in (min, max))
+
+    def end(chosen: Iterable[tuple[str, str]]) -> str:
+        values = [value for pair in across if (pair.first, pair.second) in chosen for value in _shown_values(pair)]
+        return span(values, "ns", like=like)
+
+    if len(across) == 1:
+        return f"{capitalised(name_of_pairs(list(near), list(middles)))}: {end(near)} ({quantity})"
+    if not set(near).isdisjoint(far):
+        return f"No pair of zones is visibly nearer: {end(middles)} ({quantity})"
+    ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
+    return f"From {ends[0]} to {ends[1]}, {quantity}"
 
 
 def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[Figure, bool]:
@@ -83,8 +93,8 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
     across = [pair for pair in pairs if not pair.inside]
-    shortest = min(median(pair.values) for pair in across)
-    far = {pair for pair in across if median(pair.values) >= _FAR_FROM * shortest}
+    shortest = min(median(pair.typical) for pair in across)
+    far = {pair for pair in across if median(pair.typical) >= _FAR_FROM * shortest}
     for pair in across:
         _edge(axis, places[pair.first], places[pair.second], _times(pair, like), far=pair in far)
     inside = {pair.first: pair for pair in pairs if pair.inside}
@@ -121,7 +131,7 @@ def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
     values = np.full((len(names), len(names)), np.nan)
     for pair in pairs:
         row, column = sorted((names.index(pair.first), names.index(pair.second)), reverse=True)
-        values[row, column] = median(pair.values) / MICROSECOND
+        values[row, column] = median(pair.typical) / MICROSECOND
         axis.text(
             column + 0.5,
             row + 0.5,
@@ -145,22 +155,18 @@ def _shown(pairs: Sequence[ZonePair]) -> str:
     if max(counts) < _FEWEST:
         return "the runs, or their range."
     few = f"; of fewer than {_FEWEST} runs only the range" if min(counts) < _FEWEST else ""
-    return f"the median of the runs, and their range{few}."
+    return f"the median run of each path, and the range of all runs{few}."
 
 
-def _zones(pair: ZonePair) -> str:
-    return f"{pair.first} and {pair.second}"
-
-
-def _typical(pair: ZonePair, like: float) -> str:
-    """Return the median of at least three runs, else their range; ``like`` as in `format_value`."""
-    few = len(pair.values) < _FEWEST
-    return span(pair.values, "ns", like=like) if few else format_value(median(pair.values), "ns", like=like)
+def _shown_values(pair: ZonePair) -> tuple[float, ...]:
+    """Return the median run of each path, as the card does, or the values of fewer than three runs."""
+    return pair.values if len(pair.values) < _FEWEST else pair.typical
 
 
 def _times(pair: ZonePair, like: float) -> str:
     """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
-    typical, whole, truth = _typical(pair, like), span(pair.values, "ns", like=like), _truth(pair)
+    typical, whole = (span(values, "ns", like=like) for values in (_shown_values(pair), pair.values))
+    truth = _truth(pair)
     return "\n".join(
         [
             typical,

@@ -37,6 +37,14 @@ def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_dela
     assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
 
 
+def test_pairs_that_are_tied_are_named_together_with_the_median_run_of_each_path() -> None:
+    both_ways = pair("1", "2", 100e3, 100e3, 300e3, 120e3, 120e3, 120e3)
+    both_ways = replace(both_ways, path_of=("a → b",) * 3 + ("b → a",) * 3)
+    chart = zone_map([both_ways, pair("1", "3", 830e3), pair("2", "3", 853e3)])
+    assert isinstance(chart, Chart)
+    assert chart.title == "From 100–120 µs (zones 1–2) to 830–853 µs (zone 3 to the others), mean RTT, qperf"
+
+
 @pytest.mark.parametrize("zones", [6, 12])
 @pytest.mark.parametrize("width", ["double", "single"])
 def test_many_zones_are_a_heat_map_with_every_value(zones: int, width: Literal["double", "single"]) -> None:
