@@ -91,7 +91,7 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     Parameters
     ----------
     curves : sequence of sequence of Plan
-        As `azlatency.stats.precision_curves` returns them.
+        As `azlatency.stats.precision_curves` returns them; the title speaks of the first.
 
     Returns
     -------
@@ -123,9 +123,9 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
         f"the lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
-    most = max((curve for curve in curves), key=lambda curve: max(plan.at_pilot_spread or 0 for plan in curve))
-    worst = f"({most[0].labels['path']}, {most[0].labels['method']})"
-    widths = {float(plan.labels["relative"]): plan.high is not None and plan.high <= FEASIBLE for plan in most}
+    main = curves[0]
+    worst = f"({main[0].labels['path']}, {main[0].labels['method']})"
+    widths = {float(plan.labels["relative"]): plan.high is not None and plan.high <= FEASIBLE for plan in main}
     width = min((width for width, is_feasible in widths.items() if is_feasible), default=None)
     title = (
         f"{FEASIBLE} runs are not enough for ±{100 * max(widths):g} % {worst}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import expected_order
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
@@ -402,7 +403,8 @@ def precision_curves(
     Returns
     -------
     list of list of Plan
-        One curve per method. A method whose paths have a single run each, or no spread, has no curve.
+        One curve per method, first the method that says most about all paths (`rank_methods`). A method whose paths
+        have a single run each, or no spread, has no curve.
 
     Notes
     -----
@@ -415,7 +417,8 @@ def precision_curves(
         if needed and (method not in worst or needed > (worst[method].at_pilot_spread or 0)):
             worst[method] = plan
     curves = []
-    for plan in worst.values():
+    ranks = rank_methods(measured_runs(runs))
+    for plan in sorted(worst.values(), key=lambda plan: ranks.index(str(plan.labels["method"]))):
         of_path = runs[(runs["path"] == plan.labels["path"]) & (runs["method"] == plan.labels["method"])]
         values = of_path[plan.labels["value"]].dropna()
         curves.append(

@@ -112,6 +112,18 @@ def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
     assert needed == sorted(needed, key=lambda plan: -(plan or 0))
 
 
+def test_the_first_curve_is_of_the_method_that_titles_speak_of() -> None:
+    # "wide" needs the most runs on one path; "tool" measured three paths.
+    wide = pd.DataFrame(
+        [("a → b", "wide", value) for value in (50.0, 900.0, 100.0)], columns=["path", "method", "median_ns"]
+    )
+    runs = pd.concat([wide, _runs()], ignore_index=True)
+    curves = az.stats.precision_curves(runs, az.plan(runs))
+    assert [curve[0].labels["method"] for curve in curves] == ["tool", "wide"]
+    chart = az.charts.precision_chart(curves)
+    assert "(a → c, tool)" in str(chart)
+
+
 @pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_runs_to_decide_keeps_its_promise(made: int) -> None:
     """Where nothing changed, so many runs a side show it about as often as promised; one-third of them do not."""
