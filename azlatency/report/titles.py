@@ -105,12 +105,20 @@ def most_apart(pairs: Sequence[Comparison]) -> tuple[str, dict[str, float]]:
             name, ratio = route(*map(str, ends if ratio >= 1 else ends[::-1])), max(ratio, 1 / ratio)
         key = name, str(pair.labels["method"])
         ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
-        intervals[key] = sorted(max(end, 1 / end) for end in (pair.ratio.low, pair.ratio.high) if end)
+        if pair.ratio.low and pair.ratio.high:
+            intervals[key] = away_from_one(pair.ratio.low, pair.ratio.high)
     largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
     # Methods send different packets: the first of the largest speaks, and no other is joined with it.
     method = max(largest, key=largest.__getitem__)[1]
     chosen = {key[0]: ratios[key] for key in largest if key[1] == method}
     return method, chosen if len({ratio > 1 for ratio in chosen.values()}) == 1 else {}
+
+
+def away_from_one(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of the size of an effect from that of its ratio: 0.25 is as large an effect as 4."""
+    if low < 1 < high:
+        return 1.0, max(high, 1 / low)
+    return (low, high) if low >= 1 else (1 / high, 1 / low)
 
 
 def times(ratios: float | Iterable[float], larger: str, smaller: str) -> str:

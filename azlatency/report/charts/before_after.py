@@ -14,7 +14,7 @@ from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import times
+from azlatency.report.titles import names
 from azlatency.stats.result import Comparison
 from azlatency.stats.within_run.distribution_shape import ShiftFunction
 from azlatency.studies.format import plain
@@ -94,7 +94,7 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     if not answered:
         return Note("No chart: no path of this study has samples of two rounds by the same method.")
     ratios = [(shift, level) for shift in answered for level in shift.levels if level.ratio.estimate is not None]
-    where, far = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
+    where, _ = max(ratios, key=lambda item: abs(math.log(item[1].ratio.estimate or 1.0)))
     shown = sorted(answered, key=lambda shift: (shift is not where, -min(shift.sizes)))[:_PANELS]
     figure, axes = grid(len(shown), 2, 2.0, ylabel="last ÷ first (log)", sharey=True)
     for axis, shift in zip(axes, shown, strict=True):
@@ -102,11 +102,9 @@ def shift_functions(shifts: Sequence[ShiftFunction]) -> Chart | Note:
     times_axis(axes[0], [end for axis in axes for end in axis.dataLim.intervaly], upright=True)
     level = f"{100 * shown[0].levels[0].ratio.confidence:g} %"
     bounded = [level.ratio.low is not None for shift in shown for level in shift.levels]
-    ratio = times(far.ratio.estimate or 1.0, "as long as", "shorter than")
-    title = (
-        f"Largest change of two connections: p{100 * float(far.labels['q']):g} of the last round is {ratio} that of "
-        f"the first ({where.path}, {where.method})"
-    )
+    # Each comparison is of two connections, so none is called the largest.
+    paths = names(shift.path for shift in shown)
+    title = f"Last round against the first, by quantile: one run each, so not tested ({paths})"
     caption = draw.caption(
         f"Ratio of the last round to the first at each quantile. Bar: pointwise {level} interval, for these two "
         f"connections only{'' if all(bounded) else '; hollow: no valid interval'}. Band: practically equivalent. A "

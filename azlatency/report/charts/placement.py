@@ -26,7 +26,7 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes, times
+from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import plain
@@ -229,9 +229,29 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         (configured().caption("rtt ratio"), any(map(_truth, changes))),
         left,
     )
-    far = max(every, key=lambda change: (not sends_rarely(change.other.method), abs(math.log(_ratio(change)))))
-    title = f"Largest effect of one change: {times(_ratio(far), 'as long', 'shorter')} ({change_name(far)})"
-    return Chart(figure, caption, "\n".join(alts), title=title)
+    return Chart(figure, caption, "\n".join(alts), title=_title_of_changes(every))
+
+
+def _title_of_changes(changes: Sequence[Change]) -> str:
+    """Name the largest effect if its interval tells it from the others, else say from where to where effects reach."""
+    changes = [change for change in changes if not sends_rarely(change.other.method)] or changes
+    ratios = {change_name(change): _ratio(change) for change in changes}
+    intervals = {
+        change_name(change): away_from_one(*draw.ends_of(change.comparison.ratio))
+        for change in changes
+        if change.comparison is not None and draw.ends_of(change.comparison.ratio)
+    }
+    sizes = {name: max(ratio, 1 / ratio) for name, ratio in ratios.items()}
+    far = max(sizes, key=sizes.__getitem__)
+    if len(ratios) == 1:
+        return f"One change: {times(ratios[far], 'as long', 'shorter')} ({far})"
+    if far in intervals and len(tied(sizes, far, intervals)) == 1:
+        return f"Largest effect of one change: {times(ratios[far], 'as long', 'shorter')} ({far})"
+    low, high = min(ratios.values()), max(ratios.values())
+    parts = [low, high] if low <= 0.5 < high else [(low, high)]  # words for "shorter" begin at one half
+    reach = " to ".join(times(part, "as long", "shorter") for part in parts)
+    tools = ", ".join(dict.fromkeys(change.other.method.split()[0] for change in changes))
+    return f"{len(ratios)} changes of one factor: {reach} ({tools})"
 
 
 def _truth(change: Change) -> float | None:

@@ -18,6 +18,12 @@ def test_without_comparisons_and_samples_there_are_notes() -> None:
     assert isinstance(charts.changes_forest([]), Note) and isinstance(charts.shift_functions([]), Note)
 
 
+def test_single_runs_are_not_ranked_in_the_title_of_shift_functions(results_of: Callable[[str], StudyResults]) -> None:
+    chart = charts.shift_functions(results_of("emulated-cloud").shift_functions)
+    assert isinstance(chart, Chart)
+    assert chart.title == "Last round against the first, by quantile: one run each, so not tested (6 paths)"
+
+
 def test_a_change_between_rounds_is_drawn_with_the_recorded_one(results_of: Callable[[str], StudyResults]) -> None:
     of = results_of("emulated-cloud")
     charts.ground_truth(of.study)
