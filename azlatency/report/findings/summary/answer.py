@@ -10,7 +10,7 @@ from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed, spa
 from azlatency.report.table import Ref
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.placement import Change, Condition
-from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.format import count_of, format_value, one_prefix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,13 +67,14 @@ def inference_of(levels: Sequence[Condition], runs: pd.DataFrame) -> Sentence:
     shown = [run for level in levels for run in level.run_ids]
     halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
     note = (f" {levels[0].kind.split()[0]} prints half of each value.",) if halved else ()
-    return (*_inference_of(levels), *note)
+    return (*_inference_of(levels, runs), *note)
 
 
-def _inference_of(levels: Sequence[Condition]) -> Sentence:
+def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame) -> Sentence:
     if levels[0].origin == "reported":
+        without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
-            "The text reports these numbers without logs, so the spread between runs is unknown: quote them, but do "
+            f"The text reports these numbers {without}, so the spread between runs is unknown: quote them, but do "
             "not test them."
         )
     elif badge_of(levels) == "replicated":

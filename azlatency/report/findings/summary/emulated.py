@@ -74,9 +74,9 @@ def emulated(data: Data) -> Answer | None:
             for step in shown[:6]
         ),
         axis=f"{shown[0].value.removesuffix('_ns')} RTT less that of {shown[0].reference}, {method}, 95 % CI",
-        next_step="Compare the tools: what remains is the time that a host takes longer after a longer wait."
-        if len(methods) > 1
-        else "Measure with a second tool: what remains is the time that a host takes longer after a longer wait.",
+        # Where several tools measured, page 08 compares them already.
+        next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
+        + ": what remains is the time that a host takes longer after a longer wait.",
     )
 
 

@@ -10,7 +10,8 @@ from azlatency.report.findings.summary.answer import Answer, Data, axis_of, badg
 from azlatency.report.table import RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.zone_pairs import zone_pairs
+from azlatency.stats.across_runs.zone_pairs import ZonePair, zone_pairs
+from azlatency.studies.runs.path import NetworkPath
 
 Pair = tuple[str, str]
 
@@ -64,9 +65,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
             text += _from_to(across, between)
         else:
             text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
-        if (worst := max((max(values) / min(values) - 1 for values in across.values()), default=0)) > 0:
-            within = Linked(f"{math.ceil(100 * worst)} %", *(origins[pair] for pair in across), bold=False)
-            text += (" Both directions agree within ", within, ".")
+        text += _directions([pair for pair in pairs if not pair.inside], origins)
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
@@ -92,6 +91,22 @@ def pairs_of_zones(data: Data) -> Answer | None:
             f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other."
         ),
     )
+
+
+def _directions(pairs: Sequence[ZonePair], origins: dict[Pair, RunsRef]) -> Sentence:
+    """Say by how much the two directions of a path differ at most; of single runs, that this is no test."""
+    gaps: dict[Pair, float] = {}
+    for pair in pairs:
+        typical = dict(zip(pair.paths, pair.typical, strict=True))
+        back = {path: str(NetworkPath.parse(path).reversed()) for path in typical}
+        both = [abs(math.log(typical[path] / typical[back[path]])) for path in typical if back[path] in typical]
+        if both:
+            gaps[pair.first, pair.second] = max(both)
+    if not gaps:
+        return ()
+    most = Linked(f"{100 * math.expm1(max(gaps.values())):.2g} %", *(origins[ends] for ends in gaps), bold=False)
+    is_single = all(len(pair.values) == len(pair.paths) for pair in pairs)
+    return " Both directions differ by at most ", most, " (one run each: not testable)." if is_single else "."
 
 
 def _from_to(across: dict[Pair, tuple[float, ...]], between: Callable[..., Linked]) -> Sentence:
