@@ -19,6 +19,13 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 #: A rate below zero, and an interval in one unit: its ends.
 _NEGATIVE = re.compile(r"[−-]\d[\d.,]*(?: to |–)[−-]?\d[\d.,]* [kMGT]?(?:bit|B)/s")
 _INTERVAL = re.compile(r"CI (\d[\d,.]*)–(\d[\d,.]*)")
+#: Words that rank; "slowest packet" and "fastest connect" name a statistic.
+_RANKS = re.compile(r"\b(longest|shortest|highest|lowest|nearest|farthest|largest|smallest|most)\b", re.I)
+#: By page: what a card must not call the next step if the page is there.
+_NEXT = {
+    "01_latency": re.compile(r"\bmeasure round trips\b", re.I),
+    "08_tool_agreement": re.compile(r"\bcompare the tools\b|\bsecond tool\b", re.I),
+}
 
 
 def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
@@ -32,8 +39,17 @@ def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
         yield "the card shows round trips, and “How long does a round trip take on each path?” is not answerable"
     if card is not None and _LATENCY in made and card.badge in ("indicative", "replicated"):
         yield from _other_numbers(card.axis, [dot.text for dot in card.dots], made[_LATENCY])
+    titles = [(page.page, heading) for page in made.values() for kind, _, heading, _ in page.parts if kind == "figure"]
+    if card is not None:
+        for stem in sorted(made.keys() & _NEXT.keys()):
+            if _NEXT[stem].search(card.next_step):
+                yield f"the next step of the card is what {made[stem].page} shows: {plain_text(card.next_step)}"
+        if card.badge == "indicative":
+            for place, title in titles:
+                if _RANKS.search(title):
+                    yield f"the title of a chart of {place} ranks single runs: {plain_text(title)}"
     said = [(page.page, finding.text) for page in made.values() for finding in page.findings]
-    said += [(page.page, heading) for page in made.values() for kind, _, heading, _ in page.parts if kind == "figure"]
+    said += titles
     if card is not None:
         said += [("the card", plain_parts(part)) for part in (card.answer, card.inference)]
     for place, text in said:

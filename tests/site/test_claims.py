@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,13 @@ from azlatency.site.pages import Chapter, Job, Made, StudyView
 ANSWER = "Median round trip: zones 1–2 **105 µs**; zone 3 to the others **1,401–1,422 µs**; inside zone 1 **66.8 µs**."
 
 
-def told(answer: str = ANSWER, *findings: str, missing: str = "", title: str = "") -> list[str]:
+def told(answer: str = ANSWER, *findings: str, missing: str = "", title: str = "", step: str = "") -> list[str]:
     """Return the contradictions of a study with the card of the AKS study and a page on latency."""
     chapters = tuple(Chapter(path=Path(f"{stem}.ipynb"), title=stem) for stem in ("00_summary", "01_latency"))
     unanswered = (Unanswered(page=missing, question="?", measure="!", reported=False),) if missing else ()
     view = StudyView(name="s", info={}, contents=(), unanswered=unanswered)
     card = card_view(load_card("westeurope-azure-cni")._repr_mimebundle_()[CARD_TYPE])
+    card = replace(card, next_step=step or card.next_step)
     summary, latency = (Job(study=view, chapters=chapters, number=number) for number in (0, 1))
     said = (Finding("answer", answer), *(Finding("info", text) for text in findings))
     pages = [
@@ -53,6 +55,15 @@ def test_what_contradicts_is_named(arguments: tuple[str, ...], problem: str) -> 
 
 def test_a_title_is_held_to_the_same() -> None:
     assert "rate below zero" in told(title="Goodput −1.2–3.4 Gbit/s")[0]
+
+
+def test_a_title_does_not_rank_single_runs() -> None:
+    assert "ranks single runs" in told(title="Largest effect of one change: 6.20 times as long (a → b)")[0]
+    assert told(title="Round trip of its slowest packet from 1.20 ms (a → b) to 2.40 ms (b → a)") == []
+
+
+def test_the_next_step_is_not_a_page_that_the_study_has() -> None:
+    assert "what s/01_latency.html shows" in told(step="Measure round trips on each path.")[0]
 
 
 def test_a_question_is_not_both_answered_and_open() -> None:
