@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
+from azlatency.report.claim import Claim
 from azlatency.report.titles import by_method, capitalised
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.planning import FEASIBLE
@@ -39,28 +40,7 @@ class Group:
         return f"{self.name} **{span(self.values, unit, like=like)}**"
 
 
-@dataclass(frozen=True, kw_only=True)
-class MainMethod:
-    """The values of the method that says most about all paths.
-
-    ``values`` has one value per path, ``runs`` the number of its runs.
-    """
-
-    method: str
-    values: Mapping[str, float]
-    runs: Mapping[str, int]
-
-    @property
-    def counts(self) -> str:
-        """The number of runs in words."""
-        fewest, most = min(self.runs.values(), default=0), max(self.runs.values(), default=0)
-        each = " each" if len(self.runs) > 1 else ""
-        if fewest == most:
-            return f"one run{each}" if most == 1 else f"{most} runs{each}"
-        return f"{fewest} to {most} runs each"
-
-
-def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()) -> MainMethod:
+def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()) -> Claim:
     """Return the values of the method that says most: estimates across runs, else the median of the runs.
 
     ``runs`` has one row per run with ``path``, ``method`` and ``column``.
@@ -72,7 +52,8 @@ def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()
         path = str(estimate.labels["path"])
         if str(estimate.labels["method"]) == method and path in values and estimate.estimate is not None:
             values[path] = estimate.estimate
-    return MainMethod(method=method, values=values, runs={str(path): int(count) for path, count in counts.items()})
+    sizes = {str(path): int(count) for path, count in counts.items()}
+    return Claim(quantity=column, method=method, values=values, runs=sizes)
 
 
 def groups(values: Mapping[str, float], runs: pd.DataFrame, *, directed: bool = False) -> list[Group]:
@@ -165,7 +146,7 @@ def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ..
     return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
 
 
-def answer_of(main: MainMethod, runs: pd.DataFrame, quantity: str, unit: str, *, directed: bool = False) -> str:
+def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, directed: bool = False) -> str:
     """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …"."""
     found = say(groups(main.values, runs, directed=directed), unit)
     return f"{capitalised(quantity)}: {found} ({main.method}, {main.counts})."

@@ -10,12 +10,13 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
+from azlatency.report.claim import Claim
 from azlatency.studies.format import visible
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ _OTHER_FORMATS = frozenset({"bmp", "emf", "eps", "gif", "jpeg", "jpg", "pgf", "p
 class Chart:
     """A matplotlib figure with its title, its caption and a text alternative that contains the numbers.
 
-    ``title`` is the result in words. ``name`` is that of the function that drew the chart. ``tips`` are the texts that
-    the marks show under the pointer, by the id of their artist.
+    ``title`` is the result in words, and ``claim`` the values that it is about. ``name`` is that of the function that
+    drew the chart. ``tips`` are the texts that the marks show under the pointer, by the id of their artist.
     """
 
     figure: MatplotlibFigure
@@ -88,6 +89,7 @@ class Chart:
     alt: str
     title: str = ""
     name: str = ""
+    claim: Claim | None = None
     tips: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def svg(self) -> str:
@@ -156,7 +158,8 @@ class Chart:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"text/plain": repr(self), "image/svg+xml": self.svg()}
-        record = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
+        record: dict[str, Any] = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
+        record |= {"claim": asdict(self.claim)} if self.claim else {}
         return data, {"azlatency": {"kind": "figure", **record}}
 
     def _ipython_display_(self) -> None:
@@ -218,6 +221,7 @@ class Finding:
 
     kind: Literal["answer", "act", "info"]
     text: str
+    claim: Claim | None = None
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,10 @@ class Findings:
         return "\n".join(f"{KINDS[finding.kind]}: {finding.text}" for finding in self.findings) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        records = [{"kind": finding.kind, "text": finding.text} for finding in self.findings]
+        records = [
+            {"kind": finding.kind, "text": finding.text} | ({"claim": asdict(finding.claim)} if finding.claim else {})
+            for finding in self.findings
+        ]
         return {"text/plain": repr(self), "text/markdown": self._markdown(), FINDINGS_TYPE: records}
 
     def _markdown(self) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from azlatency import __version__
 from azlatency.logs.parse import LogError
+from azlatency.report.claim import Claim
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
 from azlatency.site.changes import changes, reports
@@ -158,6 +159,7 @@ class _Site:
             findings=tuple(Finding(**finding) for finding in says["findings"]),
             card=stored_card(says["card"]),
             parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
+            claims=tuple((said, Claim(**claim)) for said, claim in says["claims"]),
         )
 
     def take_over(self, kept: list[str]) -> None:
@@ -248,7 +250,8 @@ class _Site:
         run = self._run_key(made.job, read)
         portable = [self._place(name, back=False) for name in read]
         card = made.card.record() if made.card else None
-        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
+        claims = [(said, asdict(claim)) for said, claim in made.claims]
+        says = {"findings": [asdict(finding) for finding in made.findings], "card": card, "claims": claims}
         self._pages[page] = {
             "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},
@@ -267,6 +270,7 @@ class _Site:
             error=error,
             card=None if job.chapter.is_story else view.outputs.card,  # the story repeats that of the summary
             parts=view.texts.parts(),
+            claims=tuple(view.outputs.claims),
         )
         return html, made
 

@@ -1,21 +1,22 @@
 """Whether what a report says about a study agrees with itself: its card, its answers and its open questions.
 
-The same functions compute the numbers of all pages, and `azlatency verify` recomputes them from the logs. What is left
-are sentences that choose another method or another level, and intervals that no quantity can have.
+Answers, titles of charts and cards carry the values that they are about (`Claim`): equal quantity, method and path must
+mean equal values. What is left are sentences that rank a tie, and intervals that no quantity can have.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 
 from azlatency.report.tables.common import WIDEST
-from azlatency.site.cards import plain_parts
+from azlatency.report.titles import tied
+from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text
 from azlatency.site.pages import Made, StudyView
 
 _LATENCY = "01_latency"
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 #: A rate below zero, and an interval in one unit: its ends.
 _NEGATIVE = re.compile(r"[−-]\d[\d.,]*(?: to |–)[−-]?\d[\d.,]* [kMGT]?(?:bit|B)/s")
 _INTERVAL = re.compile(r"CI (\d[\d,.]*)–(\d[\d,.]*)")
@@ -37,8 +38,8 @@ def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
         yield f"{made[stem].page} is built although its question is not answerable"
     if card is not None and card.round_trips and _LATENCY in open_questions:
         yield "the card shows round trips, and “How long does a round trip take on each path?” is not answerable"
-    if card is not None and _LATENCY in made and card.badge in ("indicative", "replicated"):
-        yield from _other_numbers(card.axis, [dot.text for dot in card.dots], made[_LATENCY])
+    yield from _unequal_values(card, made.values())
+    yield from _split_ties(made.values())
     titles = [(page.page, heading) for page in made.values() for kind, _, heading, _ in page.parts if kind == "figure"]
     if card is not None:
         for stem in sorted(made.keys() & _NEXT.keys()):
@@ -60,12 +61,25 @@ def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
             yield f"{place} shows an interval that says nothing: {plain_text(text)}"
 
 
-def _other_numbers(axis: str, shown: Iterable[str], page: Made) -> Iterator[str]:
-    """Yield a sentence if the card and the answer about the same statistic have no number in common."""
-    answer = next((finding.text for finding in page.findings if finding.kind == "answer"), "")
-    statistic = axis.split(maxsplit=1)[0]
-    if "RTT" not in axis or "reported" in axis or not plain_text(answer).lower().startswith(statistic):
-        return
-    numbers = {number for text in shown for number in _NUMBER.findall(text)}
-    if numbers and numbers.isdisjoint(_NUMBER.findall(answer)):
-        yield f"the card and {page.page} share no number of the {axis}: {plain_text(answer)}"
+def _unequal_values(card: CardView | None, pages: Iterable[Made]) -> Iterator[str]:
+    """Yield a sentence for each value of a path that two places of a study say differently."""
+    rows = card.paths if card is not None else ()
+    known = {(row["quantity"], row["method"], row["path"]): (row["value"], "the card") for row in rows if row["value"]}
+    for page in pages:
+        for _, claim in page.claims:
+            for path, value in claim.values.items():
+                key = claim.quantity, claim.method, path
+                other, place = known.setdefault(key, (value, page.page))
+                if not math.isclose(other, value, rel_tol=1e-9):
+                    yield f"{place} and {page.page} differ in {', '.join(key)}: {other} and {value}"
+
+
+def _split_ties(pages: Iterable[Made]) -> Iterator[str]:
+    """Yield a sentence for each title of a chart that names one path of a tie and not the others."""
+    for page in pages:
+        titles = {heading for kind, _, heading, _ in page.parts if kind == "figure"}
+        for said, claim in page.claims:
+            for choose in (min, max) if claim.values and said in titles else ():
+                tie = tied(claim.values, choose(claim.values, key=claim.values.__getitem__))
+                if 0 < sum(path in said for path in tie) < len(tie):
+                    yield f"the title of a chart of {page.page} names one of {len(tie)} tied paths: {plain_text(said)}"

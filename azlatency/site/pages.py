@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from azlatency import __version__
 from azlatency.report.answerable import Unanswered, unanswered
+from azlatency.report.claim import Claim
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
@@ -154,6 +155,8 @@ class Made:
     error: str | None = None
     card: CardView | None = None
     parts: tuple[Part, ...] = ()
+    claims: tuple[tuple[str, Claim], ...] = ()
+    """Titles and answers with the values that they are about."""
 
     @property
     def page(self) -> str:

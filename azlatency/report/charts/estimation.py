@@ -11,6 +11,7 @@ from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, ne
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import names, tied, times
 from azlatency.stats.across_runs.main_method import rank_methods
@@ -78,12 +79,18 @@ def estimation_plot(changes: Sequence[Change]) -> Chart | Note:
     )
     methods = rank_methods(condition.measured for group in shown for condition in _rows(group))
     main = next(group for group in shown if group[0].base.measured.method == methods[0])
-    return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=_title(main))
+    return Chart(figure, caption, "\n".join(_words(group) for group in shown), title=_title(main), claim=_claim(main))
+
+
+def _claim(group: Sequence[Change]) -> Claim:
+    base = group[0].base
+    ratios = {change.other.path: _effect(change)[1][0] for change in group}
+    return Claim(quantity=f"{base.statistic} over that of {base.path}", method=base.method, values=ratios)
 
 
 def _title(group: Sequence[Change]) -> str:
     """Say how much longer the farthest paths take than the reference: one, or all that are tied with it."""
-    base, ratios = group[0].base, {change.other.path: _effect(change)[1][0] for change in group}
+    base, ratios = group[0].base, _claim(group).values
     intervals = {change.other.path: _effect(change)[0] for change in group}
     far = tied(ratios, max(ratios, key=ratios.__getitem__), intervals)
     ratio = times(far.values(), f"as long as {base.path}", f"less than {base.path}")

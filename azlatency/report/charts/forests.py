@@ -196,7 +196,7 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
     title = extremes(
         what.replace("round-trip time", "round trip"), main.values, quantity, main.method, intervals=intervals
     )
-    return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title)
+    return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title, claim=main)
 
 
 def _size(values: pd.Series, estimate: Estimate | None) -> float:

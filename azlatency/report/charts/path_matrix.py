@@ -11,7 +11,8 @@ from azlatency.report.charts.base import GIGABIT, MICROSECOND, narrow, new_figur
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.palette import ON_LIGHT
-from azlatency.report.groups import MainMethod, main_method
+from azlatency.report.claim import Claim
+from azlatency.report.groups import main_method
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.stats.result import Estimate
@@ -82,13 +83,13 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
         for ends, paths in sorted(squares.items())
     ]
     title = f"{what[0].upper()}{what[1:]} from zone to zone, {shown} ({main.method}, {main.counts})"
-    return Chart(figure, caption, "; ".join(words), title=title)
+    return Chart(figure, caption, "; ".join(words), title=title, claim=main)
 
 
 def _draw(
     names: Sequence[str],
     squares: dict[tuple[str, str], list[str]],
-    main: MainMethod,
+    main: Claim,
     intervals: dict[str, tuple[float, ...]],
     scale: float,
 ) -> Figure:

@@ -25,6 +25,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.stats.across_runs.main_method import sends_rarely
@@ -96,7 +97,15 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     intervals = {c.path: draw.ends_of(c.typical) for c in every if c.measured.method == method}
     title = extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, intervals=intervals)
     return Chart(
-        figure, _caption(conditions) + left, "\n".join(_words(condition) for condition in conditions), title=title
+        figure,
+        _caption(conditions) + left,
+        "\n".join(_words(condition) for condition in conditions),
+        title=title,
+        claim=Claim(
+            quantity=f"{statistic}_ns",
+            method=method,
+            values={path: value for path, value in by_path.items() if path not in ranges},
+        ),
     )
 
 

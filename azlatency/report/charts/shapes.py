@@ -13,6 +13,7 @@ from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, size
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, names
 from azlatency.stats.across_runs.main_method import Measured
@@ -89,6 +90,7 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         "\n".join(_words(shape) for group in panels.values() for shape in group),
         # Without names of paths: the forest of the same medians has the intervals that say which of them are tied.
         title=f"Median round trip {span(medians.values(), 'ns')} ({names(medians)}), {method}" if medians else "",
+        claim=Claim(quantity="median_ns", method=method, values=medians),
     )
 
 

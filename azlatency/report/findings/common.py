@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Finding
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ def act(text: str) -> Finding:
     return Finding("act", text)
 
 
-def answer(text: str) -> Finding:
-    """Make the finding that answers the question of a page: one sentence of at most 30 words."""
-    return Finding("answer", text)
+def answer(text: str, claim: Claim | None = None) -> Finding:
+    """Make the finding that answers the question of a page: one sentence of at most 30 words, and its values."""
+    return Finding("answer", text, claim)
 
 
 def info(text: str) -> Finding:

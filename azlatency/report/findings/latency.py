@@ -51,7 +51,7 @@ def find(
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
     main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
-    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"))] if main.values else []
+    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
     findings += measured_once(across)
     tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
     dependent = [(one.labels["path"], one.labels["method"]) for one in tested if "dependent_runs" in one.codes]

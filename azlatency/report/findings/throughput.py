@@ -43,7 +43,7 @@ def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
     main = main_method(streams, "throughput_bit_s", across)
-    findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True))] if main.values else []
+    findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True), main)] if main.values else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):
