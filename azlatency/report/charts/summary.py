@@ -119,7 +119,7 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
     axis.spines[:].set_visible(False)
-    axis.margins(0.22, 0.3)
+    axis.margins(0.34 if narrow() else 0.22, 0.3)
     return figure, bool(far)
 
 
