@@ -17,7 +17,7 @@ from azlatency.studies.runs.run_table import (
     run_table,
     whole_run_rows,
 )
-from azlatency.studies.runs.samples import bounds_by_run, median, order_statistic
+from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,7 +162,8 @@ def _fill_from_samples(
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", *quantiles, "median_from")}
     incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
-    for run_id, (low, high) in bounds_by_run(study, incomplete, quantity).items():
+    for run_id, samples in arrays_by_run(study, incomplete, quantity).items():
+        _, low, high = samples
         replies = int(np.isfinite(low).sum())
         if run_id in without["median_ns"]:
             found["n"][run_id] = float(replies)
@@ -176,7 +177,7 @@ def _fill_from_samples(
                 found[column][run_id] = least if least == most else math.nan
         if run_id in without["median_ns"]:
             answered.add(run_id)
-            if not math.isnan(middle := median(low, high)):
+            if not math.isnan(middle := median(samples)):
                 found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
     for column in quantiles:
         found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}

@@ -8,7 +8,7 @@ probes, duplicates and void samples do not count.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 
@@ -64,10 +64,16 @@ def by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) 
     return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
 
 
-def bounds_by_run(
-    study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the `bounds` of the samples of `by_run`, without a frame for each run: a study may have many."""
+class RunSamples(NamedTuple):
+    """The counted samples of one run as arrays in ns: round-trip times, ``inf`` if unknown, and their `bounds`."""
+
+    values: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def arrays_by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) -> dict[str, RunSamples]:
+    """Return the samples of `by_run` as arrays: a frame for each of many runs takes longer than to read them."""
     import numpy as np
     import pandas as pd
 
@@ -76,11 +82,13 @@ def bounds_by_run(
     samples = counted(samples[samples["run_id"].isin(wanted)], quantity)
     places = wanted.get_indexer(samples["run_id"])
     order = np.argsort(places, kind="stable")
-    edges = np.searchsorted(places[order], np.arange(1, len(wanted)))
-    low, high = bounds(samples)
-    lows = np.split(low[order], edges)
-    highs = lows if low is high else np.split(high[order], edges)
-    return {run_id: ends for run_id, ends in zip(wanted, zip(lows, highs, strict=True), strict=True) if len(ends[0])}
+    columns = [column[order] for column in (_numbers(samples["rtt_ns"], np.inf), *bounds(samples))]
+    edges = np.searchsorted(places[order], np.arange(len(wanted) + 1))
+    return {
+        run_id: RunSamples(*(column[begin:end] for column in columns))
+        for run_id, begin, end in zip(wanted, edges, edges[1:], strict=False)
+        if begin < end
+    }
 
 
 def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -131,17 +139,19 @@ def bounds(samples: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float
     )
 
 
-def median(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
-    """Return the median round-trip time in ns of one run from the `bounds` of its samples.
+def median(samples: RunSamples) -> float:
+    """Return the median round-trip time in ns of the samples of one run, at least one.
 
-    A lost probe counts as infinite. The median is NaN if there is no sample, or if its bounds differ.
+    A lost probe counts as infinite. The median is NaN if its bounds differ.
     """
     import numpy as np
 
-    if not len(low):
-        return float("nan")
-    least = float(np.median(low))
-    return least if low is high or least == float(np.median(high)) else float("nan")
+    unknown = np.isinf(samples.values)
+    if not unknown.any():
+        return float(np.median(samples.values))
+    censored = unknown & np.isfinite(samples.low)
+    ends = [float(np.median(np.where(censored, end, samples.values))) for end in (samples.low, samples.high)]
+    return ends[0] if ends[0] == ends[1] else float("nan")
 
 
 def order_statistic(ordered: NDArray[np.float64], q: float) -> float:

