@@ -180,8 +180,8 @@ class PageView:
     version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
-    in_a_sentence: list[tuple[str, str]] = field(default_factory=list)
-    """Sections without anything to show: their heading, and why."""
+    not_shown: list[tuple[str, str]] = field(default_factory=list)
+    """What has nothing to show: the heading of its section, and why."""
     log_line: tuple[str, str] | None = None
     """The log line that the error names, and its text."""
 
@@ -212,12 +212,12 @@ class PageView:
         return split_question(texts[0].source)[0] if texts else ""
 
     def sections(self, notebook: Any) -> list[Section]:
-        """Return the sections that have something to show; the others are listed in `in_a_sentence`."""
+        """Return the sections that have something to show; `not_shown` lists what has not, and why."""
         kept = []
         for section in sections(notebook):
-            if section.reason and not section.is_method:
-                self.in_a_sentence.append((section.title, section.reason))
-            else:
+            if section.reason:
+                self.not_shown.append((section.title or self.job.chapter.title, section.reason))
+            if section.is_method or not section.is_empty:
                 kept.append(section)
         return kept
 
@@ -231,7 +231,7 @@ class PageView:
 
     def groups(self, cell: Any) -> list[tuple[bool, list[Shown]]]:
         """Prepare the outputs of a cell, and say which ones stand side by side: figures, never a table."""
-        shown = [self.outputs.show(output) for output in cell.outputs if kind_of(output) != "caption"]
+        shown = [self.outputs.show(output) for output in cell.outputs if kind_of(output) not in ("caption", "note")]
         for output in shown:
             self.texts.output(output)
         groups = [list(group) for _, group in groupby(shown, key=lambda output: output.kind == "figure")]

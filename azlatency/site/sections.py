@@ -1,7 +1,7 @@
 """The sections of a notebook as a page shows them: an answer first, its explanation folded.
 
 The prose of a notebook is the same for every study. A page shows the heading and the first sentence of each text and
-folds the rest. A section in which no cell has anything to show becomes one sentence at the end of the page.
+folds the rest. Why a cell has nothing to show stands at the end of the page, in place of a section without data.
 """
 
 from __future__ import annotations
@@ -60,10 +60,17 @@ class Section:
 
     @property
     def reason(self) -> str:
-        """Why no cell of the section has anything to show; empty if one has."""
-        outputs = [output for part in self.parts for cell in part.cells for output in cell.outputs]
-        reasons = [_note(output) for output in outputs]
-        return " ".join(dict.fromkeys(map(str, reasons))) if self.title and reasons and all(reasons) else ""
+        """Why cells of the section have nothing to show; empty if all of them have."""
+        return " ".join(filter(None, dict.fromkeys(map(_note, self._outputs))))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cell of the section has anything to show."""
+        return bool(self.title and self._outputs) and all(map(_note, self._outputs))
+
+    @property
+    def _outputs(self) -> list[Any]:
+        return [output for part in self.parts for cell in part.cells for output in cell.outputs]
 
 
 def kind_of(output: Any) -> str:

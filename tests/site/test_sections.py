@@ -55,8 +55,8 @@ def test_a_section_without_anything_to_show_gives_its_reason() -> None:
     )
     start, empty, full, findings, method = sections(notebook)
     assert (start.parts[0].lead, start.parts[0].more, start.reason) == ("", "Because.", "")
-    assert (empty.title, empty.reason) == ("Empty", "No log has it. Nor that.")
-    assert (full.title, full.reason) == ("Full", "")
+    assert (empty.title, empty.is_empty, empty.reason) == ("Empty", True, "No log has it. Nor that.")
+    assert (full.title, full.is_empty, full.reason) == ("Full", False, "No log has it.")
     assert (findings.title, len(findings.parts[0].cells)) == ("", 1)
     assert method.is_method and method.parts[0].body == "One. Two."
 
