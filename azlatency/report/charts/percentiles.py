@@ -278,18 +278,24 @@ def _label_ends(
     spots = spread([height(points[path][1]) for path in order], least=least)
     for path, spot in zip(order, spots, strict=True):
         colour, name = look[path].colour, names[path]
-        note = axis.annotate(
-            name,
-            points[path],
-            (1.03, spot),
-            textcoords="axes fraction",
-            va="center",
-            fontsize=8,
-            color=colour,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2},
+        leader = {"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2}
+        line = axis.annotate(
+            "", points[path], (1.03, spot), textcoords="axes fraction", annotation_clip=False, arrowprops=leader
         )
-        note.set_gid(f"end of {path}")
+        line.set_gid(f"end of {path}")
+        # The mark and the dash of the curve, for readers who see no colours.
+        axis.plot(
+            [1.03, 1.07, 1.11],
+            [spot] * 3,
+            color=colour,
+            linestyle=look[path].dash,
+            marker=look[path].mark,
+            markersize=3,
+            markevery=[1],
+            transform=axis.transAxes,
+            clip_on=False,
+        )
+        axis.text(1.12, spot, name, va="center", fontsize=8, color=colour, transform=axis.transAxes)
 
 
 def _alt_of_estimates(estimates: Sequence[Estimate], scale: float, unit: str) -> str:

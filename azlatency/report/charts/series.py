@@ -110,7 +110,7 @@ def throughput_series(
     )
     caption = draw.caption(
         f"Throughput by reporting interval{shown}{below}.",
-        ("Grey: omitted by the tool.", of_chosen["omitted"].fillna(False).any()),
+        ("Dotted and hollow: omitted by the tool.", of_chosen["omitted"].fillna(False).any()),
         ("Dotted: configured rate of the emulated link.", any(truths)),
         ("Dashed: the rate falls and stays low.", shown_falls),
         f"Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}.",
@@ -163,8 +163,8 @@ def _rates_panel(axis: Axes, table: pd.DataFrame, top: float) -> None:
         for start, end, omitted, rate in zip(
             *_clock(table), table["throughput_bit_s"].astype(float) / GIGABIT, strict=True
         ):
-            colour = GREY if omitted else ESTIMATE
-            axis.plot([start, end], [rate, rate], color=colour, linewidth=2, solid_capstyle="butt")
+            look = (GREY, ":") if omitted else (ESTIMATE, "-")
+            axis.plot([start, end], [rate, rate], look[1], color=look[0], linewidth=2, solid_capstyle="butt")
     axis.set_ylim(0, 1.1 * top)
 
 
@@ -180,9 +180,9 @@ def _retransmits_panel(upper: Axes, axis: Axes, table: pd.DataFrame, most: float
     else:
         segments = table["retransmits"].to_numpy(dtype="float64", na_value=np.nan)
         for start, end, omitted, count in zip(*_clock(table), segments, strict=True):
-            colour = GREY if omitted else ESTIMATE
+            inside, edge = ("none", GREY) if omitted else (ESTIMATE, ESTIMATE)
             if not np.isnan(count):
-                axis.bar((start + end) / 2, count, width=max(end - start, 1e-3) * 0.8, color=colour)
+                axis.bar((start + end) / 2, count, width=max(end - start, 1e-3) * 0.8, color=inside, edgecolor=edge)
     axis.set_ylim(0, 1.15 * max(most, 1.0))
     axis.set_xlim(upper.get_xlim())
     upper.set_xticklabels([])
