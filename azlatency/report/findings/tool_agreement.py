@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import act, answer, info, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.agreement import Agreement
@@ -59,9 +58,10 @@ def _answer(agreements: Sequence[Agreement]) -> str:
     """Count the pairs of tools that agree, disagree or are open; without any, say that packets differ."""
     if not agreements:
         return "No two tools sent the same packets, so their numbers cannot be compared."
-    words = {True: "agree", False: "disagree", None: "are inconclusive"}
-    counts = {word: sum(agreement.agree is verdict for agreement in agreements) for verdict, word in words.items()}
-    parts = [f"**{count}** {word}" for word, count in counts.items() if count]
+    words = {True: ("agrees", "agree"), False: ("disagrees", "disagree"), None: ("is inconclusive", "are inconclusive")}
+    counts = {verdict: sum(one.agree is verdict for one in agreements) for verdict in words}
+    parts = [f"**{count}** {words[verdict][count > 1]}" for verdict, count in counts.items() if count]
     margin = f"{100 * agreements[0].margin:g} %"
-    pairs = count_of(len(agreements), "pair")
-    return f"Of {pairs} of tools that send the same packets, {', '.join(parts)} within {margin}."
+    if len(agreements) == 1:
+        return f"The only pair of tools that send the same packets **{words[agreements[0].agree][0]}** within {margin}."
+    return f"Of {len(agreements)} pairs of tools that send the same packets, {', '.join(parts)} within {margin}."
