@@ -36,11 +36,14 @@ class Unanswered:
         What a reader asks.
     measure : str
         What to measure to answer it.
+    topic : str
+        What the card says was not measured; empty if only the summary lists the question.
     """
 
     page: str
     question: str
     measure: str
+    topic: str = ""
     reported: bool = False
     """Whether numbers of a text answer it on another page."""
 
@@ -119,6 +122,12 @@ class _Facts:
         return bool(rounds) or (before is not None and bool(before.info) and _Facts(before).has_repeats)
 
 
+#: By notebook: what readers of a card look for.
+_TOPICS = {
+    "01_latency": "round trips", "02_throughput": "throughput", "03_tail": "the tail",
+    "04_zone_pair_asymmetry": "both directions of a pair", "05_placement": "the cost of a placement",
+    "07_stability": "stability over hours",
+}  # fmt: skip
 #: By notebook: what it needs of the facts, what a reader asks, and what to measure to answer it.
 _PAGES = {
     "01_latency": (
@@ -176,6 +185,7 @@ def unanswered(study: Study) -> list[Unanswered]:
             page=page,
             question=question,
             measure=measure,
+            topic=_TOPICS.get(page, ""),
             reported=page == "01_latency" and "rtt_mean" in facts.reported,
         )
         for page, (needs, question, measure) in _PAGES.items()

@@ -77,6 +77,11 @@ class StudyView:
         return f"{provider} · {region or 'region not said'}"
 
     @property
+    def not_measured(self) -> list[str]:
+        """What its cards name as not measured."""
+        return [question.topic for question in self.unanswered if question.topic and not question.reported]
+
+    @property
     def facts(self) -> list[str]:
         """Its contents, and region, VM size and date if the manifest states them for the whole study."""
         keys = ("region", "vm_size", "date")

@@ -34,6 +34,13 @@ def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
     assert "07" not in pages(load("ec2-token-buckets"))
 
 
+def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:
+    assert [question.topic for question in unanswered(cni) if question.topic] == [
+        "both directions of a pair",
+        "stability over hours",
+    ]
+
+
 def test_every_question_says_what_to_measure(echo: Study) -> None:
     for question in unanswered(echo):
         assert question.question.endswith("?") and question.measure.endswith(".")
