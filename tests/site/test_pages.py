@@ -479,6 +479,21 @@ def test_figures_long_tables_and_lines_come_by_themselves(browser: Browser, site
     assert browser.problems() == []
 
 
+def test_heads_and_names_of_a_long_table_stay_in_view(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", width=360)
+    table = "document.querySelector('.scroll.tall')"
+    browser.evaluate(f"{table}.scrollIntoView()")
+    browser.until(f"{table}.scrollHeight > {table}.clientHeight")  # it is laid out
+    browser.evaluate(f"{table}.scrollTo(150, 400)")
+    on_top = (
+        "(() => {{ const box = {0}.getBoundingClientRect(); "
+        "return document.elementFromPoint(box.left + {1}, box.top + {2}).closest('th').textContent; }})()"
+    )
+    assert browser.evaluate(on_top.format(table, 5, 5)).strip() == "path"
+    assert browser.evaluate(on_top.format(table, 5, 300)).startswith("path ")
+    assert browser.evaluate(on_top.format(table, 250, 5)).startswith("p")
+
+
 @pytest.fixture
 def idle_never_comes(browser: Browser) -> Iterator[None]:
     """What waits for the browser to be idle, or for the reader to scroll, does not come."""
