@@ -50,7 +50,7 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
 def count_or_names(paths: Iterable[str]) -> str:
     """Join the names of a few paths; of many only their number."""
     unique = list(dict.fromkeys(paths))
-    return join(unique) if len(unique) <= _MOST_NAMED else f"{len(unique)} paths"
+    return join(unique) if len(unique) <= _MOST_NAMED else f"{len(unique):,} paths"
 
 
 def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
