@@ -18,7 +18,7 @@ from markupsafe import Markup
 from azlatency.report.card import CARD_TYPE
 from azlatency.report.claim import Claim
 from azlatency.report.objects import FINDINGS_TYPE, KINDS
-from azlatency.report.table import FIRST_ROWS, table_html
+from azlatency.report.table import table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
+#: A table of more rows shows its first 10 (style.css, page.js) until a reader wants all.
+_ROWS_AT_ONCE = 15
 
 
 class Trail(Protocol):
@@ -96,8 +98,8 @@ class Shown:
 
     @property
     def folded(self) -> bool:
-        """Whether it is a table that shows its first 20 rows until a reader wants all."""
-        return self.rows > FIRST_ROWS + 1
+        """Whether it is a table that shows its first 10 rows until a reader wants all."""
+        return self.rows > _ROWS_AT_ONCE
 
 
 class Outputs:

@@ -49,16 +49,19 @@ def test_a_section_without_anything_to_show_gives_its_reason() -> None:
             _cell("a table"),
             new_markdown_cell("## Findings"),
             _cell("findings"),
+            new_markdown_cell("## Every goodput\n\nProse."),
+            _cell("a table"),
             new_markdown_cell("## Method and provenance\n\nOne. Two."),
             _cell(Note("No files.")),
         ]
     )
-    start, empty, full, findings, method = sections(notebook)
+    start, empty, full, findings, closer, method = sections(notebook)
     assert (start.parts[0].lead, start.parts[0].more, start.reason) == ("", "Because.", "")
     assert (empty.title, empty.is_empty, empty.reason) == ("Empty", True, "No log has it. Nor that.")
     assert (full.title, full.is_empty, full.reason) == ("Full", False, "No log has it.")
     assert (findings.title, len(findings.parts[0].cells)) == ("", 1)
-    assert method.is_method and method.parts[0].body == "One. Two."
+    assert (full.is_folded, closer.is_folded, closer.is_method) == (False, True, False)
+    assert method.is_method and method.is_folded and method.parts[0].body == "One. Two."
 
 
 def test_no_cell_is_lost_from_a_notebook_without_texts() -> None:

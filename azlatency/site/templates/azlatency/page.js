@@ -140,7 +140,7 @@ function tableTools(box) {
   box.before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
   if (box.matches(".short")) {
     const count = getComputedStyle(box).getPropertyValue("--rows") - 1;
-    const more = button(`Show all ${count} rows`, () => { more.textContent = box.classList.toggle("short") ? `Show all ${count} rows` : "Show the first 20 rows"; });
+    const more = button(`Show all ${count} rows`, () => { more.textContent = box.classList.toggle("short") ? `Show all ${count} rows` : "Show the first 10 rows"; });
     box.after(make("div", {class: "tools"}, more));
   }
 }
