@@ -20,7 +20,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:
-    """Return the method that says most about all paths (`rank_methods`), and its value on each path.
+    """Return the method that says most about all paths (``rank_methods``), and its value on each path.
 
     Of several values of one path the median is taken.
     """

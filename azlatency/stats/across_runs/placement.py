@@ -231,7 +231,7 @@ def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -
     Returns
     -------
     list of Condition
-        In the given order; methods are ranked as by `rank_methods`.
+        In the given order; methods are ranked as by ``rank_methods``.
     """
     ranked = rank_methods(condition.measured for condition in conditions if condition.origin == "log")
     kept = set(ranked[:most])
@@ -239,7 +239,7 @@ def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -
 
 
 def widest(conditions: Sequence[Condition]) -> list[Condition]:
-    """Select the kind of measurement of the method that says most about all paths (`rank_methods`).
+    """Select the kind of measurement of the method that says most about all paths (``rank_methods``).
 
     Parameters
     ----------

@@ -403,7 +403,7 @@ def precision_curves(
     Returns
     -------
     list of list of Plan
-        One curve per method, first the method that says most about all paths (`rank_methods`). A method whose paths
+        One curve per method, first the method that says most about all paths (``rank_methods``). A method whose paths
         have a single run each, or no spread, has no curve.
 
     Notes
