@@ -24,7 +24,7 @@ from azlatency.cli.sheets import Format, show, usage_errors
 def history(
     studies: Annotated[
         list[str],
-        typer.Argument(help="Studies, folders or archives of logs.", autocompletion=complete_study_or_path),
+        typer.Argument(help="Studies, folders, archives or URLs of logs.", autocompletion=complete_study_or_path),
     ],
     since: Annotated[
         str,

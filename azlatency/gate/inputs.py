@@ -11,12 +11,13 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.imports.importer import import_study, other_origin
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.runs.selection import select_scenario
+from azlatency.studies.store.remote import is_url
 from azlatency.studies.store.study import TEMPORARY_STUDY, Study, data_folder, list_studies, load
 
 
 @contextmanager
 def open_study(name: str) -> Iterator[Study]:
-    """Open a study by name, or import the logs under a path into a temporary study.
+    """Open a study by name, or import the logs under a path or a URL into a temporary study.
 
     ``STUDY@SCENARIO`` is a study restricted to the runs of one scenario. A study whose logs changed is imported again
     first. The temporary study is deleted when the context ends. Raises `LogError` if there is neither a study nor a
@@ -37,12 +38,12 @@ def open_study(name: str) -> Iterator[Study]:
         with open_study(study) as whole:
             yield select_scenario(whole, scenario)
         return
-    if not path.exists():
+    if not path.exists() and not is_url(name):
         studies = ", ".join(sorted({*list_studies(), *imported})) or "none"
         raise LogError(f"{name}: not a study, a file or a folder; known studies: {studies}")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
         raw = Path(temporary) / "raw" / TEMPORARY_STUDY
-        source = path if path.is_dir() else copy_sources([path], raw).folder
+        source = name if is_url(name) else path if path.is_dir() else copy_sources([path], raw).folder
         summary = import_study(TEMPORARY_STUDY, [source], out=Path(temporary))
         if not summary.runs_by_tool:
             reasons = (summary.unreadable + summary.not_recognised + summary.problems)[:1]

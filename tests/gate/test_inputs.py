@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,8 @@ def test_a_side_can_be_a_study_an_archive_or_a_log(tmp_path: Path, raw: Path) ->
     result = compare("mine", "slow.zip", "--format", "json", cwd=tmp_path)
     assert result.returncode == 1, "the manifest inside the archive was found"
     assert (tmp_path / "data" / "processed" / "mine" / "runs.parquet").is_file()
+    url = compare("mine", (tmp_path / "slow").as_uri(), "--format", "json", cwd=tmp_path)
+    assert url.returncode == 1 and json.loads(url.stdout)["rows"] == json.loads(result.stdout)["rows"]
     logs = [next((tmp_path / name).rglob("vvs_r1.txt")) for name in ("slow", "data")]
     alone = compare(*logs, cwd=tmp_path)
     assert alone.returncode == 3 and "path unknown" in alone.stdout, "a qperf log names neither end"
