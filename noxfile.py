@@ -38,7 +38,7 @@ def wheel(session: nox.Session) -> None:
     session.run("make", "dist", external=True)
     checkout = Path.cwd()
     (built,) = checkout.glob("dist/*.whl")
-    session.install(str(built), "pytest", "hypothesis", "pyyaml")  # as pip resolves it for a user
+    session.install(f"{built}[report]", "pytest", "hypothesis", "pyyaml")  # as pip resolves it for a user
     session.chdir(session.create_tmp())
     session.run(
         "python", "-c", f"import azlatency; assert not azlatency.__file__.startswith({str(checkout / 'azlatency')!r})"
