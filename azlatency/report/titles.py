@@ -130,10 +130,16 @@ def times(ratios: float | Iterable[float], larger: str, smaller: str) -> str:
     known = sorted([ratios] if isinstance(ratios, int | float) else ratios)
     inverse = known[0] > 0 and known[-1] <= 0.5
     ends = (1 / known[-1], 1 / known[0]) if inverse else (known[0], known[-1])
-    shown = "–".join(dict.fromkeys(map(format_value, ends)))
+    shown = ratio_range(ends)
     if inverse:
         return f"{shown} times {smaller}"
     return f"{shown}{' times' if known[0] >= 2 else '×'} {larger}"
+
+
+def ratio_range(ratios: Iterable[float]) -> str:
+    """Say a ratio, or the range of several: "1.21", "8.11–8.32"."""
+    known = sorted(ratios)
+    return "–".join(dict.fromkeys(map(format_value, (known[0], known[-1]))))
 
 
 def capitalised(quantity: str) -> str:

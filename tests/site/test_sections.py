@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import nbformat
 import pytest
+from helpers.places import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from azlatency.report.objects import Note
-from azlatency.site.sections import sections, split_lead
+from azlatency.site.sections import _CLOSER_LOOK, METHOD, sections, split_lead
 
 
 def _cell(*values: object) -> Any:
@@ -68,3 +70,9 @@ def test_no_cell_is_lost_from_a_notebook_without_texts() -> None:
     first, second = new_code_cell("a"), new_code_cell("b")
     (section,) = sections(new_notebook(cells=[first, second]))
     assert section.parts[0].cells == (first, second)
+
+
+def test_the_sections_that_a_page_folds_are_sections_of_the_notebooks() -> None:
+    cells = [cell for path in (ROOT / "notebooks").glob("*.ipynb") for cell in nbformat.read(path, as_version=4).cells]
+    headings = {cell.source.partition("\n")[0].removeprefix("## ") for cell in cells if cell.cell_type == "markdown"}
+    assert headings >= {METHOD, *_CLOSER_LOOK}

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from azlatency.report.findings.common import MICROSECOND, act, answer, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.titles import most_apart, names
+from azlatency.report.titles import most_apart, names, ratio_range
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.format import format_value
 
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
@@ -116,9 +115,10 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
     ]
     if slow:
         method, largest = most_apart(slow)
-        factor = "–".join(dict.fromkeys(map(format_value, (min(largest.values()), max(largest.values())))))
         verb = "carries" if len(largest) == 1 else "carry"
-        parts.append(f"{names(largest)} {verb} **{factor} times** the reverse goodput ({method})")
+        parts.append(
+            f"{names(largest)} {verb} **{ratio_range(largest.values())} times** the reverse goodput ({method})"
+        )
     elif any(asymmetry.metric == "throughput" and asymmetry.pairs for asymmetry in asymmetries):
         parts.append("no transfer is shown to be slower in one direction")
     text = "; ".join(parts)

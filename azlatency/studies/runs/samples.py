@@ -56,12 +56,10 @@ def select_one_run(samples: pd.DataFrame) -> pd.DataFrame:
     return counted(samples)
 
 
-def by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) -> dict[str, pd.DataFrame]:
-    """Return the counted samples of each run (index: run_id) that has samples, in the order of ``runs``."""
+def _of_runs(study: Study | Logs, run_ids: pd.Index, quantity: str = ROUND_TRIP) -> pd.DataFrame:
+    """Return the counted samples of some runs."""
     samples = study.samples
-    samples = samples[samples["run_id"].isin(set(map(str, runs.index)))]
-    groups = {str(run_id): group for run_id, group in counted(samples, quantity).groupby("run_id", sort=False)}
-    return {str(run_id): groups[str(run_id)] for run_id in runs.index if str(run_id) in groups}
+    return counted(samples[samples["run_id"].isin(run_ids)], quantity)
 
 
 class RunSamples(NamedTuple):
@@ -73,13 +71,14 @@ class RunSamples(NamedTuple):
 
 
 def arrays_by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND_TRIP) -> dict[str, RunSamples]:
-    """Return the samples of `by_run` as arrays: a frame for each of many runs takes longer than to read them."""
-    import numpy as np
-    import pandas as pd
+    """Return the counted samples of each run (index: run_id) that has samples, in the order of ``runs``.
 
-    wanted = pd.Index(runs.index.astype(str))
-    samples = study.samples
-    samples = counted(samples[samples["run_id"].isin(wanted)], quantity)
+    As arrays: a frame for each of many runs takes longer than to read them.
+    """
+    import numpy as np
+
+    wanted = runs.index.astype(str)
+    samples = _of_runs(study, wanted, quantity)
     places = wanted.get_indexer(samples["run_id"])
     order = np.argsort(places, kind="stable")
     columns = [column[order] for column in (_numbers(samples["rtt_ns"], np.inf), *bounds(samples))]
@@ -92,11 +91,13 @@ def arrays_by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND
 
 
 def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the samples of `by_run` without the runs that have interval-censored replies.
+    """Return the counted samples of each run that has samples, in the order of ``runs``, as frames.
 
-    `azlatency.quantiles` uses the bounds of such replies.
+    Runs with interval-censored replies are left out; `azlatency.quantiles` uses the bounds of such replies.
     """
-    return {run_id: samples for run_id, samples in by_run(study, runs).items() if not bounded(samples).any()}
+    wanted = runs.index.astype(str)
+    groups = {str(run_id): group for run_id, group in _of_runs(study, wanted).groupby("run_id", sort=False)}
+    return {run_id: groups[run_id] for run_id in wanted if run_id in groups and not bounded(groups[run_id]).any()}
 
 
 def bounded(samples: pd.DataFrame) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from helpers.places import FIXTURES, ROOT
 import azlatency as az
 from azlatency.studies.runs import round_trips
 from azlatency.studies.runs.run_table import run_table
-from azlatency.studies.runs.samples import by_run, counted
+from azlatency.studies.runs.samples import arrays_by_run, counted
 
 
 def test_an_open_class_has_no_middle() -> None:
@@ -79,7 +79,7 @@ def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
 def test_times_to_open_a_connection_are_a_quantity_of_their_own() -> None:
     study = az.load("westeurope-psping")
     assert set(study.samples["quantity"]) == {"connect"} and study.samples["rtt_ns"].isna().all()
-    assert az.latency(study).empty and not az.quantiles(study) and not by_run(study, run_table(study))
+    assert az.latency(study).empty and not az.quantiles(study) and not arrays_by_run(study, run_table(study))
     runs = az.latency(study, quantity="connect")
     assert list(runs["median_ns"]) == [2_610_000, 2_365_000, 2_285_000] and set(runs["median_from"]) == {"samples"}
     assert list(runs["n"]) == [100, 100, 50] and set(runs["method"]) == {"psping connect TCP"}
