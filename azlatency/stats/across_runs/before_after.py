@@ -64,7 +64,8 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
     """Return the runs to compare, in the order of ``after``.
 
     Runs are matched by path, or by placement and zones if a path occurs on one side only. A path without either matches
-    only its own name. Nothing is matched between two regions, nor an import with itself.
+    only its own name, and so do the paths of several pairs of machines between the same zones: runs of other machines
+    are no repeats. Nothing is matched between two regions, nor an import with itself.
     """
     for side in (after, before):
         check_columns(side, "path", "method")
@@ -79,6 +80,8 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
         there = before[[name == place for name in places_before]]
         for method_after, method_before in _methods(here, there):
             x, y = here[here["method"] == method_after], there[there["method"] == method_before]
+            if max(x["path"].nunique(), y["path"].nunique()) > 1:
+                continue
             method = method_after
             if method_after != method_before:
                 method = f"{method_after} against {method_before}"
@@ -167,7 +170,8 @@ def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
 def _places(frame: pd.DataFrame, common: set[Any], *, regions: bool) -> list[str]:
     """Return the key that each run is matched by: its path if both imports have it, else its placement and zones.
 
-    A zone is a zone of its region if both imports name their `regions`.
+    A zone is a zone of its region if both imports name their `regions`. The client's zone comes first: the way back
+    has another initiator.
     """
     placements = column_cells(frame, "placement")
     zones = [column_cells(frame, name) for name in ("physical_zone", "zone", "peer_physical_zone", "peer_zone")]
@@ -181,7 +185,7 @@ def _places(frame: pd.DataFrame, common: set[Any], *, regions: bool) -> list[str
         if path in common or (not any(ends) and placement is None):
             places.append(str(path))
             continue
-        named = sorted(f"{where or ''} {end or ''}" for where, end in zip((region, peer_region), ends, strict=True))
+        named = [f"{where or ''} {end or ''}" for where, end in zip((region, peer_region), ends, strict=True)]
         places.append(f"{placement} {' '.join(named)}")
     return places
 

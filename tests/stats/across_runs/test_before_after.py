@@ -88,6 +88,19 @@ def test_the_names_of_paths_are_no_order_of_measuring() -> None:
     assert "dependent_runs" in known.codes and "order_assumed" not in known.codes
 
 
+def test_runs_of_other_machines_or_of_the_way_back_are_no_repeats() -> None:
+    """Zones match paths of other names; two pairs of machines, or an initiator at the other end, are not one path."""
+    there = {"zone": "1", "peer_zone": "2", "subscription": "one"}
+    back = {"zone": "2", "peer_zone": "1", "subscription": "one"}
+    old = pd.concat([runs(BEFORE, "a → b", **there), runs(BEFORE, "b → a", **back)])
+    new = pd.concat([runs(SLOWER, "c → d", **there), runs(BEFORE, "d → c", **back)])
+    forth, return_trip = az.stats.compare_imports(new, old)
+    assert (forth.verdict, return_trip.verdict) == ("different", "equivalent")
+    assert (forth.labels["runs_after"], forth.labels["runs_before"]) == (4, 4)
+    other_pair = runs(SLOWER, "e → f", **there)
+    assert len(az.stats.compare_imports(pd.concat([new, other_pair]), old)) == 1
+
+
 def test_two_paths_of_which_nothing_is_known_are_not_one() -> None:
     one, other = runs(SLOWER, "? → 10.0.0.5", placement=None), runs(BEFORE, "? → 10.9.0.5", placement=None)
     assert az.stats.compare_imports(one, other) == []
