@@ -54,12 +54,10 @@ FRAMES: dict[str, Frames] = {
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
     "shift_function": lambda study, runs: az.stats.shift_function(*_two_curves(study)).to_frame(),
-    "histories": lambda study, runs: az.stats.histories(runs).to_frame(),
     "history": lambda study, runs: az.history(study).to_frame(),
     "compare_imports": lambda study, runs: az.stats.compare_imports(
         runs[runs["round"] > 4], runs[runs["round"] <= 4]
     ).to_frame(),
-    "compare_rounds_of": lambda study, runs: az.stats.compare_rounds_of(runs).to_frame(),
     **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},
 }
 

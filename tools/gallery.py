@@ -82,11 +82,12 @@ EXAMPLES = (
     Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
     Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
-            "az.charts.runs_in_order(az.stats.histories(runs))"),
+            "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("history", "Whether and when the level of a path changed, night after night.",
             "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
     Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
-            "az.charts.changes_forest(az.stats.compare_rounds_of(az.latency(study)))"),
+            "nights = az.load(\"emulated-nights\")\n"
+            "az.charts.changes_forest(az.stats.compare_imports(az.latency(nights), az.latency(study)))"),
     Example("agreement_plot", "How far two tools agree on the same paths.",
             "az.charts.agreement_plot(az.stats.agreement(study))"),
     Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
@@ -106,9 +107,6 @@ EXAMPLES = (
     Example("run_series", "Round trips over time within long runs, with shifts of their level.",
             "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
             "az.charts.run_series(az.stats.time_series.run_time_series(study, echoes))"),
-    Example("shift_functions", "Where two runs differ: at which percentiles, and by how much.",
-            "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
-            "az.charts.shift_functions(az.stats.distribution_shape.shift_functions(study, echoes))"),
     Example("last_segments", "What a connection did before it broke, as an author reports it.",
             "echo = az.load(\"uksouth-echo-latency\")\n"
             "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),

@@ -116,10 +116,9 @@ class _Facts:
         )
 
     @property
-    def has_rounds(self) -> bool:
-        rounds = self.study.runs["round"].nunique() > 1
-        before = other_study(self.study, "") if self.has_repeats and not rounds else None
-        return bool(rounds) or (before is not None and bool(before.info) and _Facts(before).has_repeats)
+    def has_other_study(self) -> bool:
+        before = other_study(self.study, "") if self.has_repeats else None
+        return before is not None and bool(before.info) and _Facts(before).has_repeats
 
 
 #: By notebook: what readers of a card look for.
@@ -163,7 +162,7 @@ _PAGES = {
         "Run two tools that send the same packets on the same paths, in rounds.",
     ),
     "09_before_after": (
-        "has_rounds", "Did something change between two measurements?",
+        "has_other_study", "Did something change between two measurements?",
         "Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
     ),
     "10_plan_the_next_run": (

@@ -11,17 +11,15 @@ if TYPE_CHECKING:
     from azlatency.stats import unit_checks
     from azlatency.stats.across_runs import placement
     from azlatency.stats.across_runs.agreement import against, agreement
-    from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_by_zones, rounds_needed, smallest_n
-    from azlatency.stats.across_runs.baseline import check_expectation, vms_by_share
-    from azlatency.stats.across_runs.before_after import compare_imports, compare_rounds_of
+    from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_needed, smallest_n
+    from azlatency.stats.across_runs.baseline import check_expectation
+    from azlatency.stats.across_runs.before_after import compare_imports
     from azlatency.stats.across_runs.emulation_check import emulated_differences
-    from azlatency.stats.across_runs.history import histories, history
     from azlatency.stats.across_runs.planning import precision_curves, runs_needed
     from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
     from azlatency.stats.across_runs.typical_run import typical_run
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
-    from azlatency.stats.within_run.events import event_test
     from azlatency.stats.within_run.exceedance import check_percentile, exceedance
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
@@ -36,16 +34,14 @@ if TYPE_CHECKING:
 # Functions are imported on first use: SciPy alone takes longer to load than most commands to run.
 _HOMES = {
     "across_runs.agreement": "against agreement",
-    "across_runs.attainable": "percentile_sizes rounds_by_zones rounds_needed smallest_n",
-    "across_runs.baseline": "check_expectation vms_by_share",
-    "across_runs.before_after": "compare_imports compare_rounds_of",
+    "across_runs.attainable": "percentile_sizes rounds_needed smallest_n",
+    "across_runs.baseline": "check_expectation",
+    "across_runs.before_after": "compare_imports",
     "across_runs.emulation_check": "emulated_differences",
-    "across_runs.history": "histories history",
     "across_runs.planning": "precision_curves runs_needed",
     "across_runs.quantile_comparison": "compare_quantiles shift_function",
     "across_runs.typical_run": "typical_run",
     "across_runs.zone_pairs": "zone_pairs",
-    "within_run.events": "event_test",
     "within_run.exceedance": "check_percentile exceedance",
     "within_run.fan_out": "fan_out",
     "within_run.histograms": "histogram_quantiles",
@@ -67,12 +63,12 @@ _MODULES = {
 }
 __all__ = [
     "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
-    "compare_rounds_of", "distribution_shape", "emulated_differences", "event_test",
-    "exceedance", "fan_out", "histogram_quantiles", "histories", "history", "interval_mean",
+    "distribution_shape", "emulated_differences",
+    "exceedance", "fan_out", "histogram_quantiles", "interval_mean",
     "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
-    "remaining_wait", "rounds_by_zones", "rounds_needed", "runs_needed", "shift_function",
+    "remaining_wait", "rounds_needed", "runs_needed", "shift_function",
     "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
-    "vms_by_share", "zone_pairs",
+    "zone_pairs",
 ]  # fmt: skip
 
 

@@ -64,8 +64,9 @@ class StudyResults:
         return az.stats.agreement(self.study)
 
     @cached_property
-    def rounds(self) -> Any:
-        return [*az.stats.compare_rounds_of(self.runs), *az.stats.compare_rounds_of(self.streams)]
+    def halves(self) -> Any:
+        late = self.runs["round"] > self.runs["round"].median()
+        return az.stats.compare_imports(self.runs[late], self.runs[~late])
 
     @cached_property
     def steps(self) -> Any:
@@ -103,10 +104,6 @@ class StudyResults:
         return table[table["duration_ns"] > 60e9]
 
     @cached_property
-    def shift_functions(self) -> Any:
-        return az.stats.distribution_shape.shift_functions(self.study, self.runs)
-
-    @cached_property
     def precision(self) -> Any:
         return az.stats.precision_curves(self.runs, self.plans)
 
@@ -118,7 +115,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "printed curves": lambda: charts.percentile_curves(of.printed),
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
-        "runs in order": lambda: charts.runs_in_order(az.stats.histories(of.runs)),
+        "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
         "history": lambda: charts.history(az.history(study)),
         "medians": lambda: charts.latency_forest(
             of.runs, of.medians, az.stats.distribution_shape.select_medians(of.printed + of.sampled)
@@ -143,8 +140,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "runs needed": lambda: charts.runs_needed_forest(of.plans),
         "precision": lambda: charts.precision_chart(of.precision),
         "agreement": lambda: charts.agreement_plot(az.stats.against(of.agreements, "sockperf TCP 14 B")),
-        "rounds": lambda: charts.changes_forest(of.rounds),
-        "shift functions": lambda: charts.shift_functions(of.shift_functions),
+        "halves": lambda: charts.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: charts.emulated_errors(of.emulated_differences),
         "long intervals": lambda: charts.throughput_series(

@@ -46,7 +46,6 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "throttling": stats.throttling,
     "interval_mean": stats.interval_mean,
     "trend": stats.trend,
-    "event_test": lambda x: stats.event_test(x, 5),
     "clock_steps": lambda x: clock_steps(np.arange(len(x)), x),
     "lifetimes": lambda x: stats.lifetimes(x, [True] * len(x)),
     "lifetimes, none lost": lambda x: stats.lifetimes(x, [False] * len(x)),
@@ -55,7 +54,6 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "typical_run": stats.typical_run,
     "compare": lambda x: az.compare(x, GOOD),
     "compare, paired": lambda x: az.compare(x, x, paired=True),
-    "history": stats.history,
     "runs_needed": stats.runs_needed,
     "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
     "rank_sets": lambda x: rank_sets({"a": x, "b": GOOD}),
@@ -68,7 +66,6 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "agreement": lambda frame: stats.agreement(frame, value="median_ns"),
     "baseline": az.baseline,
     "plan": lambda frame: az.plan(frame, value="median_ns"),
-    "histories": lambda frame: stats.histories(frame, "median_ns"),
     "compare_imports": lambda frame: stats.compare_imports(frame, runs(), value="median_ns"),
 }
 

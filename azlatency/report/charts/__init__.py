@@ -6,7 +6,7 @@ like the page; the others are in modules named after what they draw.
 """
 
 from azlatency.report.charts.base import column, export, few, show
-from azlatency.report.charts.before_after import changes_forest, shift_functions
+from azlatency.report.charts.before_after import changes_forest
 from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
@@ -33,6 +33,6 @@ __all__ = [
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
     "runs_in_order",
-    "runs_needed_forest", "shift_functions", "show", "single_changes", "tail_curves", "throughput_forest",
+    "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map", "zone_matrices",
 ]  # fmt: skip

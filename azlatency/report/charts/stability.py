@@ -246,12 +246,7 @@ def last_segments(connections: Sequence[ReportedSegments]) -> Chart | Note:
             f"{name}: {plain(value / MICROSECOND, 6)}"
             for name, value in zip(connection.names, connection.values, strict=True)
         )
-        p = (
-            ""
-            if connection.event.p is None
-            else f"; p = {plain(connection.event.p, 2)}, smallest possible {plain(connection.event.attainable_p, 2)}"
-        )
-        alts.append(f"{connection.path}: {shown} µs{p}")
+        alts.append(f"{connection.path}: {shown} µs")
     last = [
         (connection, connection.values[-1] / connection.values[-2])
         for connection in connections

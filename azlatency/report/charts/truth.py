@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from statistics import geometric_mean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,25 +16,16 @@ class Configured:
     """What the links of an emulated network are configured to, by the text of a path; empty for a real network.
 
     ``rtt`` is the delay of both directions in ns, ``mean_rtt`` the same with the mean of the jitter, ``rate`` the rate
-    of the direction in bit/s. ``recorded`` is the median delay in ns that the emulator recorded, by run.
+    of the direction in bit/s.
     """
 
     rtt: Mapping[str, float] = field(default_factory=dict)
     mean_rtt: Mapping[str, float] = field(default_factory=dict)
     rate: Mapping[str, float] = field(default_factory=dict)
-    recorded: Mapping[str, float] = field(default_factory=dict)
 
     def rtt_ratio(self, other: str, base: str) -> float | None:
         """Return how many times as long the configured round trip of a path is as that of another one."""
         return self.rtt[other] / self.rtt[base] if self.rtt.get(other) and self.rtt.get(base) else None
-
-    def recorded_ratio(self, runs: Sequence[str], base: Sequence[str]) -> float | None:
-        """Return how many times as long the recorded delays of some runs are as those of others, in geometric mean."""
-        if not runs or not base or not all(run in self.recorded for run in (*runs, *base)):
-            return None
-        return geometric_mean(map(self.recorded.__getitem__, runs)) / geometric_mean(
-            map(self.recorded.__getitem__, base)
-        )
 
     def caption(self, what: str) -> str:
         """Return the caption's sentence on the marks of the ground truth; empty for a real network."""
@@ -48,10 +38,6 @@ class Configured:
             "rate": "×: configured rate of the emulated link.",
             "ratio": "×: ratio of the configured links.",
             "rtt ratio": "×: ratio of the configured round-trip delays, without the time of the hosts.",
-            "recorded ratio": "Dashed: ratio of the median delays that the emulator recorded, without the time of the "
-            "hosts.",
-            "recorded change": "×: geometric mean over the paths of the ratio of the median delays that the emulator "
-            "recorded, without the time of the hosts.",
             "alike": "×: both tools crossed the same emulated link.",
         }[what]
 
@@ -73,7 +59,7 @@ def ground_truth(study: Study | None) -> None:
     study : Study or None
         An imported study. With a study of a real network, or ``None``, charts draw no ground truth.
     """
-    from azlatency.studies.emulation import configured_links, recorded_round_trips, sums_of_both_directions
+    from azlatency.studies.emulation import configured_links, sums_of_both_directions
 
     links = None if study is None else configured_links(study)
     if links is None or not len(links):
@@ -84,5 +70,4 @@ def ground_truth(study: Study | None) -> None:
         for column in ("delay_ns", "mean_ns")
     }
     rates = {str(path): float(links.loc[path, "rate_bit_s"]) for path in links.index}
-    recorded = {} if study is None else recorded_round_trips(study)["median_ns"].to_dict()
-    _configured.set(Configured(sums["delay_ns"], sums["mean_ns"], rates, recorded))
+    _configured.set(Configured(sums["delay_ns"], sums["mean_ns"], rates))

@@ -1,36 +1,31 @@
-"""Findings of the page that compares two imports, and the rounds of one."""
+"""Findings of the page that compares two imports."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from azlatency.report.findings.common import act, answer, info, join
+from azlatency.report.findings.common import act, answer, join
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.tables.common import known_ends
 from azlatency.report.titles import times
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import count_of
 
 
-def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Findings:
+def find(imports: Sequence[Comparison]) -> Findings:
     """Say what changed, what is practically equivalent, and what cannot be compared.
 
     Parameters
     ----------
     imports : sequence of Comparison
         The other import against this one, one per path and method.
-    rounds : sequence of Comparison
-        The last round against the first one, one per method.
 
     Returns
     -------
     Findings
         At least one finding.
     """
-    findings: list[Finding] = [
-        answer(_answer(imports or rounds, "since the other study" if imports else "over the rounds"))
-    ]
+    findings: list[Finding] = [answer(_answer(imports))]
     for comparison in imports:
         ratio = comparison.ratio
         if comparison.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
@@ -40,15 +35,10 @@ def find(imports: Sequence[Comparison], rounds: Sequence[Comparison]) -> Finding
     if refused:
         text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))
-    if rounds:
-        known = [known_ends(comparison.ratio.low, comparison.ratio.high)[0] for comparison in rounds]
-        findings += [info(str(comparison)) for comparison, low in zip(rounds, known, strict=True) if low is not None]
-    else:
-        findings.append(info("This study was not measured in rounds, so changes during it cannot be assessed."))
     return Findings.of(findings)
 
 
-def _answer(comparisons: Sequence[Comparison], when: str) -> str:
+def _answer(comparisons: Sequence[Comparison]) -> str:
     """Say how many comparisons show a change and the largest of them, or that none does."""
     judged = [comparison for comparison in comparisons if comparison.ratio.low is not None]
     if not judged:
@@ -62,7 +52,7 @@ def _answer(comparisons: Sequence[Comparison], when: str) -> str:
     number = count_of(len(judged), "comparison")
     if not changed:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return f"No change beyond the margin is shown {when}: of {number}, {listed}."
+        return f"No change beyond the margin is shown since the other study: of {number}, {listed}."
     most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
     ratio = times(most.ratio.estimate or 1.0, "the value before", "less")
-    return f"**{len(changed)} of {number}** changed {when}; most of all {most.what}: **{ratio}**."
+    return f"**{len(changed)} of {number}** changed since the other study; most of all {most.what}: **{ratio}**."

@@ -11,12 +11,12 @@ from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.planning import FEASIBLE
 
 if TYPE_CHECKING:
-    from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds
+    from azlatency.stats.across_runs.attainable import PercentileSize
     from azlatency.stats.across_runs.planning import Plan
 
 
-def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequence[ZoneRounds]) -> Findings:
-    """Say how many runs are needed, which percentiles the runs support, and how many rounds three zones need.
+def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize]) -> Findings:
+    """Say how many runs are needed, and which percentiles the runs support.
 
     Parameters
     ----------
@@ -24,13 +24,11 @@ def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequenc
         Runs needed, one per path and method.
     sizes : sequence of PercentileSize
         Observations needed, one per percentile, in ascending order.
-    rounds : sequence of ZoneRounds
-        Rounds needed, one per number of zones.
 
     Returns
     -------
     Findings
-        No finding where all three are empty.
+        No finding where both are empty.
     """
     findings: list[Finding] = []
     with_spread = [plan for plan in plans if plan.at_pilot_spread is not None]
@@ -54,9 +52,5 @@ def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize], rounds: Sequenc
             if in_some_runs != in_every_run:
                 reach.append(f"the longest runs up to p{100 * in_some_runs[-1].q:.6g}")
             text = f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."
-            findings.append(info(text))
-    for plan in rounds:
-        if plan.zones == 3:
-            text = f"An exact test needs {plan.rounds} rounds to distinguish the pairs of three zones."
             findings.append(info(text))
     return Findings.of(findings)

@@ -120,13 +120,12 @@ def _broken_connections(segments: Sequence[ReportedSegments], ends: ConnectionEn
     """Say what the last segments of broken connections show, and whether the connections broke together."""
     findings = []
     for connection in segments:
-        event = connection.event
-        if event.p is None or event.attainable_p is None:
+        if len(connection.changes) < 2:
             continue
+        *before, last = connection.changes
         text = (
-            f"{connection.path}: the last change before the connection broke, {event.change / MICROSECOND:+,.5g} µs, "
-            f"has p = {event.p:.2g}; the smallest that {event.windows} segments can give is "
-            f"{event.attainable_p:.2g}, so they cannot show that it was unusual."
+            f"{connection.path}: the last change before the connection broke, {last / MICROSECOND:+,.5g} µs, is one of "
+            f"{count_of(len(before) + 1, 'change')}; so few cannot show that it was unusual."
         )
         findings.append(act(text))
     if ends is not None and ends.together:

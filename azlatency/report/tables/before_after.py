@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, with_interval, words
+from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
 from azlatency.report.tables.common import (
     DECIDES,
     LABELLED_METHOD,
     LABELLED_PATH,
-    METHOD,
-    PATH,
     VERDICTS,
     codes_of,
     explain,
@@ -25,7 +23,6 @@ from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Comparison
-    from azlatency.stats.within_run.distribution_shape import ShiftFunction
     from azlatency.studies.store.study import Study
 
 _SETTINGS = {
@@ -35,7 +32,6 @@ _SETTINGS = {
     "date": "date",
     "emulated": "emulated",
 }
-_LEVELS = (0.1, 0.5, 0.9, 0.95, 0.99)
 
 
 class Setting(NamedTuple):
@@ -78,11 +74,11 @@ def _all_runs(study: Study) -> RunsRef:
 
 @results_only
 def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
-    """Return comparisons with their verdicts; ``results``: `compare_imports` or `compare_rounds_of`."""
+    """Return comparisons with their verdicts; ``results`` as `compare_imports` returns them."""
     if not results:
         return Note(
-            "Nothing to compare: no path was measured with the same tool on both sides (or in two rounds), both sides "
-            "are the same import, or their regions differ."
+            "Nothing to compare: no path was measured with the same tool on both sides, both are the same import, "
+            "or their regions differ."
         )
     columns: list[Column[Comparison]] = [
         LABELLED_PATH,
@@ -103,50 +99,4 @@ def _verdict(result: Comparison) -> str:
 
 
 def _sides(result: Comparison) -> str:
-    labels = result.labels
-    if "first" in labels:
-        return f"round {labels['last']} against {labels['first']}, {result.ratio.n} paths"
-    return f"{labels['runs_after']} against {labels['runs_before']} runs"
-
-
-def lattice(margin: str) -> Table[tuple[str, ...]]:
-    """Return what each verdict means: the interval against 1, and against the margin."""
-    rows = (
-        ("different", "excludes 1", "is exceeded", "a change that may matter"),
-        ("different, within the margin", "excludes 1", "is kept", "a change that is too small to matter"),
-        ("practically equivalent", "includes 1", "is kept", "no change that matters"),
-        ("inconclusive", "includes 1", "is exceeded", "both are possible; measure more"),
-        ("not estimable", "none", "–", "not comparable, or one run"),
-    )
-    headers = ("verdict", "the interval", f"the margin, {margin}", "in words")
-    columns: list[Column[tuple[str, ...]]] = [Column(header, itemgetter(index)) for index, header in enumerate(headers)]
-    note = (
-        "The interval that decides is longer than the one shown if the runs cannot exclude that each resembles the one "
-        "before; a verdict that is weaker for this reason is flagged."
-    )
-    return Table("The verdicts", columns, rows, [note])
-
-
-@results_only
-def shift_functions(results: Sequence[ShiftFunction]) -> Table[ShiftFunction] | Note:
-    """Return the last round over the first at some percentiles; ``results`` as `shift_functions` returns them."""
-    if not results:
-        return Note("No path of this study has samples of two rounds by the same method.")
-    levels = [level.labels["q"] for level in results[0].levels if level.labels["q"] in _LEVELS]
-    columns: list[Column[ShiftFunction]] = [
-        PATH,
-        METHOD,
-        Column("runs", lambda result: f"{result.last} ÷ {result.first}"),
-        Column("packets", lambda result: f"{result.sizes[0]:,} and {result.sizes[1]:,}"),
-        *(_ratio_at(float(q)) for q in levels),
-    ]
-    notes = explain(codes_of(level for result in results for level in result.levels))
-    caption = "Two runs, percentile by percentile (scope: within run)"
-    return Table(caption, columns, results, notes, from_runs("samples"))
-
-
-def _ratio_at(q: float) -> Column[ShiftFunction]:
-    def ratio(result: ShiftFunction) -> Any:
-        return next((level.ratio for level in result.levels if float(level.labels["q"]) == q), None)
-
-    return Column(f"p{100 * q:g}", ratio, with_interval(".3f", ".2f", missing="not estimable"), align="right")
+    return f"{result.labels['runs_after']} against {result.labels['runs_before']} runs"

@@ -12,9 +12,7 @@ from azlatency.report.tables.common import COUNT, LABELLED_METHOD, LABELLED_PATH
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from azlatency.stats.across_runs.attainable import PercentileSize, ZoneRounds
+    from azlatency.stats.across_runs.attainable import PercentileSize
     from azlatency.stats.across_runs.planning import Plan
 
 
@@ -72,24 +70,3 @@ def smallest_sizes(results: Sequence[PercentileSize]) -> Table[PercentileSize]:
     ]
     source = from_runs("n") if runs else None
     return Table("Fewest observations of one run", columns, results, notes, source)
-
-
-@results_only
-def rounds(results: Sequence[ZoneRounds], runs: pd.DataFrame) -> Table[ZoneRounds]:
-    """Return the fewest rounds before a test can decide.
-
-    ``results`` as `rounds_by_zones` returns them; ``runs``: those of the study.
-    """
-    columns: list[Column[ZoneRounds]] = [
-        Column("zones", attrgetter("zones"), COUNT),
-        Column("pairs to distinguish", attrgetter("pairs"), COUNT),
-        Column("rounds, both ends in each", attrgetter("rounds"), COUNT),
-        Column("or runs on each side, without rounds", attrgetter("unpaired"), COUNT),
-    ]
-    measured = len(set(runs["round"].dropna())) if len(runs) else 0
-    notes = [
-        f"This study has {measured} rounds." if measured else "This study was not measured in rounds.",
-        "No test can decide with fewer. You usually need more.",
-        computed_from("the number of zones and the confidence level"),
-    ]
-    return Table("Before any test can reach its level", columns, results, notes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,31 +168,21 @@ def ends(reported: ConnectionEnds | None) -> Table[ReportedEnd] | Note:
 
 @results_only
 def segments(results: Sequence[ReportedSegments]) -> Table[ReportedSegments] | Note:
-    """Return the event test on reported segments; ``results`` as `reported_segments` returns them."""
+    """Return the changes between reported segments; ``results`` as `reported_segments` returns them."""
     if not results:
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
     columns: list[Column[ReportedSegments]] = [
         Column("connection", attrgetter("path")),
-        Column("last change", attrgetter("event.change"), number(",.2f"), MICROSECONDS),
-        Column("changes before", _earlier_changes, words(_list_of_changes), MICROSECONDS),
-        Column("p", attrgetter("event.p"), number(".2f")),
-        Column("smallest possible p", attrgetter("event.attainable_p"), number(".2f")),
+        Column("last change", lambda result: result.changes[-1], number(",.2f"), MICROSECONDS),
+        Column("changes before", lambda result: result.changes[:-1], words(_list_of_changes), MICROSECONDS),
         Column("p of a trend", attrgetter("drift.p"), number(".2f")),
-        Column("flags", attrgetter("event.codes"), words(flags)),
     ]
-    notes = [
-        "p: share of the changes between successive segments, including the last, that are at least as large.",
-        *explain(codes_of(result.event for result in results)),
-    ]
+    notes = ["No test of so few segments can show that the last change is unusual; compare it with those before."]
 
     def source(result: ReportedSegments) -> list[ReportedRef]:
         return [ReportedRef(result.path, "rtt_mean", segment=True)]
 
     return Table("Was the last change unusual?", columns, results, notes, source)
-
-
-def _earlier_changes(result: ReportedSegments) -> list[float]:
-    return [later - earlier for earlier, later in pairwise(result.values[:-1])]
 
 
 def _list_of_changes(changes: Sequence[float]) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, Unit, interval, number, text, words
+from azlatency.report.table import Column, FileRef, Format, Ref, RunsRef, Table, Unit, interval, number, text
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
     LABELLED_METHOD,
     codes_of,
-    computed_from,
     explain,
     level,
     read_in,
@@ -155,17 +154,3 @@ def unquantified(study: Study) -> Table[Mapping[str, Any]] | Note:
         return [FileRef("baseline", "name", text(command.get("name")))]
 
     return Table("Commands without an expectation", columns, commands, notes, source)
-
-
-def vms_needed(vms: Sequence[tuple[float, int]], confidence: float) -> Table[tuple[float, int]]:
-    """Return the number of VMs to measure so that their worst value bounds a given share of all VMs."""
-    columns: list[Column[tuple[float, int]]] = [
-        Column(
-            "share of VMs within the worst measured value",
-            itemgetter(0),
-            words(lambda share: f"{level(share)} of all VMs"),
-        ),
-        Column(f"VMs to measure, at {level(confidence)} confidence", itemgetter(1), COUNT),
-    ]
-    notes = [computed_from("the share and the confidence level")]
-    return Table("From these VMs to every VM", columns, vms, notes)

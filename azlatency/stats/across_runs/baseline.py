@@ -372,26 +372,6 @@ def tolerance_factor(n: int) -> float:
     return float(nct.ppf(0.95, n - 1, float(norm.ppf(0.9)) * math.sqrt(n))) / math.sqrt(n)
 
 
-def vms_by_share(confidence: float = 0.95) -> list[tuple[float, int]]:
-    """Return the number of VMs for several shares of a distribution-free tolerance limit.
-
-    Parameters
-    ----------
-    confidence : float
-        Level of the limit, between 0 and 1.
-
-    Returns
-    -------
-    list of (float, int)
-        Share and number of VMs whose smallest value is such a limit.
-
-    Notes
-    -----
-    Wilks 1941.
-    """
-    return [(share, math.ceil(math.log(1 - confidence) / math.log(share))) for share in (0.5, 0.8, 0.9, 0.95, 0.99)]
-
-
 def baseline(
     data: Study | pd.DataFrame,
     expectations: Iterable[Expectation] | None = None,

@@ -1,9 +1,8 @@
-"""Comparison of two imports, or of the rounds of one import.
+"""Comparison of two imports.
 
-Two imports: runs are matched by path, or by placement and zones if the names of paths differ. If both were measured in
-turns, each match is compared within its rounds, else as two groups of runs. Rounds of one import: the last is compared
-with the first, paired by path, for each method. A different VM size is only flagged, since it may be the change of
-interest.
+Runs are matched by path, or by placement and zones if the names of paths differ. If both were measured in turns, each
+match is compared within its rounds, else as two groups of runs. A different VM size is only flagged, since it may be
+the change of interest.
 """
 
 from __future__ import annotations
@@ -232,59 +231,3 @@ def _same_subscription(x: pd.DataFrame, y: pd.DataFrame) -> bool:
     if not all("subscription" in side and side["subscription"].notna().all() for side in (x, y)):
         return False
     return len({*x["subscription"], *y["subscription"]}) == 1
-
-
-def compare_rounds_of(
-    runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95
-) -> Results[Comparison]:
-    """Compare the last round with the first, paired by path.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`, with the column ``round``.
-    margin : float or str
-        Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
-    confidence : float
-        Level of the intervals, between 0.5 and 1.
-
-    Returns
-    -------
-    Results[Comparison]
-        One comparison per method with at least two rounds, over all its paths. Labels: ``path``, ``method``, ``first``,
-        ``last``.
-
-    Notes
-    -----
-    See `azlatency.compare` with ``paired=True``. Whether neighbouring paths resemble each other is tested only if all
-    runs have a start time.
-    """
-    check_columns(runs, "path", "method")
-    if not len(runs) or "round" not in runs.columns:
-        return Results()
-    in_rounds = runs[runs["round"].notna()]
-    comparisons = []
-    for method, of_method in in_rounds.groupby("method", sort=False):
-        rounds: Sequence[Any] = sorted(set(of_method["round"]))
-        if len(rounds) < 2:
-            continue
-        column = value_column(of_method)
-        # Paths are the replicates; their names are no order of measuring, and neither are those of their files.
-        by_path = of_method.assign(round=of_method["path"]).drop(columns="file", errors="ignore")
-        first, last = (by_path[of_method["round"] == key] for key in (rounds[0], rounds[-1]))
-        names = [int(key) if isinstance(key, float) else key for key in (rounds[0], rounds[-1])]
-        labels = {"path": "all paths", "method": str(method), "first": names[0], "last": names[1]}
-        what = f"{method}, round {names[1]} over round {names[0]}"
-        comparisons.append(
-            compare_runs(
-                last,
-                first,
-                margin=margin,
-                confidence=confidence,
-                paired=True,
-                value=column,
-                what=what,
-                labels=labels,
-            )
-        )
-    return Results(comparisons)

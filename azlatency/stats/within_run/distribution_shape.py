@@ -10,11 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.stats.across_runs.quantile_comparison import shift_function
-from azlatency.stats.result import Comparison, Computed, Estimate
-from azlatency.stats.within_run.histograms import class_quantiles
-from azlatency.stats.within_run.quantiles import quantiles
-from azlatency.studies.runs.run_table import frequency_tables
+from azlatency.stats.result import Estimate
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
@@ -63,30 +59,6 @@ class RunHistogram:
     beyond: int
     median: float
     p99: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftFunction(Computed):
-    """One run compared with another of the same path and method, quantile by quantile.
-
-    Attributes
-    ----------
-    path, method : str
-        Path and method of both runs.
-    first, last : str
-        Names of the rounds.
-    sizes : tuple of int
-        Probes of the first and the last run.
-    levels : tuple of Comparison
-        Last over first at each level.
-    """
-
-    path: str
-    method: str
-    first: str
-    last: str
-    sizes: tuple[int, int]
-    levels: tuple[Comparison, ...]
 
 
 def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
@@ -161,57 +133,3 @@ def select_medians(estimates: Sequence[Estimate]) -> list[Estimate]:
         if estimate.labels["q"] == 0.5:
             by_run.setdefault(estimate.labels["run_id"], estimate)
     return list(by_run.values())
-
-
-def shift_functions(
-    study: Study, runs: pd.DataFrame, *, margin: float | str = "5%", confidence: float = 0.95
-) -> list[ShiftFunction]:
-    """Compare the last round of each path and method with the first, quantile by quantile.
-
-    Parameters
-    ----------
-    study : Study
-        Data set with samples.
-    runs : DataFrame
-        Runs with the columns ``path``, ``method`` and ``round``, indexed by run_id.
-    margin : float or str
-        Relative change that matters in practice.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    list of ShiftFunction
-        One entry per path and method with samples or frequency tables of several rounds; a difference by classes is
-        inconclusive, because the order of sending is lost. If a path was measured several times in a round,
-        the first run of the first round and the last run of the last round are compared.
-    """
-    if "round" not in runs.columns:
-        return []
-    in_rounds = runs[runs["round"].notna()]
-    samples = {run_id: rtt for run_id, rtt in _round_trips(study, in_rounds).items() if len(rtt) >= FEWEST}
-    classes = dict(iter(frequency_tables(study).groupby("run_id", sort=False)))
-    functions = []
-    measured = in_rounds.index.isin([*samples, *classes])
-    for (path, method), group in in_rounds[measured].groupby(["path", "method"], sort=False):
-        first, last = (group.sort_values("round", kind="stable").iloc[place] for place in (0, -1))
-        if first["round"] == last["round"]:
-            continue
-        before, after = (
-            quantiles(samples[run_id], LEVELS, confidence)
-            if run_id in samples
-            else class_quantiles(classes[run_id], LEVELS, confidence)
-            for run_id in (str(first.name), str(last.name))
-        )
-        functions.append(
-            ShiftFunction(
-                path=str(path),
-                method=str(method),
-                first=f"round {first['round']:.0f}",
-                last=f"round {last['round']:.0f}",
-                sizes=(before[0].n, after[0].n),
-                levels=tuple(shift_function(after, before, margin=margin)),
-                run_ids=(str(first.name), str(last.name)),
-            )
-        )
-    return functions

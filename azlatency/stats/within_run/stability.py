@@ -222,7 +222,7 @@ def stability(
     point that holds for long-range dependence as well (Shao 2011). Runs of 5,000 packets without a shift are called
     shifted in 0 % (M/M/1 queue at 80 % load, pauses), 2 +- 1 % (fractional Gaussian noise, H = 0.8) and 3 +- 1 %
     (clusters of late packets); a shift of 20 % between independent packets that vary by 50 % is found in 96 %. A level
-    that lasts less than a tenth of the run is not found; `event_test` compares the last window with the others.
+    that lasts less than a tenth of the run is not found.
 
     Examples
     --------

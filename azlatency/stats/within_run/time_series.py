@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.clock_steps import clock_steps
-from azlatency.stats.within_run.events import EventTest, event_test
 from azlatency.stats.within_run.lifetimes import Lifetime, lifetimes
 from azlatency.stats.within_run.stability import Stability, stability
 from azlatency.stats.within_run.throttling import Throttling, throttling
@@ -144,8 +143,6 @@ class ReportedSegments:
         Names of the segments.
     values : tuple of float
         Means in ns.
-    event : EventTest
-        Test of the last change.
     drift : Trend
         Drift over the segments.
     """
@@ -153,12 +150,16 @@ class ReportedSegments:
     path: str
     names: tuple[str, ...]
     values: tuple[float, ...]
-    event: EventTest
     drift: Trend
+
+    @property
+    def changes(self) -> list[float]:
+        """The changes from each segment to the next, in ns."""
+        return [later - earlier for earlier, later in pairwise(self.values)]
 
 
 def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> list[ReportedSegments]:
-    """Test the reported segment means of each path for a change before the end and for drift.
+    """Return the reported segment means of each path, with their drift.
 
     Parameters
     ----------
@@ -183,7 +184,6 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> li
                 path=str(path),
                 names=tuple(map(str, group["segment"])),
                 values=values,
-                event=event_test(values, statistic="mean"),
                 drift=trend(values, confidence=confidence),
             )
         )

@@ -9,7 +9,6 @@ import numpy as np
 
 from azlatency.stats.within_run import change_points
 from azlatency.stats.within_run.dependence import newey_west
-from azlatency.stats.within_run.events import event_test
 from azlatency.stats.within_run.stability import stability
 from azlatency.stats.within_run.throttling import throttling
 from azlatency.stats.within_run.throughput_intervals import interval_mean
@@ -57,12 +56,6 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
     statistic, at = change_points.self_normalised_statistic(series(given), given["trim"])
     assert given["critical_5pct"] == change_points.CRITICAL
     return {"G": statistic, "argmax": at, "reject_5pct": statistic > change_points.CRITICAL}
-
-
-@answers("project_methods", "event-window")
-def event(given: dict[str, Any]) -> dict[str, Any]:
-    result = event_test(series(given), given["window"], statistic="mean")
-    return {"last_change": result.change, "n_windows": result.windows, "p": result.p}
 
 
 @answers("misc_latency", "iperf-intervals")

@@ -25,7 +25,7 @@ MOST_BYTES = 500_000
 RICHEST = "emulated-zones"
 OF_OTHERS = {
     "printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices", "agreement",
-    "sampled curves", "tails", "series", "shift functions", "runs needed", "precision", "rounds", "latency both ways",
+    "sampled curves", "tails", "series", "runs needed", "precision", "halves", "latency both ways",
     "shapes", "runs in order", "emulated errors",
 }  # fmt: skip
 

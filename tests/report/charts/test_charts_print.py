@@ -24,7 +24,7 @@ MOST_BYTES = 500_000
 
 
 #: The charts that only the largest study has and `test_hard_samples_fit_one_column` does not draw.
-OF_THE_LARGEST = {"latency both ways", "runs needed", "precision", "rounds"}
+OF_THE_LARGEST = {"latency both ways", "runs needed", "precision", "halves"}
 
 
 def assert_fit_one_column(results: StudyResults, names: Collection[str]) -> None:
@@ -106,13 +106,11 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     study, runs = study_of({name: values})
     curves = az.quantiles(study.samples, az.stats.distribution_shape.CURVE, labels=runs[["path", "method"]])
     shapes = az.stats.distribution_shape.run_histograms(study, runs)
-    shifts = az.stats.distribution_shape.shift_functions(study, runs)
     tails = az.stats.tail_by_run.run_tails(study, runs, limit=1e6)
     timed = az.stats.time_series.run_time_series(study, runs)
     draw = {
         "curves": lambda: charts.percentile_curves(curves, "samples"),
         "shapes": lambda: charts.run_shapes(shapes),
-        "shifts": lambda: charts.shift_functions(shifts),
         "tails": lambda: charts.tail_curves(tails, limit=1e6),
         "series": lambda: charts.run_series(timed),
     }

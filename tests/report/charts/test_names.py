@@ -145,7 +145,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     ]
     with column(width):
         drawn = {
-            "order": charts.runs_in_order(az.stats.histories(runs)),
+            "order": charts.runs_in_order(runs, az.summarize(runs)),
             "series": charts.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
             "map": zone_map(pairs),
         }

@@ -55,7 +55,7 @@ def charts(results_of: Callable[[str], StudyResults]) -> dict[str, Any]:
 
 CHARTS = [
     "printed curves", "shapes", "runs in order", "medians", "goodput", "intervals", "tails", "placement", "series",
-    "matrices", "latency both ways", "runs needed", "precision", "agreement", "rounds", "zone map", "emulated errors",
+    "matrices", "latency both ways", "runs needed", "precision", "agreement", "halves", "zone map", "emulated errors",
 ]  # fmt: skip
 
 
@@ -100,13 +100,13 @@ def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> Non
     with pytest.raises(ValueError, match=r"order names 'az3a → az2', which the chart has not; did you mean 'az3a"):
         forest(order=["az3a → az2"])
     with pytest.raises(ValueError, match="runs_in_order has no rows to order; leave order out"):
-        az.charts.runs_in_order(az.stats.histories(runs), order=["x"])
+        az.charts.runs_in_order(runs, az.summarize(runs), order=["x"])
 
 
 ROWS = {
     "runs needed": "az3a → az2a",
     "agreement": "az1b → az1a",
-    "rounds": "qperf tcp_lat",
+    "halves": "az1a → az2a, qperf tcp_lat",
     "latency both ways": "ping 56 B",
     "emulated errors": "az1a → az2a",
     "placement": "az1b → az1a (same zone)",

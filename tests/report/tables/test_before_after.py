@@ -24,6 +24,5 @@ def test_different_messages_are_not_compared(cni_latency: pd.DataFrame, zones: S
     assert "different packets" in cell(table, "AZ1 - AZ3 against Zone 3 → Zone 1", "flags")
 
 
-def test_studies_without_rounds_have_notes() -> None:
+def test_without_comparisons_there_is_a_note() -> None:
     assert isinstance(tables.before_after.changes([]), Note)
-    assert isinstance(tables.before_after.shift_functions([]), Note)

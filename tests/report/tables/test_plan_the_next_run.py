@@ -20,9 +20,3 @@ def test_sizes_are_those_of_the_binomial_law(cni_latency: pd.DataFrame) -> None:
     table = tables.plan_the_next_run.smallest_sizes(az.stats.percentile_sizes(cni_latency["n"], 0.95))
     assert cell(table, "p99,", "for an upper bound") == "299"
     assert cell(table, "p99,", "runs with enough for both") == "10 of 10"
-
-
-def test_rounds_grow_with_the_pairs_of_zones(cni_latency: pd.DataFrame) -> None:
-    # Three pairs by Holm need 2 / 2^R <= .05 / 3, so R = 7.
-    table = tables.plan_the_next_run.rounds(az.stats.rounds_by_zones(), cni_latency)
-    assert cell(table, "3,", "rounds, both ends in each") == "7"

@@ -27,9 +27,7 @@ def test_rounds_before_any_test_can_decide() -> None:
         rounds_needed(0)
 
 
-def test_sizes_and_rounds() -> None:
+def test_sizes() -> None:
     by_level = {size.q: size for size in az.stats.percentile_sizes([100, 4000, None])}
     assert (by_level[0.999].two, by_level[0.999].upper, by_level[0.999].range) == (3688, 2995, 2995)
     assert (by_level[0.999].enough, by_level[0.999].runs) == (1, 2)
-    three = az.stats.rounds_by_zones([3])[0]
-    assert (three.pairs, three.rounds, three.unpaired) == (3, 7, 5)

@@ -17,7 +17,6 @@ from azlatency.stats.across_runs.baseline import (
     check_expectation,
     limits_of,
     tolerance_factor,
-    vms_by_share,
 )
 from azlatency.stats.result import CODES
 
@@ -125,10 +124,6 @@ def test_hard_specifications(values: list[float], code: str) -> None:
 def test_senseless_expectations_are_errors(wanted: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"relation|limits"):
         limits_of(wanted)
-
-
-def test_vms_of_a_tolerance_limit_without_a_law() -> None:
-    assert dict(vms_by_share(0.95))[0.95] == 59
 
 
 def test_the_baseline_of_a_page_against_runs(raw: Path) -> None:

@@ -66,28 +66,6 @@ def test_other_message_sizes_are_other_packets() -> None:
     assert change.codes == ("type_p_mismatch",) and change.ratio.estimate is None
 
 
-def test_the_last_round_is_compared_with_the_first_by_path() -> None:
-    paths = [
-        runs([100.0 * at, 104.0 * at, 110.0 * at * (1 + at / 1e3)], f"a → {at}", round=[1, 2, 3]) for at in range(1, 9)
-    ]
-    (change,) = az.stats.compare_rounds_of(pd.concat(paths))
-    assert change.verdict == "different" and change.ratio.estimate == pytest.approx(1.105, rel=0.01)
-    assert (change.labels["first"], change.labels["last"], change.ratio.n) == (1, 3, 8)
-    assert az.stats.compare_rounds_of(runs(BEFORE)) == az.stats.compare_rounds_of(runs(BEFORE, round=1)) == []
-
-
-def test_the_names_of_paths_are_no_order_of_measuring() -> None:
-    """Eight paths whose change rises with their names: only start times show that neighbours resemble each other."""
-    paths = [
-        runs([100.0, 100.0 + at], f"a → {at}", round=[1, 2], file=[f"{at}/1.log", f"{at}/2.log"]) for at in range(1, 9)
-    ]
-    (unknown,) = az.stats.compare_rounds_of(pd.concat(paths))
-    assert not {"dependent_runs", "order_assumed"} & set(unknown.codes)
-    started = pd.concat(paths).assign(started_at=pd.date_range("2024-01-01", periods=16, freq="h"))
-    (known,) = az.stats.compare_rounds_of(started)
-    assert "dependent_runs" in known.codes and "order_assumed" not in known.codes
-
-
 def test_runs_of_other_machines_or_of_the_way_back_are_no_repeats() -> None:
     """Zones match paths of other names; two pairs of machines, or an initiator at the other end, are not one path."""
     there = {"zone": "1", "peer_zone": "2", "subscription": "one"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians, shift_functions
+from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians
 
 
 def test_the_median_of_a_run_is_that_of_every_page() -> None:
@@ -27,10 +27,10 @@ def test_every_answered_probe_is_in_a_bin_or_beyond_the_axis() -> None:
         assert histogram.median <= histogram.p99
 
 
-def test_a_study_without_samples_has_no_histograms_and_no_shift_functions() -> None:
+def test_a_study_without_samples_has_no_histograms() -> None:
     study = load("westeurope-azure-cni")
     runs = az.latency(study)
-    assert run_histograms(study, runs) == [] and shift_functions(study, runs) == []
+    assert run_histograms(study, runs) == []
 
 
 def test_one_median_of_each_run_is_selected() -> None:

@@ -10,7 +10,6 @@ from helpers.cases import BOTH, correlated, stream
 from helpers.processes import PROCESSES
 
 import azlatency as az
-from azlatency.stats.within_run.events import event_test
 from azlatency.stats.within_run.lifetimes import lifetimes
 from azlatency.stats.within_run.stability import block_quantiles, stability
 
@@ -86,4 +85,4 @@ def test_blocks_of_time_skip_gaps() -> None:
 
 
 def test_the_public_names_are_these_functions() -> None:
-    assert az.stats.stability is stability and az.stats.event_test is event_test and az.stats.lifetimes is lifetimes
+    assert az.stats.stability is stability and az.stats.lifetimes is lifetimes
