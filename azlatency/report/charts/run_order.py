@@ -1,10 +1,9 @@
-"""Runs in the order of measuring: whether they resemble their neighbours, and whether their level changed."""
+"""Runs in the order of measuring: whether they resemble their neighbours."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts import draw
@@ -12,25 +11,30 @@ from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
-from azlatency.stats.across_runs.run_order import LEVEL
+from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.stats.result import results_only
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
-    from azlatency.stats.across_runs.history import History
+    from azlatency.stats.result import Estimate
 
 _READ_IN = {"ns": (MICROSECOND, "µs"), "bit/s": (GIGABIT, "Gbit/s")}
 
 
 @styled
-def runs_in_order(histories: Sequence[History]) -> Chart | Note:
+@results_only
+def runs_in_order(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Chart | Note:
     """Draw the run values of each path in the order of measuring, those most like their neighbours first.
 
     Parameters
     ----------
-    histories : sequence of History
-        As `azlatency.stats.histories` returns them.
+    runs : DataFrame
+        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
+    estimates : sequence of Estimate
+        As `azlatency.summarize` returns them.
 
     Returns
     -------
@@ -38,53 +42,61 @@ def runs_in_order(histories: Sequence[History]) -> Chart | Note:
         The chart, or a note with the reason where there is nothing to draw.
     """
     tested = sorted(
-        (one for one in histories if "lag1_p" in one.diagnostics), key=lambda one: one.diagnostics["lag1_p"]
+        (one for one in estimates if "lag1_p" in one.diagnostics),
+        key=lambda one: ("dependent_runs" not in one.codes, one.diagnostics["lag1_p"]),
     )
     if not tested:
         return Note("No chart: no path has six runs that differ and whose order is known.")
-    shown = tested[:MOST_PANELS]
+    shown = [(one, _values(runs, one)) for one in tested[:MOST_PANELS]]
     figure, axes = grid(len(shown), 2, 1.5, xlabel="run, in the order of measuring")
-    for axis, one in zip(axes, shown, strict=True):
-        _panel(axis, one)
+    for axis, (one, values) in zip(axes, shown, strict=True):
+        _panel(axis, one, values)
     dependent = sum("dependent_runs" in one.codes for one in tested)
-    title = (
-        f"Neighbouring runs resemble each other in {dependent} of {len(tested)} series "
-        f"(p ≤ {LEVEL:g}; {plain(LEVEL * len(tested), 2)} expected by chance)"
-    )
     caption = draw.caption(
-        "Each dot is one run; line: median of the runs between two changes. r: lag-1 autocorrelation, with the p-value "
-        f"of its permutation test. {sizes((one.n for one in shown), 'runs per panel')}.",
-        ("Dotted: configured round-trip delay of the emulated link.", any(map(_truth, shown))),
+        "Each dot is one run; line: their median. r: lag-1 autocorrelation, with the p-value of its permutation test, "
+        "over all paths of a method together unless a path differs from them. "
+        f"{sizes((one.n for one, _ in shown), 'runs per panel')}.",
+        ("Dotted: configured round-trip delay of the emulated link.", any(_truth(one) for one, _ in shown)),
         left_out(len(shown), len(tested), "series, those with the smallest p"),
     )
-    return Chart(figure, caption, "\n".join(_words(one) for one in shown), title=title)
+    title = f"Neighbouring runs resemble each other in {dependent} of {len(tested)} series"
+    return Chart(figure, caption, "\n".join(_words(*series) for series in shown), title=title)
 
 
-def _panel(axis: Axes, one: History) -> None:
+def _values(runs: pd.DataFrame, one: Estimate) -> list[float]:
+    """Return the values of a path and method in the order of measuring."""
+    of_method = runs[runs["method"] == one.labels["method"]]
+    column = value_column(of_method)
+    of_path = of_method[(of_method["path"] == one.labels["path"]) & of_method[column].notna()]
+    return [float(value) for value in run_values(of_path, column).values]
+
+
+def _panel(axis: Axes, one: Estimate, values: list[float]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     scale, unit = _READ_IN.get(one.unit, (1.0, one.unit))
-    values = [value / scale for value in one.values]
+    values = [value / scale for value in values]
     numbers = range(1, len(values) + 1)
     axis.plot(numbers, values, color=RUN, linewidth=0.5, alpha=0.5)
     (marks,) = axis.plot(numbers, values, "o", color=RUN, markersize=3.5, markerfacecolor=axis.get_facecolor())
     tip(marks, *(f"run {number}: {plain(value, 5)} {unit}" for number, value in zip(numbers, values, strict=True)))
-    levels = one.levels or (statistics.median(one.values),)
-    for (begin, end), level in zip(pairwise([0, *one.changes, len(values)]), levels, strict=True):
-        axis.plot([begin + 0.5, end + 0.5], [level / scale] * 2, color=ESTIMATE, linewidth=1.4)
+    axis.plot([0.5, len(values) + 0.5], [statistics.median(values)] * 2, color=ESTIMATE, linewidth=1.4)
     if truth := _truth(one):
         axis.axhline(truth / scale, color=INK, linewidth=1, linestyle=":")
-    axis.set_title(f"{one.what}\nr = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}", fontsize=8)
+    axis.set_title(f"{one.what}\n{_lag1(one)}", fontsize=8)
     axis.set_ylabel(unit)
     axis.set_xlim(0.4, len(values) + 0.6)
     axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
-def _truth(one: History) -> float | None:
+def _lag1(one: Estimate) -> str:
+    return f"r = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}"
+
+
+def _truth(one: Estimate) -> float | None:
     return configured().rtt.get(str(one.labels.get("path"))) if one.unit == "ns" else None
 
 
-def _words(one: History) -> str:
+def _words(one: Estimate, values: list[float]) -> str:
     scale, unit = _READ_IN.get(one.unit, (1.0, one.unit))
-    listed = ", ".join(plain(value / scale, 5) for value in one.values)
-    return f"{one.what}: {listed} {unit}; r = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}"
+    return f"{one.what}: {', '.join(plain(value / scale, 5) for value in values)} {unit}; {_lag1(one)}"

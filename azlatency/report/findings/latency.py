@@ -16,15 +16,12 @@ from azlatency.studies.format import count_of, format_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.history import History
-
 
 def find(
     runs: pd.DataFrame,
     medians: Sequence[Estimate],
     means: Sequence[Estimate],
     within: Sequence[Estimate],
-    histories: Sequence[History] = (),
 ) -> Findings:
     """Answer how long a round trip takes; name dependent and single runs, and percentiles that are maxima.
 
@@ -36,8 +33,6 @@ def find(
         Estimates across runs (ns), one per path and method. A mean is used only where no median exists.
     within : sequence of Estimate
         Printed percentiles of single runs (ns).
-    histories : sequence of History
-        Runs in the order of measuring.
 
     Returns
     -------
@@ -64,7 +59,6 @@ def find(
         warm_ups = [(one.what, int(one.diagnostics.get("warm_up_runs", 0))) for one in tested]
         apart = "in measuring order lie apart from all later runs; leave them out"
         findings += [act(f"{what}: the first {count_of(first, 'run')} {apart}.") for what, first in warm_ups if first]
-    findings += [act(f"{history}.") for history in histories if history.changes]
     maxima = [percentile for percentile in within if "maximum_in_disguise" in percentile.codes]
     if maxima:
         shortest = min(maxima, key=lambda percentile: percentile.n)

@@ -22,13 +22,11 @@ from azlatency.report.tables.common import (
     level,
     paths_table,
 )
-from azlatency.stats.across_runs.history import FEWEST
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.history import History
     from azlatency.stats.result import Estimate
     from azlatency.studies.store.study import Study
 
@@ -138,36 +136,30 @@ def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] 
 
 
 @results_only
-def runs_in_order(histories: Sequence[History]) -> Table[History] | Note:
-    """Return whether neighbouring runs of each path depend on each other; ``histories`` as `histories` returns them."""
-    if not histories:
+def runs_in_order(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+    """Return whether neighbouring runs of each path depend on each other; ``estimates`` as `summarize` returns them."""
+    tested = [estimate for estimate in estimates if "lag1_p" in estimate.diagnostics]
+    if not tested:
         return Note(
-            "No path has six runs, so dependence between runs cannot be tested. Every interval across runs assumes "
-            "independent runs."
+            "No path has six runs whose order is known, so dependence between runs cannot be tested. Every interval "
+            "across runs assumes independent runs."
         )
-    columns: list[Column[History]] = [
+    columns: list[Column[Estimate]] = [
         LABELLED_PATH,
         LABELLED_METHOD,
         Column("runs", attrgetter("n"), COUNT),
-        Column("lag-1 autocorrelation", lambda row: row.diagnostics.get("lag1"), number(".2f", missing="not tested")),
-        Column("p, permutation test", lambda row: row.diagnostics.get("lag1_p"), number(".3f")),
-        Column("p, Ljung–Box", lambda row: row.diagnostics.get("ljung_box_p"), number(".3f")),
-        Column("level changed at run", _changes),
-        Column("flags", lambda row: [code for code in row.codes if code != "few_clusters"], words(flags)),
+        Column("lag-1 autocorrelation", lambda row: row.diagnostics["lag1"], number(".2f")),
+        Column("p, permutation test", lambda row: row.diagnostics["lag1_p"], number(".3f")),
+        Column("flags", attrgetter("codes"), words(flags)),
     ]
-    rows = sorted(histories, key=lambda row: row.diagnostics.get("lag1_p", 1.0))
+    rows = sorted(tested, key=lambda row: row.diagnostics["lag1_p"])
     notes = [
-        "Small p: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are found dependent "
-        "in less than half of cases, so a large p does not show that runs are independent.",
-        *explain(code for code in codes_of(rows) if code != "few_clusters"),
+        "Small p: neighbouring runs resemble each other, by a test over all paths of a method. Ten runs with an "
+        "autocorrelation of 0.5 are found dependent in less than half of cases, so a large p does not show that runs "
+        "are independent.",
+        *explain(codes_of(rows)),
     ]
     return Table("Runs in the order of measuring (scope: across runs)", columns, rows, notes, from_runs("typical"))
-
-
-def _changes(row: History) -> str:
-    if not row.levels:
-        return f"not tested below {FEWEST} runs" if row.n < FEWEST else "not tested"
-    return ", ".join(str(change + 1) for change in row.changes) or "no change"
 
 
 @results_only
