@@ -141,6 +141,10 @@ _CODES = {
     "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
+    "mixed_paths": (
+        "several paths",
+        "the runs are of several paths, which are no repeats of each other; select one path, or use by='path'",
+    ),
     "path_unknown": ("path unknown", "the logs name neither client nor server; add them to study.toml"),
     "unknown_end": (
         "end unknown",

@@ -19,7 +19,7 @@ def test_an_answer_and_a_chart_carry_the_values_that_they_are_about() -> None:
     study = load("aws-euwest1-lagscope")
     runs, typical = az.latency(study), az.summarize(az.latency(study), "median_ns")
     chart = az.charts.latency_forest(runs, typical)
-    answer = az.findings.latency.find(runs, typical, [], [], ())
+    answer = az.findings.latency.find(runs, typical, [], [])
     record = chart._repr_mimebundle_()[1]["azlatency"]["claim"]
     assert record == answer._repr_mimebundle_()[FINDINGS_TYPE][0]["claim"]
     # Percentile 50 of the two logs between 1b and 1c: 459 us.

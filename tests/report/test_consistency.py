@@ -193,7 +193,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
     said = [
-        *findings.latency.find(runs, pages.typical, means, pages.curves, ()).findings,
+        *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
         *findings.throughput.find(streams, goodput).findings,
         *findings.tail.find(runs, (), pages.curves, (), late).findings,
         *findings.placement.find(conditions, steps, ()).findings,

@@ -117,7 +117,7 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
-    assert len(kinds) >= 13
+    assert len(kinds) >= 11
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:

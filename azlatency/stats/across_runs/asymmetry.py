@@ -303,7 +303,8 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     what = ", ".join(part for part in (metric, method) if part)
     setting = base._replace(unit=unit, what=what, labels={"metric": metric, "method": method})
     same_test = frame if metric == "latency" or "test" not in frame.columns else frame.drop(columns="test")
-    codes = list(refusals([same_test], column))
+    # A direction is measured by the streams of both ends, so the paths of one frame differ.
+    codes = [code for code in refusals([same_test], column) if code != "mixed_paths"]
     if "placement" in frame.columns:
         # Traffic within one host does not cross a zone.
         frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]

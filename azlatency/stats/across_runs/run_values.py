@@ -282,6 +282,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         Different tool, test or protocol, or another field of the key that differs (`azlatency.key`).
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
+    ``mixed_paths``
+        Runs of several paths in one frame.
     ``path_unknown``
         Several runs whose logs name neither end, so that they may be of different paths.
     ``unknown_end``
@@ -311,6 +313,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
     codes += sorted({code for text in _distinct(parts, "unknown") for code in text.split()}) if rows > 1 else []
     if _zones_are_logical(parts):
         codes.append("logical_zone")
+    if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
+        codes.append("mixed_paths")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
     elif sum(NetworkPath.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:

@@ -13,7 +13,7 @@ from azlatency.studies.store.study import Study
 def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None:
     # Text: 955.87, then 789.58 in the last 100 records; "Down by 166.29 μs".
     table = tables.stability.segments(az.stats.time_series.reported_segments(echo.reported))
-    assert cell(table, "Same AZ", "last change, µs") == "-166.29" and cell(table, "Same AZ", "p") == "0.25"
+    assert cell(table, "Same AZ", "last change, µs") == "-166.29"
 
 
 def test_connections_end_as_reported(echo: Study) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from helpers.round_runs import round_runs
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.across_runs.comparison import compare_runs
@@ -69,3 +70,12 @@ def test_without_start_times_the_order_of_the_files_is_that_of_measuring() -> No
     assert "order_assumed" in az.history(mixed)[0].codes
     known = mixed.assign(round=mixed["file"].str.extract(r"(\d+)")[0].astype(int))
     assert "dependent_runs" in typical_run(known).codes
+
+
+def test_runs_of_several_paths_are_no_repeats() -> None:
+    """Six paths of 226 and 830 µs have no typical run, and no ratio to the paths within a zone."""
+    pings = az.latency(load("emulated-zones")).query("method == 'ping 56 B'")
+    across, within = pings[pings["placement"] == "cross_zone"], pings[pings["placement"] == "same_zone"]
+    for result in (typical_run(across), az.compare(across, within), az.stats.runs_needed(across)):
+        assert result.codes == ("mixed_paths",) and "by='path'" in str(result)
+    assert not any(one.codes for one in az.summarize(pings))
