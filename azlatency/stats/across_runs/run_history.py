@@ -46,6 +46,8 @@ METRICS = {
 }  # fmt: skip
 #: The column of each metric.
 VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
+# Columns that order, name and label the points of a series.
+_OF_POINT = ("started_at", "round", "file", "first_line", "run_id", "label", "tool_version")
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs of a series that start this soon after each other belong to one night, unless all of them do.
@@ -311,20 +313,27 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None, confidence: float
     names = [name for name in columns or METRICS if name in runs.columns]
     if columns is None and not names:
         check_columns(runs, *METRICS)
-    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+    # To copy all columns of a run table takes a hundred times longer than a short series is worth.
+    used = runs[[name for name in runs.columns if name in {*_OF_POINT, *names}]]
+    for (path, method), places in runs.groupby(["path", "method"], sort=False).indices.items():
+        group = used.iloc[places]
         has_median = "median_ns" in names and group["median_ns"].notna().any()
         for column in names:
-            measured = group[group[column].notna()]
-            if len(measured) and not (columns is None and column == "mean_ns" and has_median):
+            is_measured = group[column].notna().to_numpy()
+            if is_measured.any() and not (columns is None and column == "mean_ns" and has_median):
                 labels = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
-                yield _one_series(measured, column, labels, confidence)
+                measured = places[is_measured]
+                refused = ["few_clusters"] if len(measured) < FEWEST else refusals([runs.iloc[measured]], column)
+                refused = [code for code in refused if code != "loss_censored"]
+                yield _one_series(group[is_measured], column, labels, refused, confidence)
 
 
-def _one_series(runs: pd.DataFrame, column: str, labels: dict[str, Any], confidence: float) -> RunHistory:
+def _one_series(
+    runs: pd.DataFrame, column: str, labels: dict[str, Any], refused: list[str], confidence: float
+) -> RunHistory:
     """Return the points of one series in the order of time, with the reasons why it is not searched."""
     import numpy as np
 
-    refused = [code for code in refusals([runs], column) if code != "loss_censored"]
     runs, times, warnings = _ordered(runs)
     values = floats(runs[column])
     nights = _nights(times) if times else [slice(place, place + 1) for place in range(len(values))]
@@ -333,10 +342,12 @@ def _one_series(runs: pd.DataFrame, column: str, labels: dict[str, Any], confide
         refused = ["few_clusters"]
     versions = _labels(runs, "tool_version")
     missing = _missing([times[night.start] for night in nights]) if times else 0
+    # Most nights have one run, and the median of an array takes longer than all the rest.
+    several = len(nights) < len(values)
     return RunHistory(
         what=", ".join(labels.values()),
         labels=labels,
-        values=tuple(float(np.median(values[night])) for night in nights),
+        values=tuple(float(np.median(values[night])) for night in nights) if several else tuple(map(float, values)),
         times=tuple(times[night.start] for night in nights) if times else (),
         points=tuple(run_ids[night] for night in nights),
         run_labels=tuple(run_labels[night.start] for night in nights),

@@ -317,7 +317,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("mixed_paths")
     if sum(_runs_of_unknown_path(part) for part in parts) > 1:
         codes.append("path_unknown")
-    elif sum(NetworkPath.parse(path).is_unknown for part in parts for path in part.get("path", ())) > 1:
+    elif sum(_runs_of_unknown_end(part) for part in parts) > 1:
         # Two such runs may be of different paths.
         codes.append("unknown_end")
     return (*codes, *endless)
@@ -326,6 +326,12 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
 def _runs_of_unknown_path(part: pd.DataFrame) -> int:
     """Return the number of runs whose path is unknown."""
     return int((part["path"] == str(NetworkPath())).sum()) if "path" in part.columns else 0
+
+
+def _runs_of_unknown_end(part: pd.DataFrame) -> int:
+    """Return the number of runs with an end that is unknown."""
+    runs_by_path = part["path"].value_counts() if "path" in part.columns else {}
+    return sum(count for path, count in runs_by_path.items() if NetworkPath.parse(path).is_unknown)
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:

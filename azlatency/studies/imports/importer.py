@@ -319,6 +319,8 @@ def _select_files(
     files: dict[str, str | RemoteFile] = {}
     marks = {}
     recordings = {}
+    # The same manifest names the same tools; to match a pattern takes longer than to look at a file.
+    described = before["manifest"] == digest(manifest.files)
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
     for path, file in listed:
@@ -334,7 +336,7 @@ def _select_files(
         except OSError as error:
             summary.unreadable.append(f"{path}: {error.strerror}; check the file")
             continue
-        tool = manifest.tool(path)
+        tool = known["tool"] if known and described else manifest.tool(path)
         files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
     return files, marks, recordings
 

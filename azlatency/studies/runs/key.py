@@ -255,7 +255,8 @@ def _setting(name: str) -> Field:
 
 def bases(runs: pd.DataFrame) -> list[str]:
     """Return the method of each run without the fields in which the runs differ: tool, test, protocol, bursts."""
-    return [_base(row) for row in runs.itertuples(index=False)]
+    used = [name for name in (*_BASE, "message_bytes", "burst") if name in runs.columns]
+    return [_base(row) for row in runs[used].itertuples(index=False)]
 
 
 def _base(row: Any) -> str:

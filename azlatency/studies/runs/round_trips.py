@@ -161,6 +161,7 @@ def _fill_from_samples(
     answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
     found: dict[str, dict[str, object]] = {name: {} for name in ("n", *quantiles, "median_from")}
+    tools = dict(zip(runs.index, runs["tool"], strict=True))
     incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
     for run_id, samples in arrays_by_run(study, incomplete, quantity).items():
         _, low, high = samples
@@ -170,7 +171,7 @@ def _fill_from_samples(
         # A run without any reply did not measure an infinite latency.
         if not replies:
             continue
-        steps.add(str(runs.at[run_id, "tool"]), low)
+        steps.add(tools[run_id], low)
         for column, q in quantiles.items():
             if run_id in without[column] and column != "median_ns" and len(low) * (1 - q) >= 1 - 1e-9:
                 least, most = (order_statistic(np.sort(end), q) for end in (low, high))
@@ -180,7 +181,7 @@ def _fill_from_samples(
             if not math.isnan(middle := median(samples)):
                 found["median_ns"][run_id], found["median_from"][run_id] = middle, "samples"
     for column in quantiles:
-        found[f"{column}_resolution"] = {run_id: steps.of(str(runs.at[run_id, "tool"])) for run_id in found[column]}
+        found[f"{column}_resolution"] = {run_id: steps.of(tools[run_id]) for run_id in found[column]}
     for column, values in found.items():
         if values:
             runs.loc[list(values), column] = list(values.values())
