@@ -113,7 +113,7 @@ class _Matcher:
             if self.text.startswith(name, position) and self._from(token + 1, position + len(name), values):
                 return True
         else:
-            for end in self._ends(position, kind, name):
+            for end in self._ends(position, token):
                 if self._from(token + 1, end, values):
                     if kind == "field":  # the parts that follow are known already
                         values[name] = "/".join([self.text[position:end], *([values[name]] if name in values else [])])
@@ -121,14 +121,20 @@ class _Matcher:
         self.failed.add((token, position))
         return False
 
-    def _ends(self, position: int, kind: str, name: str) -> Sequence[int]:
+    def _ends(self, position: int, token: int) -> Sequence[int]:
         """Return where a field that starts at a position may end, the preferred end first."""
+        (kind, name), *rest = self.tokens[token : token + 2]
+        following = rest[0][1] if rest else ""
         mark = _SEPARATORS.search(self.text, position)
         last = mark.start() if mark else len(self.text)
         if kind == "any":
             return range(last, position - 1, -1)
         value = _ZONE_VALUE if name.endswith("zone") else _VALUES.get(self.types[name])
-        ends = [end for end in range(last, position, -1) if not value or value.fullmatch(self.text, position, end)]
+        ends = [
+            end
+            for end in range(last, position, -1)
+            if self.text.startswith(following, end) and (not value or value.fullmatch(self.text, position, end))
+        ]
         preferred = _PREFERRED.get(name.removeprefix("peer_"))
         if preferred is not None and (match := preferred.match(self.text, position, last)):
             ends.insert(0, match.end())
