@@ -26,6 +26,7 @@ from azlatency.studies.imports.changes import iter_entries
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.store.own_files import ManifestError, read_own_csv, read_own_toml
+from azlatency.studies.store.study import data_folder
 
 _DATE = re.compile(r"(?<!\d)\d{4}[-_.]?\d\d[-_.]?\d\d(?!\d)")
 #: Where a night is copied to before it becomes a folder of the study; hidden files are not imported.
@@ -80,52 +81,74 @@ def append(source: Path, folder: Path) -> Night:
         raise LogError(f"{source}: no such file or folder; check the path")
     of_night = read_manifest(source) if source.is_dir() else Manifest("", source)
     name, notes = _name(source, folder)
-    shutil.rmtree(folder / _STAGING, ignore_errors=True)
-    copied = copy_sources([source], folder / name if (folder / name).exists() else folder / _STAGING)
-    own = {FILE_NAME, of_night.study.get("runs")}
-    new = 0
-    for file in copied.new:
-        if file.parent == copied.folder and file.name in own:
-            file.unlink()
-        else:
-            new += 1
-    notes = (*notes, *_join(of_night, folder, name), *copied.refused)
-    if copied.folder.name == _STAGING:
-        os.rename(copied.folder, folder / name)
-    return Night(name, new, notes)
+    staging = folder / _STAGING
+    shutil.rmtree(staging, ignore_errors=True)
+    copied = copy_sources([source], staging)
+    own = {staging / str(file) for file in (FILE_NAME, of_night.study.get("runs"))}
+    new = [file for file in copied.new if file not in own and not _is_there(file, staging, folder, name)]
+    for file in {*copied.new} - {*new}:
+        file.unlink()
+    writes, more = _join(of_night, folder, name)
+    if (folder / name).exists():
+        for file in new:
+            target = folder / name / file.relative_to(staging)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(file, target)
+    elif new:
+        os.rename(staging, folder / name)
+    shutil.rmtree(staging, ignore_errors=True)
+    # After the logs: a job that is killed here and repeated finds their folder, and adds the rows.
+    for path, content in writes.items():
+        _write(path, content)
+    return Night(name, len(new), (*notes, *more, *copied.refused))
 
 
-def _join(of_night: Manifest, folder: Path, name: str) -> tuple[str, ...]:
-    """Add what the manifest of a night states to that of the study; a row that is there is not added again."""
+def _places(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return where the logs of a night may be: in the study, and in its archive."""
+    return folder / name, data_folder("archive") / folder.name / name
+
+
+def _is_there(file: Path, staging: Path, folder: Path, name: str) -> bool:
+    """Return whether a night has a file already; raise `LogError` if it has another one of this name."""
+    inside = file.relative_to(staging)
+    there = [place / inside for place in _places(folder, name) if (place / inside).exists()]
+    if there and not filecmp.cmp(file, there[0], shallow=False):
+        raise LogError(f"{there[0]}: already exists with different content; name a night of its own by its date")
+    return bool(there)
+
+
+def _join(of_night: Manifest, folder: Path, name: str) -> tuple[dict[Path, bytes], tuple[str, ...]]:
+    """Return the files of the study with what the manifest of a night adds to them, and notes."""
     if not of_night.files:
-        return ()
-    if not (folder / FILE_NAME).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / FILE_NAME, (of_night.folder / FILE_NAME).read_bytes())
-        if "runs" in of_night.study:
-            _write(folder / str(of_night.study["runs"]), b"log\n")
+        return {}, ()
+    manifest: dict[Path, bytes] = {}
+    of_study = of_night.study
+    if (folder / FILE_NAME).exists():
+        of_study = read_own_toml(folder / FILE_NAME)[0].get("study", {})
+    else:
+        manifest[folder / FILE_NAME] = (of_night.folder / FILE_NAME).read_bytes()
     if "runs" not in of_night.study:
-        return (f"{of_night.folder / FILE_NAME}: not used; that of the study applies",)
-    of_study = read_own_toml(folder / FILE_NAME)[0].get("study", {})
+        return manifest, (f"{of_night.folder / FILE_NAME}: not used; that of the study applies",) * (not manifest)
     if not isinstance(of_study.get("runs"), str):
         raise ManifestError(
             f'{folder / FILE_NAME}: names no runs.csv for the rows of the night; add runs = "runs.csv" to [study], and '
             "that file with the line: log"
         )
     target = folder / of_study["runs"]
-    rows = [row for _, row in read_own_csv(target)]
+    rows = [row for _, row in read_own_csv(target)] if target.exists() or not manifest else []
     known = {row["log"] for row in rows}
     added = [row for _, row in read_own_csv(of_night.folder / str(of_night.study["runs"]))]
     added = [row | {"log": f"{name}/{row['log']}"} for row in added]
     added = [row for row in added if row["log"] not in known]
-    if added:
-        text = io.StringIO()
-        columns = dict.fromkeys(column for row in (*rows, *added) for column in row)
-        writer = csv.DictWriter(text, list(columns) or ["log"], restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*rows, *added])
-        _write(target, text.getvalue().encode())
-    return ()
+    if not added and target.exists():
+        return manifest, ()
+    text = io.StringIO()
+    columns = dict.fromkeys(column for row in (*rows, *added) for column in row)
+    writer = csv.DictWriter(text, list(columns) or ["log"], restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*rows, *added])
+    # The manifest last: without it, a job that is repeated starts anew.
+    return {target: text.getvalue().encode()} | manifest, ()
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -138,20 +161,24 @@ def _write(path: Path, content: bytes) -> None:
 def _name(source: Path, folder: Path) -> tuple[str, tuple[str, ...]]:
     """Return the folder of the night, and a note if all of its logs are already in the study."""
     if _DATE.search(source.name):
-        name = source.name
-        there = (folder / name).is_dir() and _contains(folder / name, source)
-        return name, (f"{source}: already appended as {name}; counted once",) if there else ()
-    for other in sorted(entry for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else ():
-        if not other.name.startswith(".") and _contains(other, source):
-            note = f"{source}: identical to {other.name}; counted once. If it is another night, name it with its date"
-            return other.name, (note,)
+        there = _contains(folder, source.name, source)
+        return source.name, (f"{source}: already appended as {source.name}; counted once",) if there else ()
+    nights = {entry.name for place in _places(folder, "") if place.is_dir() for entry in place.iterdir()}
+    for name in sorted(nights):
+        if not name.startswith(".") and _contains(folder, name, source):
+            note = f"{source}: identical to {name}; counted once. If it is another night, name it with its date"
+            return name, (note,)
     return f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}", ()
 
 
-def _contains(night: Path, source: Path) -> bool:
+def _contains(folder: Path, name: str, source: Path) -> bool:
     """Return whether every log of a source is in a night, with the same name and bytes."""
     logs = [(Path(file), inside) for file, inside, problem in iter_entries(str(source)) if not problem]
     if not source.is_dir():
         logs = [(source, source.name)]
-    compared = [(file, night / inside) for file, inside in logs if inside not in _OWN_FILES]
-    return bool(compared) and all(copy.is_file() and filecmp.cmp(file, copy, shallow=False) for file, copy in compared)
+    compared = [(file, inside) for file, inside in logs if inside not in _OWN_FILES]
+    places = _places(folder, name)
+    return bool(compared) and all(
+        any((place / inside).is_file() and filecmp.cmp(file, place / inside, shallow=False) for place in places)
+        for file, inside in compared
+    )

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 import pytest
 from helpers.command import Completed, azlatency
-from helpers.nights import MANIFEST, write_night
+from helpers.nights import FIRST, MANIFEST, write_night
 from helpers.sides import write_side
 
 import azlatency as az
@@ -100,3 +102,57 @@ def test_a_killed_job_leaves_the_lock_free_and_is_repeated(nights: list[Path], t
     shutil.copytree(nights[1], folder / nights[1].name)
     assert append(nights[1], tmp_path).returncode == 0 and runs(tmp_path) == 2
     assert not (folder / ".append").exists()
+
+
+#: Runs a command, and kills it before its n-th change below the folder of the data.
+KILLED = """
+import os, signal, sys
+from azlatency.cli import main
+number, data = int(sys.argv[1]), os.environ["AZLATENCY_DATA"]
+def kill(event, words):
+    global number
+    changes = event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir")
+    if (changes or event == "open" and words[1] in ("wb", "w")) and str(words[0]).startswith(data):
+        number -= 1
+        if not number:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.argv[:2] = ["azlatency"]
+sys.addaudithook(kill)
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_job_killed_before_any_change_of_a_file_loses_nothing(tmp_path: Path) -> None:
+    base, data = tmp_path / "base", tmp_path / "data"
+    environment = {**os.environ, "AZLATENCY_DATA": str(data)}
+    for night in range(3):
+        write_night(base / "raw" / "nightly", night, "az1-az2", 450 + night)
+    (base / "raw/nightly/study.toml").write_text(MANIFEST.replace("]", ']\nruns = "runs.csv"', 1), "utf-8")
+    (base / "raw/nightly/runs.csv").write_text("log\n", "utf-8")
+    assert azlatency("import", "--study", "nightly", cwd=tmp_path, AZLATENCY_DATA=str(base)).returncode == 0
+    # A folder without a date, as a job writes it that has no other name for it.
+    zones = shutil.move(write_night(tmp_path, 9, "az1-az3", 500).parents[1], tmp_path / "zones")
+    (zones / "study.toml").write_text('[study]\nruns = "runs.csv"\n', "utf-8")
+    (zones / "runs.csv").write_text("log,label\naz1-az3/qperf.log,new\n", "utf-8")
+    age = (datetime.now(UTC).date() - FIRST).days - 1
+    command = ["import", str(zones), "--study", "nightly", "--append", "--keep", f"{age}d"]
+    contents = {*(file.read_bytes() for root in (base, zones) for file in root.rglob("*.log"))}
+    for number in count(1):
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.copytree(base, data)
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED, str(number), *command], env=environment, capture_output=True, check=False
+        )
+        before = len(az.load("nightly", processed=data / "processed").runs)
+        assert azlatency(*command, cwd=tmp_path, AZLATENCY_DATA=str(data)).returncode == 0
+        study = az.load("nightly", processed=data / "processed")
+        logs = [file.read_bytes() for file in data.rglob("*.log")]
+        assert len(study.runs) == len(logs) == 4 and {*logs} == contents, number
+        assert before in (3, 4) and list(study.runs["label"].dropna()) == ["new"], number
+        assert (data / "raw/nightly/runs.csv").read_text("utf-8").count("qperf") == 1, number
+        assert len(list((data / "archive").rglob("*.log"))) == 2, number
+        if killed.returncode != -signal.SIGKILL:
+            assert number > 20
+            return

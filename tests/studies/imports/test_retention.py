@@ -81,6 +81,22 @@ def test_a_move_that_is_interrupted_loses_nothing(data: Path, monkeypatch: pytes
     assert archive_old(az.load("nightly"), BEFORE).files == 2 * SOME - 7
 
 
+def test_a_night_that_is_in_the_archive_is_not_appended_again(data: Path) -> None:
+    night = write_night(data.parent / "in", 0, "az1-az2", 450).parents[1]
+    shutil.rmtree(night)
+    shutil.copytree(data / "raw" / "nightly" / night.name, night)
+    shutil.copytree(night, data.parent / "zones")
+    archive_old(az.load("nightly"), BEFORE)
+    write_night(data.parent / "in", 0, "az2-az3", 900)
+    for source, new in ((night, "1 new file"), (night, "0 new files"), (data.parent / "zones", "0 new files")):
+        result = azlatency("import", source, "--study", "nightly", "--append", cwd=data.parent)
+        assert f"{night.name}: {new}" in result.stdout, result.stderr
+    assert not logs(data / "raw" / "nightly") & logs(data / "archive" / "nightly")
+    (night / "az1-az2" / "qperf.log").write_text("other\n")
+    refused = azlatency("import", night, "--study", "nightly", "--append", cwd=data.parent)
+    assert refused.returncode == 1 and "already exists with different content" in refused.stderr
+
+
 def test_without_the_archive_its_runs_stay_until_they_must_be_parsed_again(data: Path) -> None:
     before = tables(data)
     archive_old(az.load("nightly"), BEFORE)
