@@ -89,6 +89,8 @@ def append(source: Path, folder: Path) -> Night:
     for file in {*copied.new} - {*new}:
         file.unlink()
     writes, more = _join(of_night, folder, name)
+    if not (copied.new or copied.present or copied.refused):
+        more = (*more, f"{source}: contains no file; nothing was appended")
     if (folder / name).exists():
         for file in new:
             target = folder / name / file.relative_to(staging)

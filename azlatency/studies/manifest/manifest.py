@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -87,6 +87,8 @@ _LARGEST_INTEGER = 2**53
 _SHOWN = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 #: Files of a study that are not logs.
+#: A log that is this far from its stated start is of another night, wherever on earth its name is of.
+_OTHER_NIGHT = timedelta(days=2)
 _OWN_FILES = (FILE_NAME, "README.md", "truth.json")
 
 
@@ -295,7 +297,14 @@ def _contradictions(run: Row, values: dict[str, Any], places: dict[str, str]) ->
             continue
         if run.get(key) is None:
             run[key] = value
-        elif run[key] != value and key != "started_at":
+        elif key == "started_at":
+            if abs(run[key] - value) > _OTHER_NIGHT:
+                times = (f"{time:%Y-%m-%d %H:%M} UTC" for time in (run[key], value))
+                text = "started_at is {} in the log and {} in {}; check the clock or the name".format(
+                    *times, places[key]
+                )
+                events.append(("manifest_contradiction", "error", text))
+        elif run[key] != value:
             events.append(_contradiction(key, run[key], value, places[key]))
     return events
 

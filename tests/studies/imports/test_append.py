@@ -71,6 +71,16 @@ def test_the_rows_of_a_plan_are_joined(raw: Path, tmp_path: Path) -> None:
     assert refused.returncode == 1 and 'add runs = "runs.csv" to [study]' in refused.stderr
 
 
+def test_an_empty_night_and_one_with_another_date_are_told(nights: list[Path], raw: Path, tmp_path: Path) -> None:
+    (tmp_path / "2026-09-05").mkdir()
+    empty = append(tmp_path / "2026-09-05", tmp_path)
+    assert empty.stderr.startswith("  note: ") and "contains no file; nothing was appended" in empty.stderr
+    # This log printed that it started on 24 November.
+    (nights[0] / "az1-az2" / "qperf.log").write_bytes((raw / "emulated-nights/ping/az1a-az2a/ping_r1.txt").read_bytes())
+    result = append(nights[0], tmp_path)
+    assert "started_at is 2026-11-24 20:42 UTC in the log and 2026-09-01 00:00 UTC in" in result.stderr
+
+
 def test_append_needs_one_source_and_a_study(tmp_path: Path) -> None:
     for words in (["--append", "--all"], ["a", "b", "--study", "x", "--append"], ["--study", "x", "--append"]):
         assert azlatency("import", *words, cwd=tmp_path).returncode == 2
