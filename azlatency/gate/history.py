@@ -298,13 +298,13 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     """Explain how to read the rows, and what is odd about the nights."""
     judged = [one for one in judgement.series if not one.refused]
     notes = [
-        f"One point per run, or per night with several runs (their median). All {len(judged)} series that have at "
-        f"least {FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
+        "One point per run, or per night with several runs (their median). The series with at least "
+        f"{FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
         f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A new "
         f"level shows when it has lasted {SHORTEST} points, or longer if it is small. Before and now: medians of the "
         "points (loss: means). Latencies are round-trip times. The date has its 95 % interval. The history does not "
         "show the cause."
-    ]
+    ] * bool(judged)
     notes += _ended(judgement.series)
     if missing := [one for one in judgement.series if one.missing]:
         most = max(missing, key=lambda one: one.missing)

@@ -115,7 +115,7 @@ def _is_there(file: Path, staging: Path, folder: Path, name: str) -> bool:
     inside = file.relative_to(staging)
     there = [place / inside for place in _places(folder, name) if (place / inside).exists()]
     if there and not filecmp.cmp(file, there[0], shallow=False):
-        raise LogError(f"{there[0]}: already exists with different content; name a night of its own by its date")
+        raise LogError(f"{there[0]}: already exists with different content; name another night with its date and time")
     return bool(there)
 
 
