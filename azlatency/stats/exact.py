@@ -24,7 +24,8 @@ def attainable_unpaired(first: int, second: int) -> float:
     """Return the smallest two-sided p of a rank-sum test (smaller tail doubled): 2 / C(m + n, m), at most 1."""
     if first < 1 or second < 1:
         return 1.0
-    return min(1.0, 2.0 / math.comb(first + second, first))
+    # A quotient of integers: the count of thousands of runs exceeds every float.
+    return min(1.0, 2 / math.comb(first + second, first))
 
 
 def rank_sum_distribution(ranks: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
