@@ -495,6 +495,8 @@ def table_html(
     links: Callable[[Mapping[str, Any], str], RowLinks | None] | None = None,
     most_rows: int | None = None,
     others: str = "all are in the notebook behind this page",
+    *,
+    fold_notes: bool = False,
 ) -> str:
     """Write a table as one ``<table>`` element, all text escaped."""
     columns, rows = record["columns"], record["rows"]
@@ -510,6 +512,7 @@ def table_html(
     )
     body = "\n".join(_row_html(row, columns, links) for row in rows)
     notes = "".join(f"<p>{escape(str(note))}</p>" for note in record["notes"])
+    notes = f'<details class="notes"><summary>Notes</summary>{notes}</details>' if notes and fold_notes else notes
     foot = f'<tfoot><tr><td colspan="{len(columns)}">{notes}</td></tr></tfoot>' if notes else ""
     wide = " wide" if len(columns) > _MANY_COLUMNS else ""
     return (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
 _MANY_ROWS = 40
-#: A table of more rows shows its first 10 (style.css, page.js) until a reader wants all.
+#: A table of more rows that is not folded shows its first 10 (style.css, page.js) until a reader wants all.
 _ROWS_AT_ONCE = 15
 
 
@@ -41,10 +41,11 @@ class Trail(Protocol):
         """Return where a row leads."""
 
 
-def own_table(record: Mapping[str, Any], trail: Trail | None = None) -> Markup | None:
+def own_table(record: Mapping[str, Any], trail: Trail | None = None, *, fold_notes: bool = False) -> Markup | None:
     """Return a table from its `Table.record`, with links to its logs, or None if the record is unusable."""
+    links = (lambda row, name: None) if trail is None else trail.row
     try:
-        return Markup(table_html(record, (lambda row, name: None) if trail is None else trail.row, _MOST_ROWS))
+        return Markup(table_html(record, links, _MOST_ROWS, fold_notes=fold_notes))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
 
@@ -84,7 +85,7 @@ class Shown:
     """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
     anchor: str = ""
     headline: str = ""
-    """Of a figure: its id on the page, which does not change with the data, and its title."""
+    """The id of a figure, which does not change with the data, or of a table; and the title of a figure."""
     rows: int = 0
     columns: int = 0
     """Of a table."""
@@ -97,7 +98,12 @@ class Shown:
         return self.rows > _MANY_ROWS
 
     @property
-    def folded(self) -> bool:
+    def first(self) -> bool:
+        """Whether it is the first table of the page, which is not folded."""
+        return self.anchor == "table-1"
+
+    @property
+    def short(self) -> bool:
         """Whether it is a table that shows its first 10 rows until a reader wants all."""
         return self.rows > _ROWS_AT_ONCE
 
@@ -110,7 +116,7 @@ class Outputs:
         self.card: CardView | None = None
         self.claims: list[tuple[str, Claim]] = []
         self._trail = trail
-        self._count = 0
+        self._count = self._tables = 0
         self._figures: Counter[str] = Counter()
 
     def show(self, output: Mapping[str, Any]) -> Shown:
@@ -132,13 +138,15 @@ class Outputs:
         elif CARD_TYPE in data and (card := card_view(data[CARD_TYPE], links)) is not None:
             self.card = card
             shown = Shown("card", card=card)
-        elif ours == "table" and (table := own_table(record, self._trail)) is not None:
+        elif ours == "table" and (table := own_table(record, self._trail, fold_notes=not self._tables)) is not None:
+            self._tables += 1
             shown = Shown(
                 "table",
                 html=table,
                 title=str(record["caption"]),
-                rows=table.count("<tr"),
+                rows=table.count('scope="row"'),
                 columns=table.count('scope="col"'),
+                anchor=f"table-{self._tables}",
             )
         elif "image/svg+xml" in data or "image/png" in data:
             shown = self._figure(data, record)

@@ -46,7 +46,7 @@ class Texts:
         """Add an output: the rows of a table, the text alternative of a figure, the sentences of findings or a card."""
         if shown.kind == "table":
             rows = [" · ".join(map(_cell, _CELL.findall(row))) for row in _ROW.findall(shown.html)]
-            self._add("row", shown.title, rows)
+            self._add("row", shown.title, rows, shown.anchor)
         elif shown.kind == "findings":
             for finding in shown.findings:
                 self._add("finding", finding.heading, [plain_text(finding.text)], f"findings_{finding.kind}")

@@ -1,7 +1,8 @@
 """The sections of a notebook as a page shows them: an answer first, its explanation folded.
 
 The prose of a notebook is the same for every study. A page shows the heading and the first sentence of each text and
-folds the rest. Why a cell has nothing to show stands at the end of the page, in place of a section without data.
+folds the rest. Of the tables it shows the first one; in the sections for a closer look, the charts (page.html.j2). Why
+a cell has nothing to show stands at the end of the page, in place of a section without data.
 """
 
 from __future__ import annotations
@@ -13,18 +14,6 @@ from typing import Any
 
 #: The section that a page folds as a whole: sources of the methods, and the list of files.
 METHOD = "Method and provenance"
-#: Sections for a closer look, which a page folds, too: what logs print, run by run, and what the card says in a line.
-_CLOSER_LOOK = (
-    "Every printed latency",
-    "Every goodput",
-    "The numbers that people quote",
-    "Intervals of the printed percentiles",
-    "Percentiles that the logs cannot support",
-    "Every run in time",
-    "Every series",
-    "All changes",
-    "Not answerable with these data",
-)
 #: Beginning of the paragraph that names the study whose outputs a notebook has stored.
 STORED = "*Stored with the study"
 _FINDINGS = "## Findings"
@@ -69,11 +58,6 @@ class Section:
     def is_method(self) -> bool:
         """Whether the section is about methods and files."""
         return self.title == METHOD
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether the page shows only the heading until a reader opens the section."""
-        return self.is_method or self.title in _CLOSER_LOOK
 
     @property
     def reason(self) -> str:

@@ -366,8 +366,19 @@ def cells(browser: Browser, column: int) -> list[str]:
     return browser.evaluate(f"{rows}.map(row => row.cells[{column}].textContent.replace(/ log$/, ''))")
 
 
+def test_only_the_first_table_is_open_and_a_link_opens_another(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    seen = "[...document.querySelectorAll('table.az')].map(each => each.checkVisibility())"
+    assert browser.evaluate(seen) == [True, False]
+    assert browser.evaluate("document.querySelector('.rows > summary').innerText") == "Table of 3 rows"
+    browser.evaluate("location.hash = 'table-2'")
+    browser.until("document.querySelector('.rows').open")
+    assert browser.evaluate(seen) == [True, True]
+
+
 def test_tables_are_sorted_by_keyboard_and_say_so(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelector('.rows').open = true")
     browser.evaluate("document.querySelectorAll('table.az')[1].tHead.querySelectorAll('.sort')[1].focus()")
     original = cells(browser, 1)
     state = "document.activeElement.closest('th').getAttribute('aria-sort')"
@@ -406,6 +417,7 @@ def test_csv_holds_the_table_and_no_formula(browser: Browser, site: Path) -> Non
 
 def test_a_number_leads_to_its_line_by_keyboard(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
+    browser.evaluate("document.querySelector('.rows').open = true")
     browser.evaluate("document.querySelectorAll('table.az')[1].querySelectorAll('.from')[1].focus()")
     browser.press("Enter", 13, "\r")
     assert "run.log" in browser.evaluate("document.querySelector('dialog[open]').textContent")
@@ -539,9 +551,9 @@ def test_all_is_printed(browser: Browser, site: Path) -> None:
     if reader := shutil.which("pdftotext"):
         text = subprocess.run([reader, "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
         pages = [page.split() for page in text.decode().split("\f")]
-        # Explanations are folded on the screen only.
+        # Explanations, tables and their notes are folded on the screen only.
         printed = {word for page in pages for word in page}
-        assert "explained" in printed and "cited" not in printed
+        assert {"explained", "Long.", "Sorted", "ms"} < printed and not {"cited", "Notes", "Table"} & printed
         # Every page that the table goes on to begins with its head.
         assert len([page for page in pages if "p9" in page]) == len([page for page in pages if "1,234.567" in page]) > 1
     assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63

@@ -25,12 +25,12 @@ def test_findings_and_rows_are_texts_of_their_own() -> None:
     texts.html('<h2 id="part">Part</h2><p>Prose.</p>')
     texts.output(Shown("findings", findings=(Finding("info", "Crossing zones costs 40 µs."),)))
     row = '<tr><th scope="row">a → b <a class="from" href="#x">log</a></th><td>5.212</td></tr>'
-    texts.output(Shown("table", html=Markup(row), title="Runs"))
+    texts.output(Shown("table", html=Markup(row), title="Runs", anchor="table-1"))
     texts.output(Shown("figure", title="Caption.", headline="a is slow", anchor="figure-x", alt="a: 5"))
     assert texts.parts() == (
         ("text", "part", "Part", ("Prose.",)),
         ("finding", "findings_info", "What else these data show", ("Crossing zones costs 40 µs.",)),
-        ("row", "part", "Runs", ("a → b · 5.212",)),
+        ("row", "table-1", "Runs", ("a → b · 5.212",)),
         ("figure", "figure-x", "a is slow", ("a: 5",)),
     )
 

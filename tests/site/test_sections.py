@@ -10,7 +10,7 @@ from helpers.places import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from azlatency.report.objects import Note
-from azlatency.site.sections import _CLOSER_LOOK, METHOD, sections, split_lead
+from azlatency.site.sections import METHOD, sections, split_lead
 
 
 def _cell(*values: object) -> Any:
@@ -51,19 +51,16 @@ def test_a_section_without_anything_to_show_gives_its_reason() -> None:
             _cell("a table"),
             new_markdown_cell("## Findings"),
             _cell("findings"),
-            new_markdown_cell("## Every goodput\n\nProse."),
-            _cell("a table"),
             new_markdown_cell("## Method and provenance\n\nOne. Two."),
             _cell(Note("No files.")),
         ]
     )
-    start, empty, full, findings, closer, method = sections(notebook)
+    start, empty, full, findings, method = sections(notebook)
     assert (start.parts[0].lead, start.parts[0].more, start.reason) == ("", "Because.", "")
     assert (empty.title, empty.is_empty, empty.reason) == ("Empty", True, "No log has it. Nor that.")
     assert (full.title, full.is_empty, full.reason) == ("Full", False, "No log has it.")
     assert (findings.title, len(findings.parts[0].cells)) == ("", 1)
-    assert (full.is_folded, closer.is_folded, closer.is_method) == (False, True, False)
-    assert method.is_method and method.is_folded and method.parts[0].body == "One. Two."
+    assert not full.is_method and method.is_method and method.parts[0].body == "One. Two."
 
 
 def test_no_cell_is_lost_from_a_notebook_without_texts() -> None:
@@ -72,7 +69,7 @@ def test_no_cell_is_lost_from_a_notebook_without_texts() -> None:
     assert section.parts[0].cells == (first, second)
 
 
-def test_the_sections_that_a_page_folds_are_sections_of_the_notebooks() -> None:
+def test_the_section_that_a_page_folds_is_a_section_of_the_notebooks() -> None:
     cells = [cell for path in (ROOT / "notebooks").glob("*.ipynb") for cell in nbformat.read(path, as_version=4).cells]
     headings = {cell.source.partition("\n")[0].removeprefix("## ") for cell in cells if cell.cell_type == "markdown"}
-    assert headings >= {METHOD, *_CLOSER_LOOK}
+    assert METHOD in headings

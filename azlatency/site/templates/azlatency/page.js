@@ -139,7 +139,7 @@ function tableTools(box) {
   all("table", box).forEach(sortable);
   box.before(make("div", {class: "tools", role: "group", "aria-label": "Table: " + caption}, button("Copy", copy), button("CSV", csv)));
   if (box.matches(".short")) {
-    const count = getComputedStyle(box).getPropertyValue("--rows") - 1;
+    const count = getComputedStyle(box).getPropertyValue("--rows").trim();
     const more = button(`Show all ${count} rows`, () => { more.textContent = box.classList.toggle("short") ? `Show all ${count} rows` : "Show the first 10 rows"; });
     box.after(make("div", {class: "tools"}, more));
   }
