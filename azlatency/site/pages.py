@@ -22,11 +22,16 @@ from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
-from azlatency.site.sections import Section, kind_of, sections, split_question
+from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
 from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.store.study import load
 
 _WORDS_PER_MINUTE = 200
+#: Short names of pages whose file name is not one.
+_SHORT = {
+    "zone pair asymmetry": "Directions", "vm baseline": "Machines", "tool agreement": "Tools",
+    "before after": "Before and after", "plan the next run": "Next measurement",
+}  # fmt: skip
 #: How the providers name their regions: eu-west-1, europe-west4, westeurope.
 _REGIONS = {
     "AWS": r"[a-z]{2}(-[a-z]+)+-\d", "Google Cloud": r"[a-z]+-[a-z]+\d+", "Azure": r"[a-z]{4,}\d?",
@@ -105,6 +110,12 @@ class Chapter:
     def file(self) -> str:
         """Name of its page."""
         return f"{self.path.stem}.html"
+
+    @property
+    def name(self) -> str:
+        """Its short name, for the list of pages: ``01_latency`` is "Latency"."""
+        words = self.path.stem.lstrip("0123456789_").replace("_", " ")
+        return _SHORT.get(words, words.capitalize()) or self.title
 
     @property
     def is_story(self) -> bool:
@@ -244,8 +255,8 @@ class PageView:
 
     @property
     def contents(self) -> list[Heading]:
-        """The headings of the table of contents."""
-        return [heading for heading in self.headings if heading.level in (2, 3)]
+        """The headings of the table of contents, without what ends every page."""
+        return [heading for heading in self.headings if heading.level in (2, 3) and heading.text != METHOD]
 
     @property
     def has_title(self) -> bool:

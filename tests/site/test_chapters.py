@@ -47,3 +47,9 @@ def test_the_time_to_read_a_page_is_that_of_its_words() -> None:
 )
 def test_the_index_lists_a_study_under_its_provider_and_region(info: dict[str, object], group: str) -> None:
     assert StudyView(name="a", info=info, contents=()).group == group
+
+
+def test_a_page_has_a_short_name() -> None:
+    stems = ("01_latency", "06_vm_baseline", "00_what_was_measured", "story", "2026")
+    names = [Chapter(path=Path(f"{stem}.ipynb"), title="A title").name for stem in stems]
+    assert names == ["Latency", "Machines", "What was measured", "Story", "A title"]
