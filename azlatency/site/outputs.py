@@ -22,6 +22,7 @@ from azlatency.report.table import table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
+from azlatency.site.sections import split_lead
 
 if TYPE_CHECKING:
     from azlatency.report.table import RowLinks
@@ -89,6 +90,8 @@ class Shown:
     rows: int = 0
     columns: int = 0
     """Of a table."""
+    first: bool = False
+    """Whether it is the first figure or the first table of the page: a page folds less of it."""
     findings: tuple[Finding, ...] = ()
     card: CardView | None = None
 
@@ -98,9 +101,9 @@ class Shown:
         return self.rows > _MANY_ROWS
 
     @property
-    def first(self) -> bool:
-        """Whether it is the first table of the page, which is not folded."""
-        return self.anchor == "table-1"
+    def caption(self) -> tuple[str, str]:
+        """The caption of a figure: what a page shows, and what it folds, which is nothing for the first figure."""
+        return (self.title, "") if self.first else split_lead(self.title)
 
     @property
     def short(self) -> bool:
@@ -147,6 +150,7 @@ class Outputs:
                 rows=table.count('scope="row"'),
                 columns=table.count('scope="col"'),
                 anchor=f"table-{self._tables}",
+                first=self._tables == 1,
             )
         elif "image/svg+xml" in data or "image/png" in data:
             shown = self._figure(data, record)
@@ -178,6 +182,7 @@ class Outputs:
             room=placeholder(image),
             anchor=anchor,
             headline=str(record.get("title") or ""),
+            first=self._figures.total() == 1,
         )
 
     def _findings(self, records: Any) -> Shown | None:

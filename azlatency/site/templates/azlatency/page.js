@@ -188,10 +188,10 @@ function figureTools(figure) {
     try { save(`${fileName(title)}.${ending}`, await content(picture())); say(ending.toUpperCase() + " saved"); }
     catch { say(`This browser cannot save the figure as ${ending.toUpperCase()}; choose another format`); }
   });
-  const tools = [button("Enlarge", enlarge)];
-  if (!one("img", card)) tools.push(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("png", png),
-    button("PDF", () => printFigure(figure, picture())));
-  card.after(make("div", {class: "tools", role: "group", "aria-label": "Figure: " + title}, ...tools));
+  const tools = (...buttons) => make("div", {class: "tools", role: "group", "aria-label": "Figure: " + title}, ...buttons);
+  card.after(tools(button("Enlarge", enlarge)));
+  if (!one("img", card)) one(".reading", figure).append(tools(as("svg", async svg => new Blob([svgText(svg)], {type: "image/svg+xml"})), as("png", png),
+    button("PDF", () => printFigure(figure, picture()))));
 }
 
 // --- from a number to the line of its log
