@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ NO_LOG = "no log is behind"
 FIRST_ROWS = 20
 #: Characters above which a cell may be broken into lines, and columns above which a table is set closer.
 _LONG_CELL, _MANY_COLUMNS = 36, 6
+#: A small number with an exponent, which reads as a decimal fraction: the decimals of its first part, and the exponent.
+_SMALL = re.compile(r"[-−]?\d(?:\.(\d+))?e-0([1-7])")
 #: Significant digits of a number in a CSV file: all that a float64 holds on any machine.
 _CSV_DIGITS = 12
 
@@ -178,6 +181,8 @@ def number(spec: str = ",.0f", missing: str = "") -> Format:
         if is_missing(value):
             return missing
         text = f"{float(value) / scale:{spec}}"
+        if match := _SMALL.fullmatch(text):
+            return f"{float(text):.{len(match[1] or '') + int(match[2])}f}"
         return f"{float(text):,.0f}" if "e+" in text and abs(float(text)) < 1e12 else text.replace("inf", "∞")
 
     return Format(shown)

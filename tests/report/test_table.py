@@ -101,6 +101,7 @@ def test_a_notebook_shows_the_first_rows_of_a_long_table_and_its_text_all() -> N
         (number(",.1f"), float("inf"), 1, "∞"),
         (number(",.4g"), 168_249e3, 1e3, "168,200"),
         (number(",.3g"), 1e300, 1, "1e+300"),
+        (number(",.3g"), 2.164e-8, 0.01, "0.00000216"),
         (number(",.0f", missing="none"), float("nan"), 1, "none"),
         (interval(".2f"), (1.0, 2.0), 1, "1.00 – 2.00"),
         (interval(".2f", "none"), (1.0, None), 1, "none"),
