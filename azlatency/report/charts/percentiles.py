@@ -26,6 +26,7 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
 from azlatency.stats.across_runs.main_method import Measured
@@ -71,7 +72,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     if not drawn:
         has = "prints percentiles" if source == "printed" else "contains samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
-    title, sizes_by_path = _title(drawn)
+    title, sizes_by_path, claim = _title(drawn)
     every = len({_run(estimate) for estimate in drawn})
     paths = told_apart(sizes_by_path)
     drawn = [estimate for estimate in drawn if estimate.labels["path"] in set(paths)]
@@ -101,19 +102,25 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
         plain_log_ticks(axis.yaxis)
         _label_ends(axis, of_axis, looks(paths), names, 0.255 * lines(*names.values()) / height)
     in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
-    return Chart(figure, _caption(drawn, source) + left, _alt_of_estimates(in_text, MICROSECOND, "µs"), title=title)
+    alt = _alt_of_estimates(in_text, MICROSECOND, "µs")
+    # Other charts and tables have what the logs print, if they print it.
+    printed = claim if source == "printed" else None
+    return Chart(figure, _caption(drawn, source) + left, alt, title=title, claim=printed)
 
 
 def _run(estimate: Estimate) -> tuple[str, str]:
     return str(estimate.labels["method"]), str(estimate.labels["run_id"])
 
 
-def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
-    """Compare the paths at p99, or at the highest level below it that is not rare; also return a number per path."""
+def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float], Claim | None]:
+    """Compare the paths at p99, or at the highest level below it that is not rare.
+
+    Also return a number per path, by which paths are chosen, and the values of the title.
+    """
     levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] <= 0.99)
     sizes_by_path = {e.labels["path"]: float(e.estimate or 0.0) for e in sorted(drawn, key=lambda e: -e.labels["q"])}
     if not levels:
-        return "", sizes_by_path
+        return "", sizes_by_path, None
     level = max(q for q in levels if 2 * levels[q] >= max(levels.values()))
     values = [
         (
@@ -124,9 +131,11 @@ def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
         if estimate.labels["q"] == level
     ]
     method, by_path = by_method(values)
-    title = extremes("median" if level == 0.5 else f"p{100 * level:g}", by_path, "ns", method)
+    quantity = "median" if level == 0.5 else f"p{100 * level:g}"
+    title = extremes(quantity, by_path, "ns", method)
+    claim = Claim(quantity=f"{quantity}_ns", method=method, values=by_path)
     # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
-    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path
+    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path, claim
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:

@@ -13,6 +13,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.groups import name_of_pairs
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import capitalised, tied
@@ -68,7 +69,15 @@ def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
         f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair, like).split())}"
         for pair in pairs
     ]
-    return Chart(figure, caption, "\n".join(words), title=_title(across, quantity, like))
+    return Chart(figure, caption, "\n".join(words), title=_title(across, quantity, like), claim=_claim(pairs))
+
+
+def _claim(pairs: Sequence[ZonePair]) -> Claim | None:
+    """Return the median run of each path; numbers of a text and of several methods have no method in common."""
+    if not pairs[0].method:
+        return None
+    values = {path: value for pair in pairs for path, value in zip(pair.paths, pair.typical, strict=True)}
+    return Claim(quantity=f"{pairs[0].quantity.split()[0]}_ns", method=pairs[0].method, values=values)
 
 
 def _title(across: Sequence[ZonePair], quantity: str, like: float) -> str:

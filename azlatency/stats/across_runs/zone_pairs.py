@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ class ZonePair:
         The runs; empty for reported numbers.
     path_of : tuple of str
         The path of each value; empty for reported numbers.
+    method : str
+        The method of all values; empty for reported numbers and for several methods.
     """
 
     first: str
@@ -40,6 +42,7 @@ class ZonePair:
     quantity: str
     run_ids: tuple[str, ...] = ()
     path_of: tuple[str, ...] = ()
+    method: str = ""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -90,7 +93,9 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) ->
     chosen = runs[runs["method"].isin(methods) & runs["path"].isin(paths)]
     column = f"{levels[0].statistic}_ns"
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
-    return _grouped((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
+    pairs = _grouped((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
+    method = methods.pop() if len(methods) == 1 else ""
+    return [replace(pair, method=method) for pair in pairs]
 
 
 def _connects(study: Study) -> Iterable[tuple[Any, float, str, str]]:

@@ -10,6 +10,7 @@ from helpers.chart_checks import assert_fit_to_print
 from azlatency.report.charts import column
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.truth import Configured, _configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
@@ -27,7 +28,7 @@ def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
 
 
 def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_delay() -> None:
-    link = replace(pair("1", "2", 150e3, 160e3, 900e3), path_of=("a → b",) * 3)
+    link = replace(pair("1", "2", 150e3, 160e3, 900e3), path_of=("a → b",) * 3, method="qperf tcp_lat")
     token = _configured.set(Configured(rtt={"a → b": 120e3}))
     try:
         chart = zone_map([link])
@@ -35,6 +36,8 @@ def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_dela
         _configured.reset(token)
     assert isinstance(chart, Chart) and "× configured" in chart.caption.replace("×:", "×")
     assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
+    # Other charts and the card have the same median run.
+    assert chart.claim == Claim(quantity="mean_ns", method="qperf tcp_lat", values={"a → b": 160e3})
 
 
 def test_pairs_that_are_tied_are_named_together_with_the_median_run_of_each_path() -> None:
