@@ -172,17 +172,29 @@ def grid(
 
 
 def stack(
-    counts: Sequence[float], *, each: float = 0.2, gap: float = 0.42, xlabel: str = "", sharex: bool = True
+    counts: Sequence[float],
+    *,
+    each: float = 0.2,
+    gap: float = 0.42,
+    xlabel: str = "",
+    sharex: bool = True,
+    most: int = 1,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of panels above each other: rows per panel, inches of a row, and inches between two panels."""
-    figure, axes = new_figure(
-        len(counts),
-        1,
-        0.6 + sum(each * count + gap for count in counts),
-        sharex=sharex,
-        gridspec_kw={"height_ratios": [count + 1 for count in counts]},
-    )
-    axes[-1].set_xlabel(xlabel)
+    """Return a figure of panels above each other: rows per panel, inches of a row, and inches between two panels.
+
+    Panels of short names fit side by side, at most ``most`` in a row.
+    """
+    if side_by_side(most, len(counts)) > 1:
+        figure, axes = grid(len(counts), most, each * max(counts) + gap, extra=0.6, xlabel=xlabel, sharex=sharex)
+    else:
+        figure, axes = new_figure(
+            len(counts),
+            1,
+            0.6 + sum(each * count + gap for count in counts),
+            sharex=sharex,
+            gridspec_kw={"height_ratios": [count + 1 for count in counts]},
+        )
+        axes[-1].set_xlabel(xlabel)
     for axis in axes:
         axis.grid(axis="y", visible=False)
     return figure, axes

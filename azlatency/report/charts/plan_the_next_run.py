@@ -15,6 +15,8 @@ from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import FEASIBLE, Plan
 
 _COLUMNS, _CURVES = 3, 12
+#: Letters of the longest name of a path beside which two panels stand side by side.
+_SHORT = 20
 _NOTHING = (
     "No chart: no path of this study has two runs with the same method, so the spread between runs is unknown. Run "
     "each path a few times first."
@@ -50,7 +52,8 @@ def runs_needed_forest(plans: Sequence[Plan]) -> Chart | Note:
     }
     names = [label(str(plan.labels["path"])) for plan in shown]
     counts = [len(rows) * lines(*names) for rows in panels.values()]
-    figure, axes = stack(counts, xlabel=f"{shown[0].what} (log)")
+    beside = 2 if len(counts) > 2 and max(map(len, names)) <= _SHORT else 1
+    figure, axes = stack(counts, xlabel=f"{shown[0].what} (log)", most=beside)
     for axis, (method, rows) in zip(axes, panels.items(), strict=True):
         for row, plan in enumerate(rows):
             assert plan.at_pilot_spread is not None

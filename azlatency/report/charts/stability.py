@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, stretches
-from azlatency.report.charts.base import MICROSECOND, SECOND, grid, new_figure, sizes, styled, tip
+from azlatency.report.charts.base import MICROSECOND, SECOND, grid, label, side_by_side, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
@@ -49,16 +50,15 @@ def run_series(runs: Sequence[RunTimeSeries]) -> Chart | Note:
             "no log of this study contains samples" if not runs else "no run with send times and replies is long enough"
         )
         return Note(f"No chart: {reason}.")
-    figure, axes = new_figure(len(chosen), 1, 0.5 + 1.45 * len(chosen))
-    for axis, run in zip(axes, chosen, strict=True):
+    figure, axes = grid(len(chosen), 2, 1.45, extra=0.5, ylabel="µs (log)")
+    units = {True: "number of the probe (no send times)", False: "seconds since the first probe"}
+    times = [units[run.sent is None] for run in chosen]
+    below = times[side_by_side(2, len(chosen)) :]
+    for axis, run, time, next_time in zip_longest(axes, chosen, times, below):
         _series(axis, run)
-        axis.set_title(f"{run.path}, {run.method}")
-        axis.set_ylabel("µs (log)")
-    for axis, run, below in zip(axes, chosen, [*chosen[1:], None], strict=True):
-        if below is None or (below.sent is None) != (run.sent is None):
-            axis.set_xlabel(
-                "number of the probe (no send times)" if run.sent is None else "seconds since the first probe"
-            )
+        axis.set_title(label(f"{run.path}, {run.method}"))
+        if time != next_time:
+            axis.set_xlabel(time)
     return Chart(figure, _caption(chosen, runs), "\n".join(_words(run) for run in chosen), title=_title(runs))
 
 
@@ -68,14 +68,16 @@ def _confirmed(run: RunTimeSeries) -> int:
 
 
 def _title(runs: Sequence[RunTimeSeries]) -> str:
-    shifted = [run for run in runs if _confirmed(run)]
+    # The answer of the page counts the same runs: others are too short to judge.
+    judged = [run for run in runs if run.stability.stable is not None]
+    shifted = [run for run in judged if _confirmed(run)]
     if not shifted:
-        return f"No confirmed level shift in {count_of(len(runs), 'run')}"
+        return f"No confirmed level shift in {count_of(len(judged), 'run')}" if judged else "No level could be tested"
     shifts = [(run, shift) for run in shifted for shift in run.stability.shifts if shift.confirmed]
     run, shift = max(shifts, key=lambda item: abs(item[1].change.estimate or 0.0))
     change = shift.change.estimate or 0.0
     return (
-        f"{len(shifted)} of {len(runs)} runs shifted their level; most {run.path}, {run.method}: "
+        f"{len(shifted)} of {len(judged)} runs shifted their level; most {run.path}, {run.method}: "
         f"{'+' if change > 0 else '−'}{format_value(abs(change), 'ns')} {_when(run, shift.at)}"
     )
 
