@@ -86,9 +86,9 @@ _ZONE_WITH_REGION = re.compile(r"(?P<google>[a-z]+-[a-z]+\d+)-[a-z]|(?P<amazon>[
 _LARGEST_INTEGER = 2**53
 _SHOWN = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-#: Files of a study that are not logs.
 #: A log that is this far from its stated start is of another night, wherever on earth its name is of.
 _OTHER_NIGHT = timedelta(days=2)
+#: Files of a study that are not logs.
 _OWN_FILES = (FILE_NAME, "README.md", "truth.json")
 
 
