@@ -188,6 +188,10 @@ def number(spec: str = ",.0f", missing: str = "") -> Format:
     return Format(shown)
 
 
+#: Three decimals; a p-value is never 0.
+P_VALUE = Format(lambda p, _: "" if is_missing(p) else "< 0.001" if p < 5e-4 else f"{p:.3f}")
+
+
 def interval(
     spec: str = ",.4g", missing: str = "", *, no_low: str = "", no_high: str = "", join_equal: bool = False
 ) -> Format:

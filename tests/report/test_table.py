@@ -12,6 +12,7 @@ from helpers.tables import text_table
 
 from azlatency.report.table import (
     MICROSECONDS,
+    P_VALUE,
     PERCENT,
     Column,
     FileRef,
@@ -181,3 +182,7 @@ def test_a_spreadsheet_does_not_execute_the_text_of_a_log() -> None:
     table = Table("Title", [Column("name", str)], ["=HYPERLINK(1)", "@x", "-5", "zone 1"])
     assert table.to_csv() == "name\n'=HYPERLINK(1)\n'@x\n-5\nzone 1\n"
     assert table.to_frame()["name"][0] == "=HYPERLINK(1)", "only the file is guarded"
+
+
+def test_a_p_value_is_never_zero() -> None:
+    assert [P_VALUE.text(p) for p in (0.00049, 0.0005, 0.25, None)] == ["< 0.001", "0.001", "0.250", ""]

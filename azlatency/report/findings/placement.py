@@ -8,6 +8,7 @@ from azlatency.report.card import span
 from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join_by_method
 from azlatency.report.findings.summary.answer import PLACES
 from azlatency.report.objects import Finding, Findings
+from azlatency.report.titles import ratio_range
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting, widest
 from azlatency.studies.format import one_prefix
 
@@ -87,8 +88,7 @@ def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Se
 
 def _times(group: Sequence[Change]) -> str:
     """Return the range of the ratios of several changes."""
-    ratios = [ratio for step in group for ratio in _reach(step)]
-    return "–".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (min(ratios), max(ratios))))
+    return ratio_range(ratio for step in group for ratio in _reach(step))
 
 
 def _reach(step: Change) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
+from azlatency.report.table import P_VALUE, Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
 from azlatency.report.tables.common import (
     DECIDES,
     LABELLED_METHOD,
@@ -88,7 +88,7 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
         Column("after against before", _sides),
         Column("ratio", attrgetter("ratio.estimate"), number(".3f")),
         Column("interval that decides", lambda row: known_ends(*row.decides[:2]), interval(".3f", missing="not known")),
-        Column("p", attrgetter("p"), number(".3f")),
+        Column("p", attrgetter("p"), P_VALUE),
     ]
     notes = [f"Margin ±{100 * results[0].margin:g} %.", DECIDES, *explain(codes_of(results))]
     return Table("After over before (scope: across runs)", columns, results, notes, from_runs("typical"))

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, Column, Ref, RunsRef, Table, number, text, words
+from azlatency.report.table import MICROSECONDS, P_VALUE, Column, Ref, RunsRef, Table, number, text, words
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
@@ -149,7 +149,7 @@ def runs_in_order(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
         LABELLED_METHOD,
         Column("runs", attrgetter("n"), COUNT),
         Column("lag-1 autocorrelation", lambda row: row.diagnostics["lag1"], number(".2f")),
-        Column("p, permutation test", lambda row: row.diagnostics["lag1_p"], number(".3f")),
+        Column("p, permutation test", lambda row: row.diagnostics["lag1_p"], P_VALUE),
         Column("flags", attrgetter("codes"), words(flags)),
     ]
     rows = sorted(tested, key=lambda row: row.diagnostics["lag1_p"])

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from azlatency.report.objects import Note
-from azlatency.report.table import Column, Table, interval, number, words
+from azlatency.report.table import P_VALUE, Column, Table, interval, number, words
 from azlatency.report.tables.common import (
     COUNT,
     VERDICTS,
@@ -41,7 +41,7 @@ def agreements(results: Sequence[Agreement]) -> Table[Agreement] | Note:
             interval(".3f", missing="not known"),
         ),
         Column("one more pair in", lambda result: known_ends(*(result.prediction or (None, None))), interval(",.3g")),
-        Column("p, equivalent", attrgetter("tost_p"), number(".3f")),
+        Column("p, equivalent", attrgetter("tost_p"), P_VALUE),
         Column("flags", lambda result: [code for code in result.codes if code != "type_p_mismatch"], words(flags)),
     ]
     notes = [
