@@ -10,7 +10,9 @@ from azlatency.report.findings.common import MICROSECOND, act, answer, info, joi
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.titles import most_apart, names, ratio_range
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
+from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.emulation import both_directions
+from azlatency.studies.format import count_of
 
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
@@ -86,6 +88,8 @@ def find(
         if flagged:
             names = join_by_method((_pair(pair), pair.labels["method"]) for pair in flagged)
             findings.append(act(text.format(names)))
+            if code == "dependent_runs" and max(pair.ratio.n for pair in flagged) >= FEWEST:
+                findings.append(act("One ratio over all rounds hides a level that changed: see *Night after night*."))
     return Findings.of(findings)
 
 
@@ -120,7 +124,8 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
             f"{names(largest)} {verb} **{ratio_range(largest.values())} times** the reverse goodput ({method})"
         )
     elif any(asymmetry.metric == "throughput" and asymmetry.pairs for asymmetry in asymmetries):
-        parts.append("no transfer is shown to be slower in one direction")
+        rounds = max(asymmetry.rounds for asymmetry in asymmetries if asymmetry.metric == "throughput")
+        parts.append(f"no transfer is shown to be slower in one direction over all {count_of(rounds, 'round')}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
 

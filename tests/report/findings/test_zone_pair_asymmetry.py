@@ -23,6 +23,14 @@ def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers(
     assert "az2a → az3a, az2b → az3b carry **1.99–2.00 times** the reverse goodput" in answer.text
 
 
+def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
+    """From round 46 on, one direction of emulated-nights has half the rate; one ratio over all rounds does not say so."""
+    study = load("emulated-nights")
+    text = str(findings.zone_pair_asymmetry.find(az.asymmetry(study), az.studies.configured_links(study)))
+    assert "no transfer is shown to be slower in one direction over all 60 rounds" in text.lower()
+    assert "see *Night after night*" in text
+
+
 def test_ratios_of_dependent_rounds_are_named() -> None:
     emulated = load("emulated-zones")
     measured = az.asymmetry(emulated)
