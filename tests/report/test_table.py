@@ -185,4 +185,4 @@ def test_a_spreadsheet_does_not_execute_the_text_of_a_log() -> None:
 
 
 def test_a_p_value_is_never_zero() -> None:
-    assert [P_VALUE.text(p) for p in (0.00049, 0.0005, 0.25, None)] == ["< 0.001", "0.001", "0.250", ""]
+    assert [P_VALUE.text(p, 1.0) for p in (0.00049, 0.0005, 0.25, None)] == ["< 0.001", "0.001", "0.250", ""]

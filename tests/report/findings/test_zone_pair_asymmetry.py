@@ -24,7 +24,7 @@ def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers(
 
 
 def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
-    """From round 46 on, one direction of emulated-nights has half the rate; one ratio over all rounds does not say so."""
+    """From round 46 on, one direction has half the rate; one ratio over all rounds does not say so."""
     study = load("emulated-nights")
     text = str(findings.zone_pair_asymmetry.find(az.asymmetry(study), az.studies.configured_links(study)))
     assert "no transfer is shown to be slower in one direction over all 60 rounds" in text.lower()
