@@ -63,8 +63,9 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
     """Return the runs to compare, in the order of ``after``.
 
     Runs are matched by path, or by placement and zones if a path occurs on one side only. A path without either matches
-    only its own name, and so do the paths of several pairs of machines between the same zones: runs of other machines
-    are no repeats. Nothing is matched between two regions, nor an import with itself.
+    only its own name. Runs of other machines are no repeats: several pairs of machines between the same zones match by
+    the scenarios that both sides name, or not at all. Nothing is matched between two regions, nor an import with
+    itself.
     """
     for side in (after, before):
         check_columns(side, "path", "method")
@@ -72,7 +73,8 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
         return []
     common = set(after["path"]) & set(before["path"])
     regions = all("region" in side and side["region"].notna().all() for side in (after, before))
-    places_after, places_before = (_places(frame, common, regions=regions) for frame in (after, before))
+    scenarios = set.intersection(*({*column_cells(side, "scenario")} for side in (after, before))) - {None}
+    places_after, places_before = (_places(frame, common, scenarios, regions=regions) for frame in (after, before))
     matches = []
     for place in dict.fromkeys(places_after):
         here = after[[name == place for name in places_after]]
@@ -166,18 +168,20 @@ def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
     return bool(regions[0] and regions[1] and not regions[0] & regions[1])
 
 
-def _places(frame: pd.DataFrame, common: set[Any], *, regions: bool) -> list[str]:
+def _places(frame: pd.DataFrame, common: set[Any], scenarios: set[Any], *, regions: bool) -> list[str]:
     """Return the key that each run is matched by: its path if both imports have it, else its placement and zones.
+
+    Of the scenarios, those that both imports name are part of the key.
 
     A zone is a zone of its region if both imports name their `regions`. The client's zone comes first: the way back
     has another initiator.
     """
-    placements = column_cells(frame, "placement")
+    placements, names = column_cells(frame, "placement"), column_cells(frame, "scenario")
     zones = [column_cells(frame, name) for name in ("physical_zone", "zone", "peer_physical_zone", "peer_zone")]
     regions_of = [column_cells(frame, name) if regions else [None] * len(frame) for name in ("region", "peer_region")]
     places = []
-    for path, placement, physical, zone, peer_physical, peer_zone, region, peer_region in zip(
-        frame["path"], placements, *zones, *regions_of, strict=True
+    for path, placement, name, physical, zone, peer_physical, peer_zone, region, peer_region in zip(
+        frame["path"], placements, names, *zones, *regions_of, strict=True
     ):
         ends = [physical or zone, peer_physical or peer_zone]
         # Without zones and placement, two runs may be of any two paths.
@@ -185,7 +189,7 @@ def _places(frame: pd.DataFrame, common: set[Any], *, regions: bool) -> list[str
             places.append(str(path))
             continue
         named = [f"{where or ''} {end or ''}" for where, end in zip((region, peer_region), ends, strict=True)]
-        places.append(f"{placement} {' '.join(named)}")
+        places.append(f"{placement} {' '.join(named)} {name if name in scenarios else ''}")
     return places
 
 

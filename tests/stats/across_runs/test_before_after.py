@@ -77,6 +77,9 @@ def test_runs_of_other_machines_or_of_the_way_back_are_no_repeats() -> None:
     assert (forth.labels["runs_after"], forth.labels["runs_before"]) == (4, 4)
     other_pair = runs(SLOWER, "e → f", **there)
     assert len(az.stats.compare_imports(pd.concat([new, other_pair]), old)) == 1
+    # A scenario that both sides name tells the pairs of machines apart.
+    named = [side.assign(scenario="first") for side in (new, old)]
+    assert len(az.stats.compare_imports(pd.concat([named[0], other_pair.assign(scenario="second")]), named[1])) == 2
 
 
 def test_two_paths_of_which_nothing_is_known_are_not_one() -> None:
