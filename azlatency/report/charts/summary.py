@@ -204,7 +204,8 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text
     axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
     # The diameters of a circle of zones cross in its middle.
-    part = 0.68 if abs(x1 + x2) + abs(y1 + y2) < 1e-9 and (x1, x2) != (-1, 1) else 0.5
+    crosses = abs(x1 + x2) + abs(y1 + y2) < 1e-9
+    part = 0.68 if crosses and abs(y1 - y2) > 1e-9 else 0.5
     axis.text(
         part * x1 + (1 - part) * x2,
         part * y1 + (1 - part) * y2,
