@@ -128,12 +128,14 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
     )
     main = curves[0]
     worst = f"({main[0].labels['path']}, {main[0].labels['method']})"
-    widths = {float(plan.labels["relative"]): plan.high is not None and plan.high <= FEASIBLE for plan in main}
-    width = min((width for width, is_feasible in widths.items() if is_feasible), default=None)
+    runs = {float(plan.labels["relative"]): plan.high for plan in main}
+    width = min((width for width, high in runs.items() if high is not None and high <= FEASIBLE), default=None)
+    narrower = max((other for other in runs if width is not None and other < width), default=None)
     title = (
-        f"{FEASIBLE} runs are not enough for ±{100 * max(widths):g} % {worst}"
+        f"{FEASIBLE} runs are not enough for ±{100 * max(runs):g} % {worst}"
         if width is None
-        else f"{FEASIBLE} runs are enough for ±{100 * width:g} % {worst}"
+        else f"±{100 * width:g} % takes {runs[width]} runs"
+        + (f", ±{100 * narrower:g} % more than {FEASIBLE} {worst}" if narrower else f" {worst}")
     )
     return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves), title=title)
 

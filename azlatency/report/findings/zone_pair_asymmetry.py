@@ -89,7 +89,7 @@ def find(
             names = join_by_method((_pair(pair), pair.labels["method"]) for pair in flagged)
             findings.append(act(text.format(names)))
             if code == "dependent_runs" and max(pair.ratio.n for pair in flagged) >= FEWEST:
-                findings.append(act("One ratio over all rounds hides a level that changed: see *Night after night*."))
+                findings.append(act("One ratio over all rounds hides a level that changed: see the page *History*."))
     return Findings.of(findings)
 
 

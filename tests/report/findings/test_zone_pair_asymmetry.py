@@ -28,7 +28,7 @@ def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
     study = load("emulated-nights")
     text = str(findings.zone_pair_asymmetry.find(az.asymmetry(study), az.studies.configured_links(study)))
     assert "no transfer is shown to be slower in one direction over all 60 rounds" in text.lower()
-    assert "see *Night after night*" in text
+    assert "see the page *History*" in text
 
 
 def test_ratios_of_dependent_rounds_are_named() -> None:
