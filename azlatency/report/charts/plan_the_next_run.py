@@ -126,18 +126,21 @@ def precision_chart(curves: Sequence[Sequence[Plan]]) -> Chart | Note:
         "Solid: at the upper bound of the spread (plan with this number); dashed: at the pilot's spread; band: down to "
         f"the lower bound; orange line: runs done. {sizes((curve[0].done for curve in curves), 'runs so far')}.{left}"
     )
-    main = curves[0]
-    worst = f"({main[0].labels['path']}, {main[0].labels['method']})"
-    runs = {float(plan.labels["relative"]): plan.high for plan in main}
-    width = min((width for width, high in runs.items() if high is not None and high <= FEASIBLE), default=None)
-    narrower = max((other for other in runs if width is not None and other < width), default=None)
-    title = (
-        f"{FEASIBLE} runs are not enough for ±{100 * max(runs):g} % {worst}"
-        if width is None
-        else f"±{100 * width:g} % takes {runs[width]} runs"
-        + (f", ±{100 * narrower:g} % more than {FEASIBLE} {worst}" if narrower else f" {worst}")
-    )
-    return Chart(figure, caption, "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves), title=title)
+    alt = "\n".join("; ".join(_words(plan) for plan in curve) for curve in curves)
+    return Chart(figure, caption, alt, title=_title(curves[0]))
+
+
+def _title(curve: Sequence[Plan]) -> str:
+    """Say the narrowest width that feasible runs reach, and the next one, which they do not."""
+    path = f"({curve[0].labels['path']}, {curve[0].labels['method']})"
+    runs = {float(plan.labels["relative"]): plan.high for plan in curve}
+    reached = [width for width, high in runs.items() if high is not None and high <= FEASIBLE]
+    if not reached:
+        return f"{FEASIBLE} runs are not enough for ±{100 * max(runs):g} % {path}"
+    width = min(reached)
+    narrower = [other for other in runs if other < width]
+    more = f", ±{100 * max(narrower):g} % more than {FEASIBLE}" if narrower else ""
+    return f"±{100 * width:g} % takes {runs[width]} runs{more} {path}"
 
 
 def _words(plan: Plan) -> str:

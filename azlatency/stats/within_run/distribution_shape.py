@@ -1,7 +1,7 @@
-"""Histograms of every run, and the quantiles at which two runs of one path differ.
+"""Histograms of every run on one axis, and which medians stand for the runs.
 
 Histograms are counts on a logarithmic axis without smoothing: a tool that prints whole microseconds shows its steps,
-and two modes close to each other remain two. Comparisons of two runs describe these two connections (``within_run``).
+and two modes close to each other remain two.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
 FEWEST, BINS, BEYOND = 100, 160, 0.002
-#: Levels at which two runs are compared: the deciles, and the tail as far as a short run resolves it.
-LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 #: Levels of a curve that is drawn from samples: the median, and eight per nine.
 CURVE = tuple(sorted([0.1, 0.5, *(round(1 - 10 ** (-step / 8), 12) for step in range(1, 49))]))
 
