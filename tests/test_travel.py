@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import io
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,18 +52,12 @@ FRAMES: dict[str, Frames] = {
     ).to_frame(),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
-    "shift_function": lambda study, runs: az.stats.shift_function(*_two_curves(study)).to_frame(),
     "history": lambda study, runs: az.history(study).to_frame(),
     "compare_imports": lambda study, runs: az.stats.compare_imports(
         runs[runs["round"] > 4], runs[runs["round"] <= 4]
     ).to_frame(),
     **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},
 }
-
-
-def _two_curves(study: az.Study) -> tuple[az.stats.Results, az.stats.Results]:
-    near, far = (samples["rtt_ns"].to_numpy() for _, samples in itertools.islice(study.samples.groupby("run_id"), 2))
-    return az.quantiles(near, (0.25, 0.5)), az.quantiles(far, (0.25, 0.5))
 
 
 def test_every_public_function_that_returns_a_table_is_tested() -> None:

@@ -355,14 +355,10 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         limit_low        | float64 | | computed | Lower limit of the expectation, or of agreement.
         limit_high       | float64 | | computed | Upper limit of the expectation, or of agreement.
         mean             | float64 | | computed | Typical run, in the unit of the row.
-        p_meets          | float64 | | computed | p-value of the test that would establish that the expectation is met.
-        p_fails          | float64 | | computed | p-value of the test that would establish that it is not met.
-        decides          | float64 | | computed | Number of runs that would decide if mean and spread stay the same.
+        decides          | float64 | | computed | Number of runs that would decide if typical run and spread stay the same.
         runs             | int64   | | computed | Number of runs.
         runs_before      | int64   | | computed | Number of runs before.
         runs_after       | int64   | | computed | Number of runs after.
-        every_low        | float64 | | computed | Value above which 90 % of VMs are, with 95 % confidence.
-        every_high       | float64 | | computed | Value below which 90 % of VMs are, with 95 % confidence.
         needed           | float64 | | computed | Number of runs that are needed in all.
         done             | float64 | | computed | Number of runs that exist.
         more             | float64 | | computed | Number of further runs that are needed.

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.before_after import compare_imports
     from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.planning import precision_curves, runs_needed
-    from azlatency.stats.across_runs.quantile_comparison import compare_quantiles, shift_function
     from azlatency.stats.across_runs.typical_run import typical_run
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
-    from azlatency.stats.within_run.exceedance import check_percentile, exceedance
+    from azlatency.stats.within_run.exceedance import exceedance
     from azlatency.stats.within_run.fan_out import fan_out
     from azlatency.stats.within_run.histograms import histogram_quantiles
     from azlatency.stats.within_run.lifetimes import lifetimes
@@ -39,10 +38,9 @@ _HOMES = {
     "across_runs.before_after": "compare_imports",
     "across_runs.emulation_check": "emulated_differences",
     "across_runs.planning": "precision_curves runs_needed",
-    "across_runs.quantile_comparison": "compare_quantiles shift_function",
     "across_runs.typical_run": "typical_run",
     "across_runs.zone_pairs": "zone_pairs",
-    "within_run.exceedance": "check_percentile exceedance",
+    "within_run.exceedance": "exceedance",
     "within_run.fan_out": "fan_out",
     "within_run.histograms": "histogram_quantiles",
     "within_run.lifetimes": "lifetimes",
@@ -62,13 +60,10 @@ _MODULES = {
     "unit_checks": "unit_checks",
 }
 __all__ = [
-    "against", "agreement", "check_expectation", "check_percentile", "compare_imports", "compare_quantiles",
-    "distribution_shape", "emulated_differences",
-    "exceedance", "fan_out", "histogram_quantiles", "interval_mean",
-    "lifetimes", "percentile_sizes", "placement", "precision_curves", "printed_quantiles",
-    "remaining_wait", "rounds_needed", "runs_needed", "shift_function",
-    "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
-    "zone_pairs",
+    "against", "agreement", "check_expectation", "compare_imports", "distribution_shape", "emulated_differences",
+    "exceedance", "fan_out", "histogram_quantiles", "interval_mean", "lifetimes", "percentile_sizes", "placement",
+    "precision_curves", "printed_quantiles", "remaining_wait", "rounds_needed", "runs_needed", "smallest_n",
+    "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks", "zone_pairs",
 ]  # fmt: skip
 
 

@@ -117,9 +117,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
         "history": lambda: charts.history(az.history(study)),
-        "medians": lambda: charts.latency_forest(
-            of.runs, of.medians, az.stats.distribution_shape.select_medians(of.printed + of.sampled)
-        ),
+        "medians": lambda: charts.latency_forest(of.runs, of.medians),
         "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(
             of.streams,

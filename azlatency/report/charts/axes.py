@@ -65,19 +65,19 @@ def ratio_ticks(axis: Axes, reach: float) -> None:
     times_axis(axis, (math.exp(-reach), math.exp(reach)), room=1.0)
 
 
-def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15, upright: bool = False) -> None:
+def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15) -> None:
     """Make a logarithmic axis for ratios that spans ``ends`` and a factor ``room`` beyond them."""
     from matplotlib.ticker import FixedLocator
 
     drawn = [end for end in ends if end > 0] or [1.0]  # a ratio of 0 has no place on such an axis
-    which, low, high = axis.yaxis if upright else axis.xaxis, min(drawn) / room, max(drawn) * room
-    axis.set(**{f"{which.axis_name}scale": "log", f"{which.axis_name}lim": (low, high)})
+    low, high = min(drawn) / room, max(drawn) * room
+    axis.set(xscale="log", xlim=(low, high))
     width = math.log(high / low)
-    plain_log_ticks(which)
+    plain_log_ticks(axis.xaxis)
     # On a short axis, ticks at 1, 2 and 5 are too few.
     for limit, ticks in _RATIO_TICKS:
         if width <= limit:
-            which.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+            axis.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
             return
 
 

@@ -86,12 +86,11 @@ def truth(axis: Axes, row: float, value: float | None, scale: float = 1.0, text:
         point(axis, row, value / scale, text=text, shape="x", colour=INK, markersize=5, zorder=5)
 
 
-def equivalence(axis: Axes, margin: float | None, *, upright: bool = False) -> None:
-    """Draw the line of ratio 1 and, with a margin, the band of practical equivalence; ``upright`` on the y axis."""
-    span, line = (axis.axhspan, axis.axhline) if upright else (axis.axvspan, axis.axvline)
+def equivalence(axis: Axes, margin: float | None) -> None:
+    """Draw the line of ratio 1 and, with a margin, the band of practical equivalence."""
     if margin is not None:
-        span(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
-    line(1, color=INK, linewidth=0.8, zorder=1)
+        axis.axvspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
+    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
 
 
 def name_rows(axis: Axes, names: Sequence[str], edge: float = 0.6) -> None:

@@ -39,9 +39,7 @@ _MOST_METHODS = 20
 
 
 @styled
-def latency_forest(
-    runs: pd.DataFrame, estimates: Sequence[Estimate], within: Sequence[Estimate] = (), *, value: str = "median_ns"
-) -> Chart | Note:
+def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
     """Draw each path's run values, shortest first, and the interval of each repeated path; one panel per method.
 
     Parameters
@@ -50,8 +48,6 @@ def latency_forest(
         One row per run with the columns ``path``, ``method`` and ``value`` (ns).
     estimates : sequence of Estimate
         Estimates of the same column across runs (ns), one per path and method.
-    within : sequence of Estimate
-        Intervals of single runs (ns, label ``run_id``), drawn thin.
     value : {"median_ns", "mean_ns"}
         Column to draw.
 
@@ -70,7 +66,6 @@ def latency_forest(
         unit="µs",
         what=f"{name} round-trip time",
         expected=None,
-        within=within,
     )
 
 
@@ -106,7 +101,7 @@ def throughput_forest(
     )
 
 
-def _forest(  # noqa: PLR0913 - what latency and throughput differ in
+def _forest(
     runs: pd.DataFrame,
     estimates: Sequence[Estimate],
     value: str,
@@ -116,7 +111,6 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
     unit: str,
     what: str,
     expected: float | None,
-    within: Sequence[Estimate] = (),
 ) -> Chart | Note:
     runs = runs[runs[value].notna()]
     if not len(runs):
@@ -139,7 +133,6 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
     heights = [tall * runs.loc[runs["method"] == method, "path"].nunique() for method in methods]
     figure, axes = stack(heights, each=0.24, gap=0.5 if shared else 0.9, sharex=shared)
     by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
-    single = {str(estimate.labels["run_id"]): estimate for estimate in within}
     truth = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
     for axis, method in zip(axes, methods, strict=True):
         chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
@@ -178,14 +171,12 @@ def _forest(  # noqa: PLR0913 - what latency and throughput differ in
                     zorder=4,
                     transform=axis.get_yaxis_transform(),
                 )
-            _runs_within(axis, row, [single.get(str(run_id)) for run_id in numbers.index], scale)
             known = truth.get(str(path), 0.0)
             draw.truth(axis, row, known, scale, f"{path}: configured {plain(known / scale, 5)} {unit}")
         if expected is not None:
             axis.axvline(expected / scale, color=INK, linestyle="--", linewidth=1)
-    drawn = [single[str(run_id)] for run_id in runs.index if str(run_id) in single]
     caption = draw.caption(
-        _caption(runs, what, list(estimates), drawn),
+        _caption(runs, what, list(estimates)),
         ("▶ at the edge: the run lost most of its probes, so its median is infinite.", len(finite) < len(runs)),
         (f"Dashed: {(expected or 0) / scale:g} {unit} expected of the VM.", expected is not None),
         (configured().caption("rtt" if unit == "µs" else "rate"), any(truth.get(str(path)) for path in runs["path"])),
@@ -205,8 +196,8 @@ def _size(values: pd.Series, estimate: Estimate | None) -> float:
     return float(estimate.estimate) if known else float(values.median())  # type: ignore[union-attr, arg-type]
 
 
-def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate], within: list[Estimate]) -> str:
-    """Describe the dots, bars and thin bars that the figure has."""
+def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate]) -> str:
+    """Describe the dots and bars that the figure has."""
     caption = f"{what.capitalize()} by path and method{by_size(', in the order of size')}; each dot is a run. "
     answered = [estimate for estimate in estimates if not estimate.refused]
     if answered:
@@ -219,13 +210,7 @@ def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate], within: l
         caption += "No path has two runs with the same method, so there are no intervals; a second run may differ."
     else:
         caption += "No path has an interval; the table says why."
-    caption += f" {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
-    if any(map(draw.ends_of, within)):
-        caption += (
-            f" Thin orange: {100 * within[0].confidence:g} % interval within a single run, where its log "
-            "allows one; it does not cover other runs."
-        )
-    return caption
+    return f"{caption} {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
 
 
 def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -258,14 +243,6 @@ def _scale_values(axis: Axes, values: pd.Series, ends: Sequence[float]) -> bool:
     axis.set_xlim(-0.02 * (high or 1.0), (1.05 + room) * (high or 1.0))
     axis.locator_params(axis="x", nbins=4 if narrow() else 8)
     return False
-
-
-def _runs_within(axis: Axes, row: int, within: Sequence[Estimate | None], scale: float) -> None:
-    """Draw the interval of each single run below the interval of the path."""
-    known = [ends for estimate in within if (ends := draw.ends_of(estimate, scale))]
-    for place, ends in enumerate(known):
-        height = row + 0.14 + 0.3 * (place + 0.5) / len(known)
-        axis.plot(ends, [height] * 2, color=RUN, linewidth=0.8, zorder=1)
 
 
 def _forest_row(

@@ -67,7 +67,7 @@ def conformance(results: Sequence[Conformance]) -> Table[Conformance] | Note:
         *([bounds] if any(result.low is not None for result in rows) else []),
         Column("× limit", attrgetter("ratio"), number(".2f")),
         Column("verdict", attrgetter("status")),
-        Column("runs to decide", attrgetter("decides"), COUNT),
+        Column("runs to decide", attrgetter("decides_in_words")),
         FLAGS,
     ]  # fmt: skip
     notes = ["× limit: typical run ÷ nearer limit; 1.00 is within the limits.", *explain(codes_of(rows))]
@@ -94,10 +94,10 @@ class OpenExpectation(NamedTuple):
     def missing(self) -> str:
         """Return the runs that are needed for a decision."""
         undecided = [result for result in self.results if result.status == "inconclusive"]
-        decides = [result.decides for result in undecided if result.decides is not None]
+        most = max(undecided, key=lambda result: result.decides or 0, default=None)
         if not self.runs:
             return "runs of any kind"
-        return f"up to {max(decides)} runs of a path" if decides else "repeats on each path"
+        return f"{most.decides_in_words} of a path" if most is not None and most.decides else "repeats on each path"
 
     def refs(self) -> list[Ref]:
         """Return the expectation's line and the runs that measured it."""

@@ -1,28 +1,22 @@
 """Conformance of runs to expectations: meets, fails or inconclusive, at the level of runs.
 
 "At least S" is met if the one-sided lower bound of the typical run reaches S, and failed if the upper bound is below S;
-"at most" is the mirror image. "About" and "between" are met if two one-sided tests put the typical run inside.
-Everything else is inconclusive, with the number of runs that would decide.
-
-From six runs on, bounds and tests are those of the median run (order statistics, sign test), for every distribution of
-independent runs. Fewer runs: Student's t, which assumes normally distributed run values. Both allow for the resolution
-of the printed values: a run of 11.0 may have been 10.95.
+"at most" is the mirror image. "About" and "between" are met if both bounds lie inside. Everything else is inconclusive,
+with the number of runs that would decide. The bounds are the ends of the interval of `typical_run`.
 
 A throughput test shorter than a minute shows the burst that a token bucket allows, not the allocation (Uta et al.,
 NSDI 2020), and is flagged. A value that is off by a factor of 100 or more looks like a wrong unit and gets no verdict.
-
-Sources: Schuirmann 1987; Clopper & Pearson 1934; Natrella 1963 and Wilks 1941 (tolerance limits for "every VM").
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.across_runs.directions import data_path
+from azlatency.stats.across_runs.planning import FEASIBLE, runs_to_reach
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     is_frame,
@@ -31,11 +25,8 @@ from azlatency.stats.across_runs.run_values import (
     run_values,
     unit_of,
 )
-from azlatency.stats.across_runs.search import smallest_number
-from azlatency.stats.across_runs.two_groups import Summary, summary
-from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS
+from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
 from azlatency.stats.result import Result, Results, Row, Scope
-from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of, format_interval, format_value
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import STEP
@@ -54,8 +45,6 @@ ABOUT = 0.1
 SLIP = 100.0
 #: Shorter tests of throughput or disk show the burst.
 BURST_NS = 60e9
-METHOD = "one-sided Student t bounds of the mean run"
-RANK_METHOD = "one-sided order-statistic bounds of the median run, sign test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +62,13 @@ class Conformance(Result):
     limit_low, limit_high : float or None
         Limits of the expectation, in ``unit``; ``None`` is open.
     mean : float or None
-        Typical run: the median of the run values from six runs on, else their mean.
+        Typical run: the median of the run values.
     low, high : float or None
         One-sided bounds of the typical run, each at ``confidence``.
-    p_meets, p_fails : float or None
-        p-values of the tests that would establish "meets" and "fails".
-    every : tuple
-        Tolerance limits that 90 % of VMs keep, with 95 % confidence.
     ratio : float or None
-        Mean over limit.
+        Typical run over limit.
     decides : int or None
-        Number of runs that would decide if mean and spread stay the same; ``None`` if decided or unknown.
+        Number of runs that would decide if typical run and spread stay the same; ``None`` if decided or unknown.
     unit : str
         Canonical unit.
     runs : int
@@ -100,30 +85,33 @@ class Conformance(Result):
     mean: float | None
     low: float | None
     high: float | None
-    p_meets: float | None
-    p_fails: float | None
-    every: tuple[float | None, float | None]
     ratio: float | None
     decides: int | None
     unit: str
     runs: int
     confidence: float
     scope: Scope = "across_runs"
-    method: str = METHOD
+    method: str = RANK_METHOD
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
 
     ROW: ClassVar[Row] = (
-        "what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "p_meets",
-        "p_fails", "decides", "unit", "runs", "scope", "confidence", ("statistic", "method"), ("every_low", "every.0"),
-        ("every_high", "every.1"),
+        "what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "decides", "unit",
+        "runs", "scope", "confidence", ("statistic", "method"),
     )  # fmt: skip
+
+    @property
+    def decides_in_words(self) -> str:
+        """How many runs would decide; no number where more of the same runs do not help."""
+        if self.decides is None:
+            return ""
+        return count_of(self.decides, "run") if self.decides <= FEASIBLE else f"more than {FEASIBLE} runs"
 
     def __str__(self) -> str:
         if self.mean is None:
             return f"{self.what}: {self.status}{self.flag_note}"
         level = "" if self.ratio is None else f", {format_value(self.ratio, 'fraction')} of the limit"
-        more = "" if self.decides is None else f"; {count_of(self.decides, 'run')} would decide"
+        more = "" if self.decides is None else f"; {self.decides_in_words} would decide"
         bounds = ""
         if self.low is not None and self.high is not None:
             interval = format_interval(self.low, self.high, self.unit, like=self.mean)
@@ -194,14 +182,13 @@ def check_expectation(
 
     Notes
     -----
-    From six runs on, one-sided order-statistic bounds of the median run and the sign test; fewer runs: one-sided
-    Student t bounds of the mean run.
+    The bounds are the ends of the interval of `azlatency.stats.typical_run` at twice the error of one bound.
 
     Examples
     --------
     >>> expectation = {"name": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
     >>> print(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9, 9.6e9, 9.3e9], expectation))
-    throughput: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.6 Gbit/s, 104 % of the limit, 6 runs
+    throughput: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 6 runs
     """
     low, high = limits_of(expectation)
     run_set = run_values(values, value, None)
@@ -220,9 +207,6 @@ def check_expectation(
         mean=None,
         low=None,
         high=None,
-        p_meets=None,
-        p_fails=None,
-        every=(None, None),
         ratio=None,
         decides=None,
         unit=unit,
@@ -249,55 +233,39 @@ def check_expectation(
 
 def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
     """Complete the result for run values that may be pooled."""
-    low, high, confidence, codes = blank.limit_low, blank.limit_high, blank.confidence, list(blank.codes)
-    n, mean, sd = summary(run_set.values)
-    step = run_set.resolution
-    # Equal values vary by less than their resolution.
-    sd = max(sd, step / math.sqrt(12)) if n > 1 else sd
-    runs, ranked = Summary(n, mean, sd), n >= FEWEST_FOR_RANKS
-    if ranked:
-        mean = statistics.median(map(float, run_set.values))
-    ratio = _ratio(mean, low, high)
-    slipped = ratio is not None and (ratio <= 0 or not 1 / SLIP < ratio < SLIP)
-    if slipped:
-        codes.append("unit_slip")
-    if n < 2:
-        return replace(blank, mean=mean, ratio=ratio, codes=(*codes, "no_replication"))
-    if n == 2:
-        codes.append("two_runs")
-    bounds: tuple[float | None, float | None] = (None, None)
-    p_meets = p_fails = None
-    if sd == 0:
-        codes.append("constant")
-    elif ranked:
-        ordered = sorted(map(float, run_set.values))
-        rank, _ = order_statistic_ranks(n, 0.5, 2 * confidence - 1)
-        bounds = ordered[rank - 1] - step / 2, ordered[n - rank] + step / 2
-        p_meets, p_fails = _sign_test(ordered, step, low, high)
-    else:
-        below, above = one_sided(runs, confidence)
-        bounds = below - step / 2, above + step / 2
-        p_meets, p_fails = _p(runs, low, high, step / 2)
+    import numpy as np
+
+    low, high = blank.limit_low, blank.limit_high
+    typical = typical_run(run_set, confidence=2 * blank.confidence - 1)
+    # One run, or counts of which some are 0, have no interval, but a middle.
+    middle = typical.estimate if typical.estimate is not None else float(np.median(run_set.values))
+    ratio = _ratio(middle, low, high)
+    slipped = bool(ratio) and not 1 / SLIP < ratio < SLIP
     status: Status = "inconclusive"
-    if not slipped and p_meets is not None and p_fails is not None:
-        status = "meets" if p_meets < 1 - confidence else "fails" if p_fails < 1 - confidence else "inconclusive"
-    decides = None if slipped or status != "inconclusive" else _decides(runs, low, high, confidence)
-    k = tolerance_factor(n)
-    every = (None if low is None else runs.mean - k * sd, None if high is None else runs.mean + k * sd)
+    decides = None
+    if not slipped:
+        status = _status(typical.low, typical.high, low, high)
+        decides = None if status != "inconclusive" else _decides(run_set, middle, blank)
     return replace(
         blank,
         status=status,
-        mean=mean,
-        low=bounds[0],
-        high=bounds[1],
-        p_meets=p_meets,
-        p_fails=p_fails,
-        every=every,
+        mean=middle,
+        low=typical.low,
+        high=typical.high,
         ratio=ratio,
         decides=decides,
-        codes=tuple(dict.fromkeys(codes)),
-        method=RANK_METHOD if ranked else METHOD,
+        codes=tuple(dict.fromkeys((*blank.codes, *(("unit_slip",) if slipped else ()), *typical.codes))),
+        method=typical.method,
     )
+
+
+def _status(lower: float | None, upper: float | None, low: float | None, high: float | None) -> Status:
+    """Return what the bounds of the typical run say about the limits."""
+    if lower is None or upper is None:
+        return "inconclusive"
+    if (low is not None and upper < low) or (high is not None and lower > high):
+        return "fails"
+    return "meets" if (low is None or lower >= low) and (high is None or upper <= high) else "inconclusive"
 
 
 def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
@@ -309,67 +277,13 @@ def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
     return mean / limit if limit else None
 
 
-def one_sided(runs: Summary, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the lower and upper bound of the mean, each one-sided at ``confidence``; needs two runs."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(runs.n - 1, confidence)) * runs.sd / math.sqrt(runs.n)
-    return runs.mean - half, runs.mean + half
-
-
-def _sign_test(values: list[float], step: float, low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the p-values of "the median is within the limits" and of "it is outside", for any distribution."""
-    from scipy.stats import binom
-
-    def p(count: int) -> float:
-        """Return the probability of at least this many runs on one side of their median."""
-        return float(binom.sf(count - 1, len(values), 0.5))
-
-    inside, outside = [], []
-    if low is not None:
-        inside.append(p(sum(value - step / 2 >= low for value in values)))
-        outside.append(p(sum(value + step / 2 < low for value in values)))
-    if high is not None:
-        inside.append(p(sum(value + step / 2 <= high for value in values)))
-        outside.append(p(sum(value - step / 2 > high for value in values)))
-    return max(inside), min(1.0, len(outside) * min(outside))
-
-
-def _p(runs: Summary, low: float | None, high: float | None, slack: float = 0.0) -> tuple[float, float]:
-    """Return the p-values of "the mean is within the limits" and of "it is outside"; sd must be positive.
-
-    ``slack``: how far each printed value may be from the true one.
-    """
-    from scipy.special import stdtr
-
-    error = runs.sd / math.sqrt(runs.n)
-
-    def above(limit: float) -> float:
-        """Return the p-value of the test that the mean is above ``limit``."""
-        return float(stdtr(runs.n - 1, -(runs.mean - limit) / error))
-
-    inside = [above(low + slack)] if low is not None else []
-    inside += [1 - above(high - slack)] if high is not None else []
-    outside = [1 - above(low - slack)] if low is not None else []
-    outside += [above(high + slack)] if high is not None else []
-    return max(inside), min(1.0, len(outside) * min(outside))
-
-
-def _decides(runs: Summary, low: float | None, high: float | None, confidence: float) -> int | None:
-    """Return how many runs would decide with the mean and spread of the pilot; ``None`` if the mean is at a limit."""
-
-    def decided(n: int) -> bool:
-        p_meets, p_fails = _p(Summary(n, runs.mean, runs.sd), low, high)
-        return min(p_meets, p_fails) < 1 - confidence
-
-    return smallest_number(decided, runs.n + 1) if runs.sd > 0 else None
-
-
-def tolerance_factor(n: int) -> float:
-    """Return k of a normal tolerance limit mean - k sd: 90 % of VMs are above it with 95 % confidence."""
-    from scipy.stats import nct, norm
-
-    return float(nct.ppf(0.95, n - 1, float(norm.ppf(0.9)) * math.sqrt(n))) / math.sqrt(n)
+def _decides(run_set: RunValues, middle: float, blank: Conformance) -> int | None:
+    """Return the runs whose bounds lie on one side of the nearest limit; ``None`` if unknown or at a limit."""
+    limits = [limit for limit in (blank.limit_low, blank.limit_high) if limit is not None and limit > 0]
+    if len(run_set.values) < 2 or min(run_set.values) <= 0 or not limits:
+        return None
+    distance = min(abs(math.log(middle / limit)) for limit in limits)
+    return runs_to_reach(run_set, math.expm1(distance), 2 * blank.confidence - 1)
 
 
 def baseline(
@@ -409,10 +323,10 @@ def baseline(
     Examples
     --------
     >>> import pandas as pd
-    >>> metrics = pd.DataFrame({"metric": "throughput", "value": [9.4e9, 9.5e9, 9.3e9], "path": "a → b"})
+    >>> metrics = pd.DataFrame({"metric": "throughput", "value": [9.4e9, 9.5e9, 9.3e9] * 2, "path": "a → b"})
     >>> expectation = {"name": "bandwidth", "metric": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
     >>> print(baseline(metrics, [expectation]))
-    bandwidth: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.2–9.6 Gbit/s, 104 % of the limit, 3 runs
+    bandwidth: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 6 runs
     """
     frame = data if is_frame(data) else _metrics(data)
     selected = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())

@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.two_groups import (
     summary,
     welch,
 )
-from azlatency.stats.result import Comparison, Estimate, Scope, verdict_of
+from azlatency.stats.result import Comparison, Estimate, verdict_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_order import RunOrder
@@ -217,7 +217,6 @@ class Setting(NamedTuple):
         method: str,
         codes: Iterable[str] = (),
         what: str | None = None,
-        scope: Scope = "across_runs",
     ) -> Estimate:
         """Return an estimate with this confidence, these labels and these runs."""
         return Estimate(
@@ -227,7 +226,7 @@ class Setting(NamedTuple):
             high=interval[1],
             unit=unit,
             n=n,
-            scope=scope,
+            scope="across_runs",
             confidence=self.confidence,
             method=method,
             codes=tuple(dict.fromkeys(codes)),
@@ -244,7 +243,7 @@ class Setting(NamedTuple):
             verdict="undetermined",
             margin=parse_margin(self.margin)[0],
             p=None,
-            scope=ratio.scope,
+            scope="across_runs",
             method=ratio.method,
             codes=ratio.codes,
             labels=dict(self.labels),
@@ -252,11 +251,9 @@ class Setting(NamedTuple):
         )
 
 
-def not_estimable(setting: Setting, codes: Iterable[str], n: int, scope: Scope = "across_runs") -> Comparison:
+def not_estimable(setting: Setting, codes: Iterable[str], n: int) -> Comparison:
     """Return a comparison without a ratio; the codes give the reason."""
-    return setting.inconclusive(
-        setting.estimate(None, (None, None), unit="ratio", n=n, method="none", codes=codes, scope=scope)
-    )
+    return setting.inconclusive(setting.estimate(None, (None, None), unit="ratio", n=n, method="none", codes=codes))
 
 
 def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]) -> Comparison:
@@ -389,11 +386,11 @@ def compare_rounds(
     return _conclude(logs, setting, y, len(x.values), {"rounds": len(x.values), **diagnostics})
 
 
-def with_codes(result: Comparison, codes: tuple[str, ...], without: tuple[str, ...] = ()) -> Comparison:
-    """Return the comparison and its estimates with further codes in front, and without others."""
+def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
+    """Return the comparison and its estimates with further codes in front."""
 
     def more(existing: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*codes, *(code for code in existing if code not in without))))
+        return tuple(dict.fromkeys((*codes, *existing)))
 
     difference = result.difference
     return replace(

@@ -27,7 +27,7 @@ from azlatency.stats.result import Result, Results, Row, Scope, refuse_frames
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.across_runs.run_values import RunData, RunValues
     from azlatency.stats.arrays import FloatArray
 
 #: With fewer runs than this a forecast gives only a range.
@@ -233,6 +233,17 @@ def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0
     if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1 or not 0.5 <= assurance < 1:
         raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
     return _runs_for(spread, relative, confidence, assurance) or MOST
+
+
+def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | None:
+    """Return the number of runs for an interval within ``relative`` if the spread of at least two runs stays the same.
+
+    ``None`` if they do not vary, or beyond the search.
+    """
+    import numpy as np
+
+    spread = max(_spread(np.log(runs.values)), runs.resolution / float(np.median(runs.values)) / math.sqrt(12))
+    return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
 
 def runs_to_decide(

@@ -120,20 +120,6 @@ def tost(difference: float, error: float, df: float, low: float, high: float) ->
     return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
 
 
-def mover_difference(
-    first: tuple[float, float | None, float | None], second: tuple[float, float | None, float | None]
-) -> tuple[float, float | None, float | None]:
-    """Return the difference of two independent (estimate, low, high) with its interval by MOVER.
-
-    The distances from the estimates to the ends are added as squares; an open end (``None``) stays open.
-    """
-    (a, a_low, a_high), (b, b_low, b_high) = first, second
-    point = a - b
-    low = None if a_low is None or b_high is None else point - math.hypot(a - a_low, b_high - b)
-    high = None if a_high is None or b_low is None else point + math.hypot(a_high - a, b - b_low)
-    return point, low, high
-
-
 def student_interval(values: FloatArray, confidence: float) -> tuple[float, float] | None:
     """Return Student's t interval of a mean; ``None`` for fewer than two values or without spread."""
     from scipy.special import stdtrit

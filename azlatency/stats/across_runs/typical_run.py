@@ -97,8 +97,9 @@ def typical_run(
     Parameters
     ----------
     values : array-like or DataFrame
-        One positive number per run in ``unit``, in the order of measuring, or runs of one path and method with the
-        column ``value``. Missing values are left out and counted.
+        One number per run in ``unit``, in the order of measuring, or runs of one path and method with the column
+        ``value``. All must be positive; of six or more counts or rates, some may be 0. Missing values are left out and
+        counted.
     value : str, optional
         Column of a frame; by default its median, else its mean, else its throughput.
     unit : str, optional
@@ -159,10 +160,10 @@ def _typical_run(
     runs = len(run_set.values)
     if not codes and not runs:
         codes = ("no_values",)
-    elif not codes and run_set.values.min() <= 0:
-        codes = ("not_positive",)
     elif not codes and runs == 1:
         codes = ("no_replication",)
+    elif not codes and not _is_usable(run_set):
+        codes = ("not_positive",)
     missing = ("missing",) if run_set.missing and "loss_censored" not in codes else ()
     diagnostics: dict[str, float | int | str | bool] = {"missing": run_set.missing}
     if runs and codes and not run_set.endless and _DESCRIBED.issuperset(codes):
@@ -186,6 +187,12 @@ def _typical_run(
         run_ids=run_set.run_ids,
     )
     return empty if codes else _estimate(run_set, empty, confidence, order, spread)
+
+
+def _is_usable(run_set: RunValues) -> bool:
+    """Return whether all values are positive; from six runs on, a count or a rate may be 0."""
+    lowest = float(run_set.values.min())
+    return lowest > 0 or (lowest == 0 and len(run_set.values) >= FEWEST_FOR_RANKS and run_set.unit != "ns")
 
 
 def _estimate(
@@ -240,9 +247,14 @@ def _estimate(
 def _median_interval(x: FloatArray, confidence: float, widening: float) -> tuple[float, float] | None:
     import numpy as np
 
-    logs = np.log(x)
-    ends = median_ends(logs, confidence)
-    return None if ends is None else _stretched(float(np.median(logs)), (float(ends[0]), float(ends[1])), widening)
+    # Counts, of which some may be 0, have no logarithms.
+    positive = x.min() > 0
+    values = np.log(x) if positive else x
+    ends, middle = median_ends(values, confidence), float(np.median(values))
+    if ends is None:
+        return None
+    low, high = (middle + widening * (float(end) - middle) for end in ends)
+    return (math.exp(low), math.exp(high)) if positive else (max(low, 0.0), high)
 
 
 def _stretched(middle: float, ends: tuple[float, float], factor: float) -> tuple[float, float]:

@@ -6,11 +6,9 @@ and two modes close to each other remain two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.stats.result import Estimate
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
@@ -122,12 +120,3 @@ def _median_of(run: pd.Series, ordered: FloatArray) -> float:
 def _round_trips(study: Study, runs: pd.DataFrame) -> dict[str, FloatArray]:
     """Return round-trip times in ns in the order of sending by run_id; ``inf`` for lost probes."""
     return {run_id: round_trips(samples) for run_id, samples in numbered_by_run(study, runs).items()}
-
-
-def select_medians(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the medians among quantile estimates; the first one of a run that has several."""
-    by_run: dict[object, Estimate] = {}
-    for estimate in estimates:
-        if estimate.labels["q"] == 0.5:
-            by_run.setdefault(estimate.labels["run_id"], estimate)
-    return list(by_run.values())

@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Result, Row
+from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.dependence import autocorrelation_time
 from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
-from azlatency.studies.format import format_interval, format_value
+from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
@@ -193,88 +192,4 @@ def table_exceedance(
         labels=all_labels,
         assumptions=("independent packets",) if diagnostics else (),
         diagnostics=diagnostics,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PercentileCheck(Result):
-    """Check of a percentile against a limit in one run.
-
-    Attributes
-    ----------
-    what : str
-        The percentile.
-    status : {"meets", "fails", "inconclusive"}
-        The verdict on this connection.
-    share : Estimate
-        Share of observations above the limit.
-    allowed : float
-        Share that the percentile allows.
-    """
-
-    what: str
-    status: Literal["meets", "fails", "inconclusive"]
-    share: Estimate
-    allowed: float
-    codes: tuple[str, ...] = ()
-    scope: Literal["within_run"] = "within_run"
-
-    ROW: ClassVar[Row] = (
-        "what", "status", ("share", "share.estimate"), ("low", "share.low"), ("high", "share.high"), "allowed",
-        ("n", "share.n"), ("n_effective", "share.n_effective"), "scope", ("confidence", "share.confidence"),
-        ("statistic", "share.method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        share = self.share
-        if share.estimate is None:
-            return f"{self.what}: {self.status}{self.flag_note}"
-        ends = format_interval(share.low, share.high, "fraction", like=share.estimate)
-        value, allowed = format_value(share.estimate, "fraction"), format_value(self.allowed, "fraction")
-        return f"{self.what}: {self.status}; {value} above the limit ({ends}), {allowed} allowed{self.flag_note}"
-
-
-def check_percentile(share: Estimate, quantile: float) -> PercentileCheck:
-    """Check a requirement such as "p99.9 <= T" in one run.
-
-    Parameters
-    ----------
-    share : Estimate
-        Share above the limit T, from `exceedance` or `table_exceedance`.
-    quantile : float
-        Level of the percentile, between 0 and 1.
-
-    Returns
-    -------
-    PercentileCheck
-        ``meets`` or ``fails`` if the whole interval of the share lies on one side of 1 - ``quantile``; each is wrong in
-        at most half of 1 - ``share.confidence`` of runs. ``inconclusive`` if the interval is missing or only a lower
-        bound (``within_run_floor``): clusters of ten late packets then give a wrong verdict in 71 % of runs.
-
-    Raises
-    ------
-    ValueError
-        If the level lies outside (0, 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from azlatency.stats.within_run.exceedance import check_percentile, exceedance
-    >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
-    >>> [check_percentile(exceedance(rtt, limit), 0.99).status for limit in (310, 319, 330)]
-    ['fails', 'inconclusive', 'meets']
-    """
-    if not 0 < quantile < 1:
-        raise ValueError(f"quantile = {quantile}: need 0 < quantile < 1")
-    allowed = 1 - quantile
-    status: Literal["meets", "fails", "inconclusive"] = "inconclusive"
-    if share.low is not None and share.high is not None and "within_run_floor" not in share.codes:
-        status = "meets" if share.high <= allowed else "fails" if share.low > allowed else "inconclusive"
-    return PercentileCheck(
-        what=f"p{100 * quantile:g}",
-        status=status,
-        share=share,
-        allowed=allowed,
-        codes=share.codes,
-        run_ids=share.run_ids,
     )

@@ -20,12 +20,8 @@ from helpers.rank_tests import rank_sum_tails
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.quantile_comparison import compare_quantiles
 from azlatency.stats.across_runs.ranking import rank_sets
-from azlatency.stats.across_runs.two_groups import mover_difference
 from azlatency.stats.across_runs.typical_run import typical_run
-from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 
 slow = pytest.mark.slow
 
@@ -136,38 +132,6 @@ def test_c5_ratio(n: int, cv: float) -> None:
 @pytest.mark.parametrize("n", [3, 5, 10])
 def test_c5_full(n: int, cv: float) -> None:
     check_c5(n, cv, 4000)
-
-
-# --- C10: p99 of two connections
-
-
-def check_c10(repetitions: int) -> None:
-    random = stream(10)
-    n, p = 5000, 0.99
-    ranks = {level: order_statistic_ranks(n, p, level) for level in (0.95, 0.975)}
-    by_mover = by_bonferroni = 0
-    for _ in range(repetitions):
-        sides = [np.sort(random.lognormal(0, 0.5, n)) for _ in "ab"]
-        ends = {
-            level: [(side[math.ceil(n * p) - 1], side[low - 1], side[high - 1]) for side in sides]
-            for level, (low, high) in ranks.items()
-        }
-        _, low, high = mover_difference(*ends[0.95])
-        by_mover += low is not None and high is not None and low <= 0 <= high
-        a, b = ends[0.975]
-        by_bonferroni += a[1] - b[2] <= 0 <= a[2] - b[1]
-    mover = told("C10 p99 difference, MOVER", by_mover / repetitions, repetitions)
-    assert within(mover, 0.95, repetitions)
-    assert told("C10 p99 difference, Bonferroni", by_bonferroni / repetitions, repetitions) > 0.985  # too wide
-
-
-def test_c10_mover() -> None:
-    check_c10(500)
-
-
-@slow
-def test_c10_full() -> None:
-    check_c10(4000)
 
 
 # --- C12: two one-sided tests at the margin
@@ -336,33 +300,6 @@ def test_c14_full(name: str, runs: tuple[int, int], law: str) -> None:
     check_aa(name, runs, law, 3000)
 
 
-def check_aa_connections(repetitions: int) -> None:
-    random = stream(141)
-    n, p = 2000, 0.9
-    low, high = order_statistic_ranks(n, p, 0.95)
-    wrong = 0
-    for _ in range(repetitions):
-        ends = []
-        for _ in "ab":
-            x = np.sort(random.lognormal(0, 0.5, n))
-            at = math.ceil(n * p) - 1
-            ends.append(
-                Estimate(
-                    what="p90",
-                    estimate=x[at],
-                    low=x[low - 1],
-                    high=x[high - 1],
-                    unit="us",
-                    n=n,
-                    scope="within_run",
-                    confidence=0.95,
-                    method="exact ranks",
-                )
-            )
-        wrong += different(compare_quantiles(*ends).verdict)
-    assert told("C14 two connections, p90 by MOVER", wrong / repetitions, repetitions) <= 0.06 + 2 * _error(repetitions)
-
-
 def check_aa_matrix(repetitions: int) -> None:
     """Three zones, eight rounds, nothing but noise: any pair, any curl, any strict order."""
     random = stream(142)
@@ -384,17 +321,8 @@ def check_aa_matrix(repetitions: int) -> None:
         assert share <= 0.06 + 2 * _error(repetitions)
 
 
-def test_c14_connections_against_themselves() -> None:
-    check_aa_connections(1000)
-
-
 def test_c14_matrices_of_noise() -> None:
     check_aa_matrix(100)
-
-
-@slow
-def test_c14_connections_full() -> None:
-    check_aa_connections(4000)
 
 
 @slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.within_run.distribution_shape import run_histograms, select_medians
+from azlatency.stats.within_run.distribution_shape import run_histograms
 
 
 def test_the_median_of_a_run_is_that_of_every_page() -> None:
@@ -31,11 +31,3 @@ def test_a_study_without_samples_has_no_histograms() -> None:
     study = load("westeurope-azure-cni")
     runs = az.latency(study)
     assert run_histograms(study, runs) == []
-
-
-def test_one_median_of_each_run_is_selected() -> None:
-    study = load("westeurope-azure-cni")
-    curves = az.stats.printed_quantiles(study.quantiles, study.metrics)
-    medians = select_medians([*curves, *curves])
-    # Five sockperf runs print percentiles; az1-az3 prints 700.618 us as RTT/2.
-    assert len(medians) == 5 and 1_401_236.0 in {median.estimate for median in medians}
