@@ -240,7 +240,7 @@ def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
     # One run, or counts of which some are 0, have no interval, but a middle.
     middle = typical.estimate if typical.estimate is not None else float(np.median(run_set.values))
     ratio = _ratio(middle, low, high)
-    slipped = bool(ratio) and not 1 / SLIP < ratio < SLIP
+    slipped = ratio is not None and ratio != 0 and not 1 / SLIP < ratio < SLIP
     status: Status = "inconclusive"
     decides = None
     if not slipped:

@@ -6,8 +6,8 @@ permutations, so that they reach the small levels that hundreds of series need, 
 
 The values are logarithms, limited to three robust standard deviations around their running median, so that one bad
 night does not count as much as a new level; values that are not positive, such as loss, are replaced by normal scores.
-Neighbours
-that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run variance.
+Neighbours that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run
+variance.
 
 Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito &
 Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics 16:487 (1988) and Sequential Analysis
@@ -69,9 +69,14 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     if len(x) < 2 * SHORTEST or x.min() == x.max():
         return []
     steps = _pruned(x, _segmented(x, 0, len(x), alpha), alpha)
-    edges = [0, *(step.at for step in steps), len(x)]
-    around = zip(steps, edges, edges[2:], strict=False)
-    return [_moved(step, _boundary(whole, scale, begin, step.at, end)) for step, begin, end in around]
+    moved: list[Step] = []
+    begin = 0
+    for step, end in zip(steps, [*(step.at for step in steps), len(x)][1:], strict=True):
+        at = _boundary(whole, scale, begin, step.at, end)
+        low, high = (min(max(place + at - step.at, begin + 1), end - 1) for place in (step.low, step.high))
+        moved.append(step._replace(at=at, low=low, high=high))
+        begin = at
+    return moved
 
 
 def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) -> int:
@@ -90,11 +95,6 @@ def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) ->
     before, after = (np.minimum(np.abs(near - level), _LIMIT * scale) ** 2 for level in levels)
     costs = np.concatenate([[0.0], np.cumsum(before - after)])
     return first + int(costs.argmin())
-
-
-def _moved(step: Step, at: int) -> Step:
-    """Return the step at another place, with an interval of the same width."""
-    return step._replace(at=at, low=step.low + at - step.at, high=step.high + at - step.at)
 
 
 def _scores(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -239,12 +239,14 @@ def _density(size: float) -> float:
 
 
 def _pruned(x: FloatArray, edges: list[int], alpha: float) -> list[Step]:
-    """Leave out the least significant step until each is significant between its two levels."""
+    """Leave out the least significant step until each is significant, and none too near the next one."""
     steps: list[Step] = []
     while len(edges) > 2:
         steps = [_step(x, *three) for three in zip(edges, edges[1:], edges[2:], strict=False)]
-        worst = max(range(len(steps)), key=lambda place: steps[place].p)
-        if steps[worst].p <= alpha:
+        # Each step is moved between its neighbours as they were, so that two of them can meet.
+        met = [place for place in range(1, len(steps)) if steps[place].at - steps[place - 1].at < SHORTEST]
+        worst = max((met[0] - 1, met[0]) if met else range(len(steps)), key=lambda place: steps[place].p)
+        if not met and steps[worst].p <= alpha:
             return steps
         del edges[worst + 1]
     return []

@@ -30,6 +30,19 @@ def test_a_step_that_is_small_beside_outlying_nights_is_found() -> None:
     assert abs(step.at - 25) <= 1
 
 
+@pytest.mark.parametrize("made", BOTH)
+def test_steps_that_are_moved_never_meet(made: int) -> None:
+    """Bad nights come in clusters of three; steps between them were moved past each other and past the end."""
+    random = stream(95)
+    for _ in range(made // 2):
+        bad = random.random(150) < 0.07
+        values = steady(96, 150, 0.02) * np.where(bad | np.roll(bad, 1) | np.roll(bad, 2), 1.3, 1.0)
+        places = [0, *(step.at for step in find_steps(values)), 150]
+        assert min(np.diff(places)) >= SHORTEST
+        for step, begin, end in zip(find_steps(values), places, places[2:], strict=False):
+            assert begin < step.low <= step.high < end and begin < step.at < end
+
+
 def test_many_nights_are_searched_on_a_grid() -> None:
     values = steady(11, 5000, 0.05)
     values[3210:] *= 1.1
