@@ -109,6 +109,7 @@ def format_interval(
     if decimals is None:
         smallest = min((abs(end) for end in ends if end), default=0.0)
         decimals = max(interval_decimals(low, high, scale), decimals_for(smallest / scale, 2))
+        decimals = decimals if unit else _beside_one(low, high, decimals)
     if low is None or high is None:
         end = _with_unit(format_number(ends[0] / scale, decimals), name)
         return f"{end} or more" if high is None else f"{end} or less"
@@ -146,6 +147,7 @@ def format_estimate(
     # A skewed interval must not round the estimate away: two digits of it stay.
     digits = DIGITS if low is None or high is None else 2
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
+    decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
     interval = format_interval(low, high, unit, decimals=decimals, like=like)
     return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:g} % CI {interval}"
@@ -266,6 +268,13 @@ def interval_decimals(low: float | None, high: float | None, scale: float = 1.0)
     if half > 1e-12 * max(map(abs, ends)):
         return decimals_for(half, 1)
     return decimals_for(max(ends, key=abs))
+
+
+def _beside_one(low: float | None, high: float | None, decimals: int) -> int:
+    """Return the decimals, at most three, at which an end beside a ratio of 1 does not read as 1."""
+    while decimals < 3 and any(end is not None and end != 1 == round(end, decimals) for end in (low, high)):
+        decimals += 1
+    return decimals
 
 
 def _with_unit(number: str, name: str) -> str:

@@ -90,3 +90,10 @@ def test_small_helpers() -> None:
     ]
     assert format_number(-0.0001, 2) == "0.00"
     assert column_unit("ns") == (1e3, "µs") and column_unit("count") == (1.0, "count")
+
+
+def test_the_end_of_an_interval_of_a_ratio_does_not_read_as_1() -> None:
+    """A verdict "different" stands beside it."""
+    assert format_estimate(1.07, 1.0042, 1.083) == "1.070, 95 % CI 1.004–1.083"
+    assert format_estimate(1.07, 1.0, 1.083) == "1.07, 95 % CI 1.00–1.08"
+    assert format_interval(0.92, 0.9996) == "0.920–1.000"
