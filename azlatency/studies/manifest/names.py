@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
@@ -68,8 +69,16 @@ def differing_pair(paths: Sequence[str]) -> tuple[str, str] | None:
 def words_of(path: str) -> tuple[str, ...]:
     """Return the words of a path, each once, without the ending of the file, counters, times and known fields."""
     stem = re.sub(r"(?:\.[A-Za-z]\w{0,4}){1,2}$", "", path.replace("\\", "/"))
+    *folders, file = stem.split("/")
+    parts = [*(f"{folder}/" for folder in folders), file]
+    return tuple(dict.fromkeys(word for part in parts for word in _words_of_part(part)))
+
+
+@lru_cache(maxsize=4096)  # the logs of many nights lie in folders of few names
+def _words_of_part(part: str) -> tuple[str, ...]:
+    """Return the words of a folder (with its slash) or of a file."""
     words: dict[str, None] = {}
-    for token in _TOKEN.findall(_KNOWN.sub(" ", stem)):
+    for token in _TOKEN.findall(_KNOWN.sub(" ", part)):
         changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(token))
         if changes > _MOST_CHANGES or (len(token) >= 8 and re.fullmatch(r"(?=.*\d)[0-9a-f]+", token, re.IGNORECASE)):
             continue  # an identifier

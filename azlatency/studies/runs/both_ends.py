@@ -51,6 +51,8 @@ def pair_ends(runs: pd.DataFrame, transferred: Mapping[str, float]) -> tuple[dic
         only log of their test.
     """
     far = is_far_end(runs)
+    if not far.any():
+        return {}, set()
     rows = runs[[*_COMPARED, "run_id", "file", "tool", "test_id"]].astype(object)
     rows = rows.where(rows.notna(), None)
     near = _NearEnds(rows[~far].to_dict("records"))

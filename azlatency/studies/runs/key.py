@@ -219,12 +219,10 @@ def refuse_mixed_names(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:
     """Yield the fields, those of single settings included, with the value of each run; None if it is unknown."""
-    import pandas as pd
-
     for field in FIELDS:
         if field.column in runs.columns:
             column = runs[field.column]
-            yield field, [None if pd.isna(value) else value for value in column]
+            yield field, column.astype(object).where(column.notna(), None).tolist()
     if "settings" not in runs.columns:
         return
     settings = _settings_of(runs)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -334,10 +334,18 @@ def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
 
 def read_stamp(folder: Path) -> Stamp:
     """Read what was imported into a folder; the empty stamp if nothing was, or if another version wrote it."""
+    file = folder / STAMP_FILE
     try:
-        raw = (folder / STAMP_FILE).read_bytes()
+        state = file.stat()
+        return _decoded(file, (state.st_ino, state.st_mtime_ns, state.st_size))
     except OSError:
         return EMPTY_STAMP
+
+
+@lru_cache(maxsize=1)
+def _decoded(file: Path, _state: tuple[int, ...]) -> Stamp:
+    """Return the stamp in a file, which is read once for each state of the file: of many logs it takes long."""
+    raw = file.read_bytes()
     try:
         stamp = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError):
