@@ -22,7 +22,6 @@ from azlatency.report.table import table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
-from azlatency.site.sections import split_lead
 
 if TYPE_CHECKING:
     from azlatency.report.table import RowLinks
@@ -91,7 +90,7 @@ class Shown:
     columns: int = 0
     """Of a table."""
     first: bool = False
-    """Whether it is the first figure or the first table of the page: a page folds less of it."""
+    """Whether it is the first figure or table of the page: a page folds less of it."""
     findings: tuple[Finding, ...] = ()
     card: CardView | None = None
 
@@ -101,9 +100,18 @@ class Shown:
         return self.rows > _MANY_ROWS
 
     @property
+    def fold(self) -> str:
+        """What the fold of a table is called: its caption, without an aside such as the scope, and its size."""
+        name = re.sub(r" \([^()]*\)\Z", "", self.title)
+        return f"{name} ({self.rows} {'row' if self.rows == 1 else 'rows'})"
+
+    @property
     def caption(self) -> tuple[str, str]:
-        """The caption of a figure: what a page shows, and what it folds, which is nothing for the first figure."""
-        return (self.title, "") if self.first else split_lead(self.title)
+        """The caption of a figure: what a page shows, and what it folds.
+
+        Above a later figure, the first sentence of its section says what it is, and its title the result.
+        """
+        return (self.title, "") if self.first else ("", self.title)
 
     @property
     def short(self) -> bool:
@@ -150,7 +158,7 @@ class Outputs:
                 rows=table.count('scope="row"'),
                 columns=table.count('scope="col"'),
                 anchor=f"table-{self._tables}",
-                first=self._tables == 1,
+                first=self._tables == 1 and not self._figures,
             )
         elif "image/svg+xml" in data or "image/png" in data:
             shown = self._figure(data, record)
@@ -182,7 +190,7 @@ class Outputs:
             room=placeholder(image),
             anchor=anchor,
             headline=str(record.get("title") or ""),
-            first=self._figures.total() == 1,
+            first=self._figures.total() == 1 and not self._tables,
         )
 
     def _findings(self, records: Any) -> Shown | None:

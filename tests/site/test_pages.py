@@ -366,19 +366,24 @@ def cells(browser: Browser, column: int) -> list[str]:
     return browser.evaluate(f"{rows}.map(row => row.cells[{column}].textContent.replace(/ log$/, ''))")
 
 
-def test_only_the_first_table_is_open_and_a_link_opens_another(browser: Browser, site: Path) -> None:
+#: Tables below a chart are folded.
+OPEN_TABLES = "document.querySelectorAll('.rows').forEach(each => { each.open = true })"
+
+
+def test_tables_below_a_chart_are_folded_and_a_link_opens_one(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
     seen = "[...document.querySelectorAll('table.az')].map(each => each.checkVisibility())"
-    assert browser.evaluate(seen) == [True, False]
-    assert browser.evaluate("document.querySelector('.rows > summary').innerText") == "Table of 3 rows"
+    assert browser.evaluate(seen) == [False, False]
+    names = "[...document.querySelectorAll('.rows > summary')].map(each => each.innerText)"
+    assert browser.evaluate(names) == ["Numbers (60 rows)", "Sorted (3 rows)"]
     browser.evaluate("location.hash = 'table-2'")
-    browser.until("document.querySelector('.rows').open")
-    assert browser.evaluate(seen) == [True, True]
+    browser.until("document.querySelectorAll('.rows')[1].open")
+    assert browser.evaluate(seen) == [False, True]
 
 
 def test_tables_are_sorted_by_keyboard_and_say_so(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
-    browser.evaluate("document.querySelector('.rows').open = true")
+    browser.evaluate(OPEN_TABLES)
     browser.evaluate("document.querySelectorAll('table.az')[1].tHead.querySelectorAll('.sort')[1].focus()")
     original = cells(browser, 1)
     state = "document.activeElement.closest('th').getAttribute('aria-sort')"
@@ -417,7 +422,7 @@ def test_csv_holds_the_table_and_no_formula(browser: Browser, site: Path) -> Non
 
 def test_a_number_leads_to_its_line_by_keyboard(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
-    browser.evaluate("document.querySelector('.rows').open = true")
+    browser.evaluate(OPEN_TABLES)
     browser.evaluate("document.querySelectorAll('table.az')[1].querySelectorAll('.from')[1].focus()")
     browser.press("Enter", 13, "\r")
     assert "run.log" in browser.evaluate("document.querySelector('dialog[open]').textContent")
@@ -494,6 +499,7 @@ def test_figures_long_tables_and_lines_come_by_themselves(browser: Browser, site
 def test_heads_and_names_of_a_long_table_stay_in_view(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", width=360)
     table = "document.querySelector('.scroll.tall')"
+    browser.evaluate(OPEN_TABLES)
     browser.evaluate(f"{table}.scrollIntoView()")
     browser.until(f"{table}.scrollHeight > {table}.clientHeight")  # it is laid out
     browser.evaluate(f"{table}.scrollTo(150, 400)")

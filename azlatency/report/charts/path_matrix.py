@@ -71,10 +71,9 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
     several = any(len(paths) > 1 for paths in squares.values())
     light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))
     caption = draw.caption(
-        f"{what[0].upper()}{what[1:]} in {shown} from the client's zone (row) to the server's zone (column); "
-        "empty: not measured.",
-        (f"Small: the {level} interval of the typical run.", any(map(draw.ends_of, intervals.values()))),
-        ("Of several paths between two zones, the range.", several and len(names) <= MOST_ENDS),
+        "Row: the client's zone; column: the server's; empty: not measured.",
+        (f"Small: {level} interval.", any(map(draw.ends_of, intervals.values()))),
+        ("Several paths: their range.", several and len(names) <= MOST_ENDS),
         (f"Light: {light}; dark: {dark}; the table of paths has the numbers.", len(names) > MOST_ENDS),
     )
     like = one_prefix(main.values.values(), unit)

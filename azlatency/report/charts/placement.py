@@ -161,7 +161,6 @@ def _caption(conditions: Sequence[Condition]) -> str:
         "runs on, else t on logarithms), with its estimate."
     )
     return draw.caption(
-        f"Round-trip times by placement{by_size(', shortest first')}.",
         (f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.", logged),
         (bar, levels),
         (configured().caption("rtt"), any(configured().rtt.get(condition.path) for condition in logged)),
