@@ -522,6 +522,8 @@ def test_times_without_a_carry_are_corrected(read, count: int) -> None:
         "PING a (10.2.2.4): 56 data bytes\n" + reply(0, "4.100") + reply(1, "31.123"),
         HEADER + reply(1, "4.100") + reply(2, "4.123"),
         "PING a (10.2.2.4): 56 data bytes\n" + reply(0, "4.100"),
+        # The summary knows no reply of 5 ms.
+        HEADER + reply(1, "4.100") + reply(2) + summary_of(2, rtt_line("0.300", "2.200", "4.100", "1.900")),
     ],
 )
 def test_times_with_three_decimals_have_a_carry(read, text: str) -> None:
