@@ -71,7 +71,7 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
     several = any(len(paths) > 1 for paths in squares.values())
     light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))
     caption = draw.caption(
-        "Row: the client's zone; column: the server's; empty: not measured.",
+        "Row: client's zone; column: server's; empty: not measured.",
         (f"Small: {level} interval.", any(map(draw.ends_of, intervals.values()))),
         ("Several paths: their range.", several and len(names) <= MOST_ENDS),
         (f"Light: {light}; dark: {dark}; the table of paths has the numbers.", len(names) > MOST_ENDS),
