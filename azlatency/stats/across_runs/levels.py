@@ -69,14 +69,17 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     if len(x) < 2 * SHORTEST or x.min() == x.max():
         return []
     steps = _pruned(x, _segmented(x, 0, len(x), alpha), alpha)
-    moved: list[Step] = []
-    begin = 0
+    places = [0]
     for step, end in zip(steps, [*(step.at for step in steps), len(x)][1:], strict=True):
-        at = _boundary(whole, scale, begin, step.at, end)
-        low, high = (min(max(place + at - step.at, begin + 1), end - 1) for place in (step.low, step.high))
-        moved.append(step._replace(at=at, low=low, high=high))
-        begin = at
-    return moved
+        places.append(_boundary(whole, scale, places[-1], step.at, end))
+    around = zip(steps, places, places[1:], [*places[2:], len(x)], strict=False)
+    return [_moved(step, at, begin, end) for step, begin, at, end in around]
+
+
+def _moved(step: Step, at: int, begin: int, end: int) -> Step:
+    """Return the step at another place, with an interval of the same width between its neighbours."""
+    low, high = (min(max(place + at - step.at, begin + 1), end - 1) for place in (step.low, step.high))
+    return step._replace(at=at, low=low, high=high)
 
 
 def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) -> int:
