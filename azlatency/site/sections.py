@@ -1,8 +1,8 @@
 """The sections of a notebook as a page shows them: an answer first, its explanation folded.
 
 The prose of a notebook is the same for every study. A page shows the heading and the first sentence of each text and
-folds the rest. Of the tables it shows the first one; in the sections for a closer look, the charts (page.html.j2). Why
-a cell has nothing to show stands at the end of the page, in place of a section without data.
+folds the rest. Of the tables it shows one that no chart precedes; in the sections for a closer look, the charts
+(page.html.j2). Why a cell has nothing to show stands at the end of the page, in place of a section without data.
 """
 
 from __future__ import annotations
