@@ -97,7 +97,9 @@ class OpenExpectation(NamedTuple):
         most = max(undecided, key=lambda result: result.decides or 0, default=None)
         if not self.runs:
             return "runs of any kind"
-        return f"{most.decides_in_words} of a path" if most is not None and most.decides else "repeats on each path"
+        if most is None or not most.decides:
+            return "repeats on each path"
+        return f"{most.decides_in_words} of the path that needs the most"
 
     def refs(self) -> list[Ref]:
         """Return the expectation's line and the runs that measured it."""

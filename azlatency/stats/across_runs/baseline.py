@@ -236,7 +236,7 @@ def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
     import numpy as np
 
     low, high = blank.limit_low, blank.limit_high
-    typical = typical_run(run_set, confidence=2 * blank.confidence - 1)
+    typical = typical_run(run_set, unit=blank.unit, confidence=2 * blank.confidence - 1)
     # One run, or counts of which some are 0, have no interval, but a middle.
     middle = typical.estimate if typical.estimate is not None else float(np.median(run_set.values))
     ratio = _ratio(middle, low, high)
@@ -283,7 +283,9 @@ def _decides(run_set: RunValues, middle: float, blank: Conformance) -> int | Non
     if len(run_set.values) < 2 or min(run_set.values) <= 0 or not limits:
         return None
     distance = min(abs(math.log(middle / limit)) for limit in limits)
-    return runs_to_reach(run_set, math.expm1(distance), 2 * blank.confidence - 1)
+    needed = runs_to_reach(run_set, math.expm1(distance), 2 * blank.confidence - 1)
+    # By chance, or because neighbouring runs resemble each other, enough runs may not have decided.
+    return None if needed is None else max(needed, len(run_set.values) + 1)
 
 
 def baseline(

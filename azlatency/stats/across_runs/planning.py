@@ -242,7 +242,7 @@ def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | 
     """
     import numpy as np
 
-    spread = max(_spread(np.log(runs.values)), runs.resolution / float(np.median(runs.values)) / math.sqrt(12))
+    spread = max(_spread(np.log(runs.values)), math.sqrt(runs.rounding_variance))
     return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
 

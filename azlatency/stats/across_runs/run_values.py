@@ -79,6 +79,13 @@ class RunValues:
         """Whether the values are in the order of measuring, which may be assumed."""
         return self.order != "unknown"
 
+    @property
+    def rounding_variance(self) -> float:
+        """The variance that the rounding of the print adds to the logarithms of positive values."""
+        import numpy as np
+
+        return float((self.resolution / np.median(self.values)) ** 2 / 12)
+
     def take(self, values: Iterable[float]) -> RunValues:
         """Return other values with the same unit, resolution and order."""
         import numpy as np

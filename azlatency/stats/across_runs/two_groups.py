@@ -1,9 +1,8 @@
-"""Closed-form statistics of two groups: Welch, Fieller, two one-sided tests, MOVER, and Student's interval of a mean.
+"""Closed-form statistics of two groups: Welch, Fieller, two one-sided tests, and Student's interval of a mean.
 
 The functions take plain numbers or arrays and know nothing of runs and paths.
 
-Sources: Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987 (two one-sided tests); Zou & Donner,
-Statistics in Medicine 27:1693, 2008 (MOVER).
+Sources: Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987 (two one-sided tests).
 """
 
 from __future__ import annotations

@@ -191,8 +191,8 @@ def _typical_run(
 
 def _is_usable(run_set: RunValues) -> bool:
     """Return whether all values are positive; from six runs on, a count or a rate may be 0."""
-    lowest = float(run_set.values.min())
-    return lowest > 0 or (lowest == 0 and len(run_set.values) >= FEWEST_FOR_RANKS and run_set.unit != "ns")
+    lowest, may_be_zero = float(run_set.values.min()), run_set.unit not in ("", "ns")
+    return lowest > 0 or (lowest == 0 and may_be_zero and len(run_set.values) >= FEWEST_FOR_RANKS)
 
 
 def _estimate(
@@ -417,5 +417,4 @@ def _variance(runs: RunValues) -> tuple[float, float]:
     """Return the variance of the logarithms of runs, at least that of their rounding, and its degrees of freedom."""
     import numpy as np
 
-    rounding = (runs.resolution / float(np.median(runs.values))) ** 2 / 12
-    return max(float(np.log(runs.values).var(ddof=1)), rounding), len(runs.values) - 1
+    return max(float(np.log(runs.values).var(ddof=1)), runs.rounding_variance), len(runs.values) - 1

@@ -30,10 +30,13 @@ def test_specifications(case: dict[str, Any]) -> None:
 
 
 def test_counts_of_which_some_are_0_are_checked_from_six_runs_on() -> None:
-    wanted = {"relation": "at_most", "high": 10}
+    wanted = {"relation": "at_most", "high": 10, "unit": "count"}
     result = check_expectation([0, 0, 1, 2, 0, 3, 1], wanted)
     assert (result.status, result.mean, result.low) == ("meets", 1.0, 0.0)
     assert check_expectation([0, 0, 1, 2, 0], wanted).codes == ("not_positive",)
+    # No reply comes at once.
+    assert "not_positive" in check_expectation([0, 0, 1, 2, 0, 3, 1], {**wanted, "unit": "ns"}).codes
+    assert typical_run([0, 0, 1, 2, 0, 3, 1]).codes == ("not_positive",)
 
 
 def runs(method: str, values: list[float], **columns: Any) -> pd.DataFrame:
