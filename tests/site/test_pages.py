@@ -366,6 +366,13 @@ def cells(browser: Browser, column: int) -> list[str]:
     return browser.evaluate(f"{rows}.map(row => row.cells[{column}].textContent.replace(/ log$/, ''))")
 
 
+def test_cautions_stand_between_the_charts_that_open_the_page_and_its_tables(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    kinds = "[...document.querySelectorAll('figure, .rows, #findings_act')].map(each => each.tagName)"
+    # Two charts of one cell stand beside each other.
+    assert browser.evaluate(kinds) == ["FIGURE", "FIGURE", "UL", "DETAILS", "DETAILS"]
+
+
 #: Tables below a chart are folded.
 OPEN_TABLES = "document.querySelectorAll('.rows').forEach(each => { each.open = true })"
 
