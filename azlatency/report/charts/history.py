@@ -10,6 +10,7 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, label, left_out, sizes, styled, tip
 from azlatency.report.charts.palette import ESTIMATE, INK, RUN
 from azlatency.report.objects import Chart, Note
+from azlatency.report.titles import last_changes, percent
 from azlatency.studies.format import format_value, plain
 
 if TYPE_CHECKING:
@@ -48,9 +49,7 @@ def history(series: Sequence[RunHistory]) -> Chart | Note:
     changed = [one for one in judged if one.changes]
     title = f"No level changed in {len(judged)} series"
     if changed:
-        title = f"{len(changed)} of {len(judged)} series changed: " + "; ".join(
-            f"{one.labels['path']} {one.labels['metric']} {_percent(one)}" for one in changed[:2]
-        )
+        title = f"{len(changed)} of {len(judged)} series changed: {last_changes(changed)}"
     caption = draw.caption(
         "Each dot is a run, or the median of a night with several; thick line: level, the median of the dots between "
         f"two changes. {sizes((one.n for one in shown), 'points per panel')}.",
@@ -114,12 +113,7 @@ def _hint(one: RunHistory, place: int) -> str:
 
 def _short(one: RunHistory, change: Change) -> str:
     """Return the last change for the title of a panel: date, size and label in force."""
-    return ", ".join(part for part in (change.date, _percent(one), change.label) if part)
-
-
-def _percent(one: RunHistory) -> str:
-    change = one.changes[-1]
-    return f"{100 * (change.after / change.before - 1):+.0f} %" if change.before else change.size
+    return ", ".join(part for part in (change.date, percent(change), change.label) if part)
 
 
 def _words(one: RunHistory) -> str:

@@ -259,7 +259,8 @@ def _title_of_changes(changes: Sequence[Change]) -> str:
     parts = [low, high] if low <= 0.5 < high else [(low, high)]  # words for "shorter" begin at one half
     reach = " to ".join(times(part, "as long", "shorter") for part in parts)
     tools = ", ".join(dict.fromkeys(change.other.method.split()[0] for change in changes))
-    return f"{len(ratios)} changes of one factor: {reach} ({tools})"
+    factor = "" if any(change.unsaid for change in changes) else " of one factor"
+    return f"{len(ratios)} changes{factor}: {reach} ({tools})"
 
 
 def _truth(change: Change) -> float | None:

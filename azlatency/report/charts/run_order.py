@@ -13,7 +13,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.result import results_only
-from azlatency.studies.format import plain
+from azlatency.studies.format import format_number, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +90,7 @@ def _panel(axis: Axes, one: Estimate, values: list[float]) -> None:
 
 
 def _lag1(one: Estimate) -> str:
-    return f"r = {one.diagnostics['lag1']:.2f}, p = {one.diagnostics['lag1_p']:.3f}"
+    return f"r = {format_number(float(one.diagnostics['lag1']), 2)}, p = {one.diagnostics['lag1_p']:.3f}"
 
 
 def _truth(one: Estimate) -> float | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
@@ -28,11 +27,11 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.report.titles import extremes
 from azlatency.stats.across_runs.asymmetry import Asymmetry
-from azlatency.stats.across_runs.main_method import Measured
-from azlatency.stats.result import Comparison
+from azlatency.stats.result import Comparison, Estimate
 from azlatency.studies.format import plain
 from azlatency.studies.runs.path import NetworkPath
 
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _METHODS_SHOWN = 5
+# Most letters of the title of a panel that has a neighbour.
+_LETTERS_BESIDE = 46
 # Most ends with an interval in each square, on a page and in a column.
 _INTERVAL = (6, 4)
 
@@ -116,58 +117,44 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
             len(candidates) > len(shown),
         ),
     )
-    cells = [
-        (
-            Measured(str(shown_one.labels["method"]), str(cell.what), shown_one.rounds),
-            float(matrix.loc[cell.labels["from"], cell.labels["to"]]),
-        )
-        for shown_one, matrix in ((asymmetry, asymmetry.matrix()) for asymmetry in shown)
-        for cell in shown_one.cells
-    ]
-    method, values = by_method(cells)
-    intervals = {
-        str(cell.what): draw.ends_of(cell)
-        for asymmetry in shown
-        if str(asymmetry.labels["method"]) == method
-        for cell in asymmetry.cells
-    }
-    title = extremes("round trip", values, "ns", method, intervals=intervals)
-    return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown), title=title)
+    main = shown[0]
+    values = {str(cell.what): _typical(main, cell) for cell in main.cells}
+    claim = Claim(
+        quantity=str(main.diagnostics["value"]),
+        method=str(main.labels["method"]),
+        values=values,
+        runs={str(cell.what): cell.n for cell in main.cells},
+    )
+    statistic = claim.quantity.removesuffix("_ns")
+    intervals = {str(cell.what): draw.ends_of(cell) for cell in main.cells}
+    title = extremes(f"{statistic} round trip", values, "ns", claim.method, intervals=intervals)
+    return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown), title=title, claim=claim)
+
+
+def _typical(asymmetry: Asymmetry, cell: Estimate) -> float:
+    """Return the typical run of a direction in ns, or its only run."""
+    return float(asymmetry.matrix().loc[cell.labels["from"], cell.labels["to"]])
 
 
 def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
-    values, upright = asymmetry.m / MICROSECOND, is_upright(asymmetry.nodes)
-    shade(axis, values)
-    intervals = {(cell.labels["from"], cell.labels["to"]): cell for cell in asymmetry.cells}
-    for row, start in enumerate(asymmetry.nodes):
-        for column, end in enumerate(asymmetry.nodes):
-            value = values[row, column]
-            if not math.isfinite(value):
-                continue
-            cell, truth = intervals[start, end], configured().rtt.get(str(NetworkPath.between(start, end)))
-            ends = "–".join(map(number, draw.ends_of(cell, MICROSECOND)))
-            small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [ends or "1 run"]
-            small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
-            at = (column + 0.5, row + (0.5, 0.33, 0.26)[len(small)])
-            axis.text(
-                *at,
-                number(value),
-                ha="center",
-                va="center",
-                fontsize=7.5 if upright else 8.5,
-                color=ON_LIGHT,
-                rotation=90 if upright else 0,
-            )
-            axis.text(
-                at[0],
-                at[1] + 0.4,
-                "\n".join(small),
-                ha="center",
-                va="center",
-                fontsize=7,
-                color=ON_LIGHT,
-                linespacing=1.1,
-            )
+    upright = is_upright(asymmetry.nodes)
+    shade(axis, asymmetry.m / MICROSECOND)
+    for cell in asymmetry.cells:
+        start, end = str(cell.labels["from"]), str(cell.labels["to"])
+        truth = configured().rtt.get(str(NetworkPath.between(start, end)))
+        ends = "–".join(map(number, draw.ends_of(cell, MICROSECOND)))
+        small = [] if len(asymmetry.nodes) > _INTERVAL[narrow()] else [ends or "1 run"]
+        small += [f"× {number(truth / MICROSECOND)}"] if truth and not upright else []
+        at = asymmetry.nodes.index(end) + 0.5, asymmetry.nodes.index(start) + (0.5, 0.33, 0.26)[len(small)]
+        look: Any = {"ha": "center", "va": "center", "color": ON_LIGHT}
+        axis.text(
+            *at,
+            number(_typical(asymmetry, cell) / MICROSECOND),
+            fontsize=7.5 if upright else 8.5,
+            rotation=90 if upright else 0,
+            **look,
+        )
+        axis.text(at[0], at[1] + 0.4, "\n".join(small), fontsize=7, linespacing=1.1, **look)
     name_ends(axis, asymmetry.nodes)
     axis.set_title(asymmetry.labels["method"])
     axis.set_ylabel("initiator")
@@ -211,7 +198,7 @@ def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
 
 def _matrix_words(asymmetry: Asymmetry) -> str:
     cells = "; ".join(
-        f"{cell.what} {plain(asymmetry.matrix().loc[cell.labels['from'], cell.labels['to']] / MICROSECOND, 5)}"
+        f"{cell.what} {plain(_typical(asymmetry, cell) / MICROSECOND, 5)}"
         + draw.brackets(draw.ends_of(cell, MICROSECOND), 5)
         for cell in asymmetry.cells
     )
@@ -255,7 +242,8 @@ def asymmetry_forest(asymmetries: Sequence[Asymmetry], metric: str = "latency") 
         return Note(f"No chart: one comparison only. {pair_words(group[0].pairs[0])}.")
     pairs = [pair for panel in panels.values() for _, pair in panel]
     counts = [len(panel) * lines(*(label(name) for name, _ in panel)) for panel in panels.values()]
-    figure, axes = stack(counts, xlabel=f"ratio of the {quantity} in both directions (log)")
+    beside = 2 if max(map(len, panels)) <= _LETTERS_BESIDE else 1
+    figure, axes = stack(counts, xlabel="ratio of both directions (log)", most=beside)
     for axis, (title, panel) in zip(axes, panels.items(), strict=True):
         pair_panel(axis, [pair for _, pair in panel], [name for name, _ in panel])
         axis.set_title(title)
@@ -297,7 +285,7 @@ def _panels_by_pair(asymmetries: Sequence[Asymmetry]) -> tuple[dict[str, list[tu
     A panel is a pair of ends with one row per method, control pairs last; a single method has a row per pair.
     """
     candidates = [(pair, "") for asymmetry in asymmetries for pair in asymmetry.pairs]
-    candidates += [(pair, " (same zone: control pair)") for asymmetry in asymmetries for pair in asymmetry.null]
+    candidates += [(pair, " (same zone)") for asymmetry in asymmetries for pair in asymmetry.null]
     shown, left = most_of(
         candidates, lambda item: item[0].ratio.n, "comparisons, those with the most rounds", MOST_ROWS
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from azlatency.report.findings.common import act, answer, info
 from azlatency.report.objects import Finding, Findings
+from azlatency.report.titles import last_changes
 from azlatency.stats.across_runs.run_history import FEWEST, RunHistory
 from azlatency.stats.result import SHORT
 
@@ -32,7 +33,7 @@ def find(series: Sequence[RunHistory]) -> Findings:
     changed = [one for one in judged if one.changes]
     findings: list[Finding] = [
         answer(
-            f"**{len(changed)} of {len(judged)} series** changed their level."
+            f"**{len(changed)} of {len(judged)} series** changed their level: {last_changes(changed)}."
             if changed
             else f"**No level changed** in {len(judged)} series of up to {max(one.n for one in judged)} points."
         )

@@ -27,6 +27,9 @@ _FLAGGED = {
     "needed.",
 }
 
+#: An interval whose end is farther from 1 (in logarithms) says nothing about the initiator.
+_WIDE = math.log(2)
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -104,12 +107,7 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
     parts = []
     if measured:
         best = (precise or measured)[0]  # of the method that the card and the titles speak of
-        most = max(abs(math.log(pair.ratio.estimate)) for pair in best.pairs if pair.ratio.estimate)
-        once = "" if precise else ", one round: not testable"
-        parts.append(
-            f"Round trips differ by at most **{100 * math.expm1(most):.2g} %** with the end that starts "
-            f"({best.labels['method']}{once})"
-        )
+        parts.append(f"initiators' round trips differ by {_most_changed(best)}")
     slow = [
         pair
         for asymmetry in asymmetries
@@ -128,6 +126,23 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
         parts.append(f"no transfer is shown to be slower in one direction over all {count_of(rounds, 'round')}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _most_changed(asymmetry: Asymmetry) -> str:
+    """Say the largest change that the intervals of the pairs allow, or the largest measured one if they are wide."""
+    method = asymmetry.labels["method"]
+    ratios = [pair.ratio for pair in asymmetry.pairs]
+    measured = max(abs(math.log(ratio.estimate)) for ratio in ratios if ratio.estimate)
+    bounds = [abs(math.log(end)) for ratio in ratios for end in (ratio.low, ratio.high) if end]
+    if not bounds:
+        return f"**{_percent(measured)}** ({method}, one round: not testable)"
+    if max(bounds) > _WIDE:
+        return f"**{_percent(measured)}**, inconclusive ({method})"
+    return f"at most **{_percent(max(measured, *bounds))}** ({method}, {100 * asymmetry.confidence:g} % CI)"
+
+
+def _percent(change: float) -> str:
+    return f"{100 * math.expm1(change):.2g} %"
 
 
 def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:

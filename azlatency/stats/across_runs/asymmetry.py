@@ -321,7 +321,7 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     if set(codes) - {"host_wide_counter"}:
         return _not_estimable(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
     cells = group_directions(runs, resolution_of(frame, column), order)
-    return _analyse(runs, cells, zones, metric, setting, codes, left_out)
+    return _analyse(runs, cells, zones, metric, column, setting, codes, left_out)
 
 
 def _not_estimable(
@@ -359,6 +359,7 @@ def _analyse(
     cells: DirectedValues,
     zones: Mapping[str, str],
     metric: Metric,
+    value: str,
     setting: Setting,
     codes: list[str],
     left_out: int,
@@ -412,6 +413,7 @@ def _analyse(
         codes=tuple(dict.fromkeys(codes)),
         labels=setting.labels,
         diagnostics={
+            "value": value,
             "runs": len(runs),
             "left_out": left_out,
             "without_round": sum(run.round is None for run in runs),

@@ -116,15 +116,15 @@ class Change(Result):
         gap = self.after - self.before
         if not math.isfinite(gap):
             return f"{format_value(self.before, self.unit)} → {format_value(self.after, self.unit)}"
-        text = f"{'-' if gap < 0 else '+'}{format_value(abs(gap), self.unit, like=abs(gap) or None)}"
+        text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), self.unit, like=abs(gap) or None)}"
         ratio = self.comparison.ratio if self.comparison else None
         if ratio is None or ratio.estimate is None:
             return text
-        percent = f"{100 * (ratio.estimate - 1):+.1f} %"
+        percent = f"{_percent(ratio.estimate)} %"
         if ratio.low is None or ratio.high is None:
             return f"{text} ({percent})"
         level = f"{100 * ratio.confidence:g} % CI"
-        return f"{text} ({percent}, {level} {100 * (ratio.low - 1):+.1f} to {100 * (ratio.high - 1):+.1f})"
+        return f"{text} ({percent}, {level} {_percent(ratio.low)} to {_percent(ratio.high)})"
 
     @property
     def labelled(self) -> str:
@@ -138,6 +138,11 @@ class Change(Result):
         what = ", ".join(str(value) for value in self.labels.values())
         note = f"; {self.labelled}" if self.labelled else ""
         return f"{what}{': ' if what else ''}changed on {self.date}: {self.size}{note}"
+
+
+def _percent(ratio: float) -> str:
+    """Return a ratio as a change in percent, with its sign."""
+    return f"{100 * (ratio - 1):+.1f}".replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
