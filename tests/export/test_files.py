@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pandas as pd
 import pytest
 from helpers.cases import stream
@@ -17,6 +20,24 @@ from helpers.nights import write_nights
 import azlatency as az
 from azlatency.studies.store.study import Study
 
+#: What a report in Bencher Metric Format may contain, and the longest name of a measure and of a benchmark.
+NUMBER = {"type": "number"}
+MEASURE = {
+    "type": "object",
+    "properties": {"value": NUMBER, "lower_value": NUMBER, "upper_value": NUMBER},
+    "required": ["value"],
+    "additionalProperties": False,
+}
+REPORT = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "propertyNames": {"pattern": "^[a-z0-9_-]{1,64}$"},
+        "additionalProperties": MEASURE,
+    },
+    "propertyNames": {"maxLength": 1024},
+    "minProperties": 1,
+}
 #: A line of InfluxDB: measurement, tags with escaped separators, one float field, time in ns.
 LINE = re.compile(r"azlatency((?:,\w+=(?:\\[,= ]|[^,= \\])+)+) (\w+)=(-?[\d.e+]+) (\d{19})")
 
@@ -87,8 +108,19 @@ def test_influx_lines_follow_the_grammar(project: Path, study: Study) -> None:
     assert str(pd.Timestamp(min(time for *_, time in lines), tz="UTC")) == "2026-09-01 00:00:00+00:00"
 
 
+def test_influx_reads_the_lines(project: Path, study: Study) -> None:
+    """The reader is the library of Telegraf in C."""
+    reader = pytest.importorskip("line_protocol_parser", reason="make test-slow installs it")
+    lines = export(project, "read.lp").read_text("utf-8").splitlines()
+    points = [reader.parse_line(line) for line in lines]
+    assert {point["measurement"] for point in points} == {"azlatency"}
+    assert sorted(point["fields"]["mean_ns"] for point in points) == values(study)
+    assert {point["tags"]["path"] for point in points} == {"zone 1 → zone 2", "zone 1 → zone 3"}
+
+
 def test_bencher_gets_the_last_night(project: Path, study: Study) -> None:
     report = json.loads(export(project, "night.json").read_text("utf-8"))
+    jsonschema.validate(report, REPORT)
     last = az.latency(study).sort_values("started_at").tail(2)
     assert sorted(measures["mean_ns"]["value"] for measures in report.values()) == sorted(last["mean_ns"])
 
@@ -103,6 +135,17 @@ def test_otava_gets_a_file_per_series_and_its_configuration(project: Path, study
         assert [*rows[0]] == [test["time_column"], *test["attributes"], metric["column"]] and metric["direction"] == -1
         found += [float(row[metric["column"]]) for row in rows]
     assert sorted(found) == values(study)
+
+
+@pytest.mark.skipif(not shutil.which("otava"), reason="Apache Otava is not installed: pipx install apache-otava")
+def test_otava_finds_the_change(project: Path) -> None:
+    """Otava pins other packages than this project, so it has an environment of its own."""
+    folder = export(project, "for-otava", "--format", "otava")
+    (name,) = (path.stem for path in folder.glob("*zone_3*.csv"))
+    command = ["otava", "analyze", name, "--config-file", "otava.yaml", "--since", "2026-08-01"]
+    analysis = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True).stdout
+    (changed,) = (line for line in re.findall(r"[+-]\d+\.\d+%", analysis))
+    assert changed == "+10.3%" and "2026-09-26" in analysis.partition(changed)[2].split("\n")[2]
 
 
 def test_nothing_is_overwritten_and_unknown_names_need_a_format(project: Path) -> None:
