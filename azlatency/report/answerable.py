@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import select_quantity
 from azlatency.studies.runs.selection import other_study
 from azlatency.studies.runs.throughput import throughput
@@ -73,7 +73,7 @@ class _Facts:
 
     @property
     def has_both_directions(self) -> bool:
-        table = client_side_runs(run_table(self.study))
+        table = client_runs(self.study)
         names = zip(map(NetworkPath.parse, table["path"]), table["method"], strict=True)
         ends = {(path.ends, method) for path, method in names if path.ends}
         return any(((server, client), method) in ends for (client, server), method in ends if client != server)

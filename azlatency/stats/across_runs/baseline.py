@@ -376,9 +376,9 @@ def _named(metric: str, expectation: Expectation) -> str:
 
 def _metrics(study: Study) -> pd.DataFrame:
     """Return the metrics of whole runs with the run's properties; of several sides the receiver's, else the first."""
-    from azlatency.studies.runs.run_table import client_side_runs, run_table
+    from azlatency.studies.runs.run_table import client_runs
 
-    runs = client_side_runs(run_table(study))
+    runs = client_runs(study)
     metrics = study.metrics[study.metrics["stream"].isna() & study.metrics["run_id"].isin(runs.index)]
     order = metrics["side"].map({"receiver": 0}).fillna(1)
     metrics = metrics.assign(order=order).sort_values("order", kind="stable")

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.stats.across_runs.run_order import run_order
+from azlatency.stats.across_runs.run_order import normal_scores, run_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +104,6 @@ def _scores(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Return the values on the scale that is searched: within their limits, and whole; and their spread."""
     import numpy as np
     from scipy.ndimage import median_filter
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
 
     if len(values) and values.min() > 0:
         logs = np.log(values)
@@ -121,7 +119,7 @@ def _scores(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
             if scale:
                 return np.clip(logs, running - _LIMIT * scale, running + _LIMIT * scale), logs, scale
             return logs, logs, 1.0
-    scores = np.asarray(ndtri((rankdata(values) - 0.375) / (len(values) + 0.25)))
+    scores = normal_scores(values)
     return scores, scores, 1.0
 
 

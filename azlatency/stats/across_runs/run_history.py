@@ -342,10 +342,11 @@ def _one_series(
     runs, times, warnings = _ordered(runs)
     values = floats(runs[column])
     nights = _nights(times) if times else [slice(place, place + 1) for place in range(len(values))]
-    run_ids, run_labels = run_ids_of(runs) or ("",) * len(values), _labels(runs, "label", "tool_version")
+    run_ids = run_ids_of(runs) or ("",) * len(values)
     if len(nights) < FEWEST and not refused:
         refused = ["few_clusters"]
     versions = _labels(runs, "tool_version")
+    run_labels = [text or version for text, version in zip(_labels(runs, "label"), versions, strict=True)]
     missing = _missing([times[night.start] for night in nights]) if times else 0
     # Most nights have one run, and the median of an array takes longer than all the rest.
     several = len(nights) < len(values)
@@ -393,17 +394,12 @@ def _missing(times: Sequence[datetime]) -> int:
     return sum(max(round(gap / usual) - 1, 0) for gap in gaps) if usual > _ONE_NIGHT.total_seconds() else 0
 
 
-def _labels(runs: pd.DataFrame, *columns: str) -> list[str]:
-    """Return the first text of these columns for each run; empty if all of them are missing."""
-    texts = [""] * len(runs)
-    for column in columns:
-        if column in runs.columns:
-            cells = runs[column]
-            known = cells.notna()
-            texts = [
-                text or (str(cell) if present else "") for text, cell, present in zip(texts, cells, known, strict=True)
-            ]
-    return texts
+def _labels(runs: pd.DataFrame, column: str) -> list[str]:
+    """Return the text of a column for each run; empty if it is missing."""
+    if column not in runs.columns:
+        return [""] * len(runs)
+    cells = runs[column]
+    return [str(cell) if known else "" for cell, known in zip(cells, cells.notna(), strict=True)]
 
 
 def _judged(series: RunHistory, family: int) -> RunHistory:

@@ -152,9 +152,9 @@ def _of_large_study(
     study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
 ) -> Results[Estimate]:
     """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
-    from azlatency.studies.runs.run_table import client_side_runs, run_table
+    from azlatency.studies.runs.run_table import client_runs
 
-    labels = client_side_runs(run_table(study))[["path", "method"]] if labels is None else labels
+    labels = client_runs(study)[["path", "method"]] if labels is None else labels
     study.verify("samples")
     results = Results[Estimate]()
     with large_runs.connect(study.folder / "samples") as connection:

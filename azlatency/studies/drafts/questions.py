@@ -13,7 +13,7 @@ from azlatency.logs.tables import Logs
 from azlatency.studies.drafts.draft import described_by_names, draft, literal, quoted
 from azlatency.studies.format import printable
 from azlatency.studies.runs.path import route
-from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.run_table import client_runs
 
 _SHOWN = 4
 _MOST_SHAPES = 24
@@ -51,7 +51,7 @@ def groups(logs: Logs, paths: Sequence[str]) -> list[Group]:
     for row in logs.rows["runs"]:
         of_name = values.get(by_source[row["source_id"]], {})
         described.rows["runs"].append({**row, **{name: of_name[name] for name in of_name if not row.get(name)}})
-    runs = client_side_runs(run_table(described))
+    runs = client_runs(described)
     sizes = [f"{size:.0f} B" if size > 0 else "" for size in runs["message_bytes"].astype(float)]
     ends = [route(*names) for names in zip(runs["client_end"].fillna("?"), runs["server_end"].fillna("?"), strict=True)]
     treatments = runs["scenario"].astype(object).where(runs["scenario"].notna(), "")

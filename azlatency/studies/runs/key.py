@@ -177,6 +177,8 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
     unknown: list[dict[str, None]] = [{} for _ in range(len(runs))]
     paths = [str(path) for path in runs["path"]]
     for field, values in _columns(runs):
+        if len(known := {*values} - {None}) < 2 and UNKNOWN_SETTING not in known:
+            continue
         groups: dict[tuple[str, ...], list[int]] = {}
         for place, method in enumerate(methods):
             groups.setdefault((method, paths[place]) if field.on_path else (method,), []).append(place)

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import ROUND_TRIP, document
 from azlatency.studies.runs.key import refuse_mixed_names
-from azlatency.studies.runs.run_table import (
-    STEP,
-    client_side_runs,
-    frequency_tables,
-    once_per_study,
-    run_table,
-    whole_run_rows,
-)
+from azlatency.studies.runs.run_table import STEP, client_runs, frequency_tables, once_per_study, whole_run_rows
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
 if TYPE_CHECKING:
@@ -104,7 +97,7 @@ def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float])
     import pandas as pd
 
     prefix = _METRICS[quantity]
-    runs = client_side_runs(run_table(study))
+    runs = client_runs(study)
     metrics = study.metrics
     for column, metric in (
         ("mean_ns", f"{prefix}_mean"),

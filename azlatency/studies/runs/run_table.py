@@ -183,6 +183,15 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
+def client_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return `client_side_runs` of the run table of a study, named once."""
+    return document(once_per_study(study, _client_runs), "runs", "run_table")
+
+
+def _client_runs(study: Study | Logs) -> pd.DataFrame:
+    return client_side_runs(run_table(study))
+
+
 def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs so that each test counts once, although both of its ends may have written a log.
 

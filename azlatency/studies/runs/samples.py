@@ -79,7 +79,8 @@ def arrays_by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND
 
     wanted = runs.index.astype(str)
     samples = _of_runs(study, wanted, quantity)
-    places = wanted.get_indexer(samples["run_id"])
+    codes, run_ids = samples["run_id"].factorize()
+    places = wanted.get_indexer(run_ids)[codes]
     order = np.argsort(places, kind="stable")
     columns = [column[order] for column in (_numbers(samples["rtt_ns"], np.inf), *bounds(samples))]
     edges = np.searchsorted(places[order], np.arange(len(wanted) + 1))

@@ -12,10 +12,9 @@ from azlatency.studies.runs.run_table import (
     SIDES,
     STEP,
     by_run_id,
-    client_side_runs,
+    client_runs,
     names_of,
     once_per_study,
-    run_table,
     stream_rows,
 )
 
@@ -71,7 +70,7 @@ def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFram
 
 
 def _throughput(study: Study | Logs) -> pd.DataFrame:
-    runs = client_side_runs(run_table(study))
+    runs = client_runs(study)
     goodput = _with_goodput(runs, stream_rows(study.metrics, ""))
     both = runs["test"] == "stream-bidir"
     if both.any():

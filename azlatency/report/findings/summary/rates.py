@@ -13,7 +13,7 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
 from azlatency.studies.format import count_of, format_value, one_prefix
-from azlatency.studies.runs.run_table import client_side_runs, run_table
+from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def falling_rates(data: Data) -> Answer | None:
     """Say when and to what rate transfers fall, if at least half of them do."""
     import pandas as pd
 
-    chosen, tested = falling(throughput_series(data.study.intervals, client_side_runs(run_table(data.study))))
+    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     if not chosen or 2 * len(chosen) < len(tested):
         return None
     chosen, others = by_burst(chosen)
