@@ -44,8 +44,8 @@ class Unanswered:
     question: str
     measure: str
     topic: str = ""
-    reported: bool = False
-    """Whether numbers of a text answer it on another page."""
+    elsewhere: bool = False
+    """Whether another page answers it, with numbers of a text or with the rate of each interval."""
 
 
 class _Facts:
@@ -114,6 +114,13 @@ class _Facts:
             bool((runs.groupby(["path", "method"], sort=False).size() >= FEWEST).any())
             for runs in (self.latency_runs, self.throughput_runs)
         )
+
+    @property
+    def elsewhere(self) -> set[str]:
+        """The pages without data of their own whose question another page answers."""
+        rates = bool(self.study.intervals["throughput_bit_s"].notna().any())
+        answered = {"01_latency": "rtt_mean" in self.reported, "02_throughput": rates}
+        return {page for page, is_answered in answered.items() if is_answered}
 
     @property
     def has_other_study(self) -> bool:
@@ -185,7 +192,7 @@ def unanswered(study: Study) -> list[Unanswered]:
             question=question,
             measure=measure,
             topic=_TOPICS.get(page, ""),
-            reported=page == "01_latency" and "rtt_mean" in facts.reported,
+            elsewhere=page in facts.elsewhere,
         )
         for page, (needs, question, measure) in _PAGES.items()
         if not getattr(facts, needs)

@@ -33,7 +33,7 @@ def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
     """Yield what the pages of a study say that contradicts something else, each in a sentence."""
     made = {page.job.chapter.path.stem: page for page in pages if not page.job.chapter.is_story}
     card = next((page.card for page in made.values() if page.card), None)
-    open_questions = {question.page for question in view.unanswered if not question.reported}
+    open_questions = {question.page for question in view.unanswered if not question.elsewhere}
     for stem in sorted(open_questions & made.keys()):
         yield f"{made[stem].page} is built although its question is not answerable"
     if card is not None and card.round_trips and _LATENCY in open_questions:

@@ -84,7 +84,7 @@ class StudyView:
     @property
     def not_measured(self) -> list[str]:
         """What its cards name as not measured."""
-        return [question.topic for question in self.unanswered if question.topic and not question.reported]
+        return [question.topic for question in self.unanswered if question.topic and not question.elsewhere]
 
     @property
     def facts(self) -> list[str]:

@@ -66,8 +66,8 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no cell of the section has anything to show."""
-        return bool(self.title and self._outputs) and all(map(_note, self._outputs))
+        """Whether the section has cells, and none of them anything to show."""
+        return bool(self.title) and any(part.cells for part in self.parts) and all(map(_note, self._outputs))
 
     @property
     def _outputs(self) -> list[Any]:

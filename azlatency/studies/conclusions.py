@@ -75,7 +75,7 @@ def _filled(study: Study, stated: Mapping[str, Any]) -> Conclusion:
     origins: list[Origin] = []
 
     def fill(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda match: _number(study, match[1], origins), text)
+        return _PLACEHOLDER.sub(lambda match: re.sub("^-", "−", _number(study, match[1], origins)), text)
 
     return Conclusion(
         said=fill(stated["said"]),

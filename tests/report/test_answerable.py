@@ -31,7 +31,10 @@ def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
 
 
 def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
-    assert "07" not in pages(load("ec2-token-buckets"))
+    """The rate of each interval answers what a path carries, though no log has one rate of the whole transfer."""
+    study = load("ec2-token-buckets")
+    assert "07" not in pages(study)
+    assert {question.page for question in unanswered(study) if question.elsewhere} == {"02_throughput"}
 
 
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:

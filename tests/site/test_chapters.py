@@ -11,7 +11,7 @@ from azlatency.site.pages import Chapter, Job, Made, StudyView, chapters_by_stud
 
 
 def _study(name: str, *left_out: str, emulated: bool = False) -> StudyView:
-    missing = tuple(Unanswered(page=page, question="?", measure="!", reported=False) for page in left_out)
+    missing = tuple(Unanswered(page=page, question="?", measure="!", elsewhere=False) for page in left_out)
     return StudyView(name=name, info={"emulated": emulated}, contents=(), unanswered=missing)
 
 

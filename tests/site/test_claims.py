@@ -25,7 +25,7 @@ def told(
 ) -> list[str]:
     """Return the contradictions of a study with the card of the AKS study and a page on latency."""
     chapters = tuple(Chapter(path=Path(f"{stem}.ipynb"), title=stem) for stem in ("00_summary", "01_latency"))
-    unanswered = (Unanswered(page=missing, question="?", measure="!", reported=False),) if missing else ()
+    unanswered = (Unanswered(page=missing, question="?", measure="!", elsewhere=False),) if missing else ()
     view = StudyView(name="s", info={}, contents=(), unanswered=unanswered)
     card = card_view(load_card("westeurope-azure-cni")._repr_mimebundle_()[CARD_TYPE])
     card = replace(card, next_step=step or card.next_step)

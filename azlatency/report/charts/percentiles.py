@@ -89,7 +89,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     methods = [method for method in curves if method in methods]
     most = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     several = side_by_side(most, len(methods)) > 1
-    names = {path: wrap(path, _LABEL[narrow()], 1) for path in paths}
+    names = {path: wrap(path, _LABEL[narrow()], 1 + narrow()) for path in paths}
     height = max(3.1 if several else 3.4, _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6)
     figure, axes = grid(len(methods), most, height, extra=0.6, ylabel="round-trip time, µs (log)", sharey=True)
     ends = []

@@ -40,7 +40,7 @@ def _origins(conclusion: Conclusion) -> list[Ref]:
 
 def missing(study: Study) -> Table[Unanswered] | Note:
     """Return the questions that the study cannot answer, and what to measure."""
-    missing = [question for question in unanswered(study) if not question.reported]
+    missing = [question for question in unanswered(study) if not question.elsewhere]
     if not missing:
         return Note("Every page of this report has something to say about this study.")
     columns: list[Column[Unanswered]] = [
