@@ -40,6 +40,7 @@ from azlatency.report.tables.common import (
     level,
     read_in,
 )
+from azlatency.stats.across_runs.initiators import MOST_RANKED
 from azlatency.stats.result import results_only
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.runs.path import NetworkPath
@@ -292,7 +293,7 @@ def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
         replace(ranks, labels={"method": result.labels["method"]}) for result in results for ranks in result.ranking
     ]
     if not rows:
-        return Note("No ranks: no method measured two pairs of zones.")
+        return Note(f"No ranks: no method measured two to {MOST_RANKED} pairs of zones.")
     confidence = level(next(result.confidence for result in results if result.ranking))
     ends: Column[RankSet] = Column(
         f"{confidence} interval", lambda row: (row.level.low, row.level.high), interval(",.1f"), MICROSECONDS

@@ -101,7 +101,7 @@ class Asymmetry(Result):
     detours : tuple of Estimate
         Corrected triangle excess; above 0 if the detour is shorter.
     ranking : tuple of RankSet
-        Rank sets of the pairs.
+        Rank sets of the pairs; empty if there are more than 100.
     rounds : int
         Number of rounds.
     confidence : float

@@ -19,6 +19,9 @@ from azlatency.studies.runs.path import route
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
+#: Most pairs of zones that are ranked.
+MOST_RANKED = 100
+
 
 def _both(directions: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [*directions, *((j, i) for i, j in directions)]
@@ -196,7 +199,10 @@ def _within_zone(cells: DirectedValues, nodes: list[str], zones: Mapping[str, st
 
 
 def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> tuple[RankSet, ...]:
-    """Rank pairs by the mean of both directions in common rounds, or by the only direction."""
+    """Rank pairs by the mean of both directions in common rounds, or by the only direction.
+
+    More than `MOST_RANKED` pairs are not ranked: each is compared with each other, for ranks that nobody reads.
+    """
     groups: dict[str, Mapping[Hashable, float] | list[float]] = {}
     run_ids: dict[str, tuple[str, ...]] = {}
     for i, j in directions:
@@ -208,6 +214,8 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
         name = f"{i} - {j}"
         groups[name] = common or [*cells.all_values[i, j], *cells.all_values.get((j, i), ())]
         run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
+    if len(groups) > MOST_RANKED:
+        return ()
     ranks = rank_sets(groups, unit=setting.unit, confidence=setting.confidence, resolution=cells.resolution)
     return tuple(
         replace(rank, run_ids=run_ids[rank.what], level=replace(rank.level, run_ids=run_ids[rank.what]))

@@ -64,6 +64,16 @@ def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
     assert [rank.what for rank in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
 
 
+def test_too_many_pairs_are_not_ranked() -> None:
+    """Fifteen zones have 105 pairs: 5,460 tests for ranks that nobody reads. All else is there."""
+    rows = [
+        {"path": "x", "zone": str(i), "peer_zone": str(j), "median_ns": 1e5 * (i + j), "round": round_}
+        for i in range(15) for j in range(15) if i != j for round_ in range(2)
+    ]  # fmt: skip
+    result = one(asymmetry(pd.DataFrame(rows)))
+    assert not result.ranking and len(result.pairs) == 105 and result.detours
+
+
 def test_zones_without_a_path_are_ends_too() -> None:
     result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 6, 0.01, 7).drop(columns="path")))
     assert result.nodes == ("zone az1", "zone az2", "zone az3") and len(result.pairs) == 3
