@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import Change, RunHistory
 
 _READ_IN = {"ns": (MICROSECOND, "µs"), "bit/s": (GIGABIT, "Gbit/s"), "fraction": (0.01, "%")}
+#: Most letters of a line above a panel.
+_LETTERS = 34
 #: A value this many times the highest level is drawn at the upper edge, or it would hide the levels.
 _HIGHEST = 1.5
 
@@ -43,7 +45,7 @@ def history(series: Sequence[RunHistory]) -> Chart | Note:
     moving = [one for one in judged if one.changes or len(set(one.values)) > 1]
     first = sorted(moving or judged, key=lambda one: not one.changes)[:MOST_PANELS]
     shown = [one for one in judged if any(one is chosen for chosen in first)]
-    figure, axes = grid(len(shown), 2, 1.6, xlabel="" if all(one.times for one in shown) else "run, in order")
+    figure, axes = grid(len(shown), 3, 1.5, xlabel="" if all(one.times for one in shown) else "run, in order")
     for axis, one in zip(axes, shown, strict=True):
         _panel(axis, one)
     changed = [one for one in judged if one.changes]
@@ -94,13 +96,13 @@ def _panel(axis: Axes, one: RunHistory) -> None:
         axis.axvspan(places[change.at_low], places[change.at_high], color=INK, alpha=0.08, linewidth=0)
         line = axis.axvline(places[change.at], color=INK, linewidth=0.9, linestyle="--")
         tip(line, str(change))
-    name = label(f"{one.labels['path']}, {one.labels['method']}, {one.labels['metric']}")
+    name = label(f"{one.labels['path']}, {one.labels['method']}, {one.labels['metric']}", _LETTERS, 2)
     axis.set_title("\n".join([name, *(_short(one, change) for change in one.changes[-1:])]), fontsize=8)
     axis.set_ylabel(unit)
     axis.margins(y=0.12)
     axis.yaxis.set_major_locator(MaxNLocator(nbins=4))
     if one.times:
-        locator = AutoDateLocator(minticks=2, maxticks=4)
+        locator = AutoDateLocator(minticks=3, maxticks=5)
         axis.xaxis.set_major_locator(locator)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
 
