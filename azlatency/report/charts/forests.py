@@ -203,8 +203,8 @@ def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate]) -> str:
     if answered:
         level = f"{100 * answered[0].confidence:g} %"
         caption += (
-            f"Bar: {level} interval of the path's typical run, the median run (order statistics from six runs on, else "
-            "t), with its estimate; without a bar, the number is that of a single run."
+            f"Bar: {level} interval of the path's typical run, the median run; without a bar, the number is that of a "
+            "single run."
         )
     elif all(estimate.n < 2 for estimate in estimates):
         caption += "No path has two runs with the same method, so there are no intervals; a second run may differ."

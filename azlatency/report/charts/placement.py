@@ -156,10 +156,7 @@ def _caption(conditions: Sequence[Condition]) -> str:
     logged = [condition for condition in conditions if condition.origin == "log"]
     repeated = [condition for condition in logged if condition.typical is not None and not condition.typical.refused]
     levels = [f"{100 * condition.typical.confidence:g} %" for condition in repeated if condition.typical is not None]
-    bar = (
-        f"Bar: {''.join(levels[:1])} interval of the path's typical run, the median run (order statistics from six "
-        "runs on, else t on logarithms), with its estimate."
-    )
+    bar = f"Bar: {''.join(levels[:1])} interval of the path's typical run, the median run."
     return draw.caption(
         (f"Each circle is a run; {sizes((len(condition.values) for condition in logged), 'runs per row')}.", logged),
         (bar, levels),
