@@ -21,6 +21,7 @@ from azlatency.report.findings.summary.placements import placements, single_leve
 from azlatency.report.findings.summary.rates import falling_rates, goodputs
 from azlatency.report.findings.summary.settings import settings
 from azlatency.report.findings.summary.zones import pairs_of_zones
+from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.placement import Condition, conditions, widest
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.runs.round_trips import latency
@@ -112,13 +113,19 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
 
 
 def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
+    """Yield the round trips of each placement, those of a tool that sends rarely only where no other measured it.
+
+    A mean of twenty pings, one of which took 10 ms, is not what the placement costs.
+    """
+    steady = {level.placement for level in measured if not sends_rarely(level.method)}
     for level in measured:
+        if not level.placement or (sends_rarely(level.method) and level.placement in steady):
+            continue
         for value in dict.fromkeys(level.values):
-            if level.placement:
-                yield RoundTrip(
-                    placement=level.placement,
-                    path=level.path,
-                    method=level.method,
-                    value=value,
-                    reported=level.origin == "reported",
-                )
+            yield RoundTrip(
+                placement=level.placement,
+                path=level.path,
+                method=level.method,
+                value=value,
+                reported=level.origin == "reported",
+            )
