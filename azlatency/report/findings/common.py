@@ -77,9 +77,9 @@ def shares_held(differences: Iterable[EmulatedDifference]) -> list[tuple[str, li
 
 
 def measured_once(across: Sequence[Estimate]) -> list[Finding]:
-    """Name the paths with a single run."""
+    """Name the paths with a single run; where no path has more, the answer and the summary say so."""
     single = [estimate for estimate in across if "no_replication" in estimate.codes]
-    if not single:
+    if len(single) in (0, len(across)):
         return []
     names = count_or_names(str(estimate.labels["path"]) for estimate in single)
     methods = {str(estimate.labels["method"]): None for estimate in single}

@@ -37,12 +37,10 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
         return Findings.of([info("No latency was measured or reported in this study.")])
     findings: list[Finding] = []
     findings += _answer(conditions, steps, others)
-    single = [
-        change
-        for change in (*steps, *others)
-        if change.comparison is not None and "no_replication" in change.comparison.codes
-    ]
-    if single:
+    measured = [change for change in (*steps, *others) if change.comparison is not None]
+    single = [change for change in measured if change.comparison and "no_replication" in change.comparison.codes]
+    # Where no comparison has repeats, or none has logs, the answer and the summary say so.
+    if 0 < len(single) < len(measured):
         names = join_by_method((change.other.path, change.other.method) for change in single)
         findings.append(act(f"Measured once: {names}. Repeat the runs, in rounds, before you choose a placement."))
     findings += _disagreeing_texts(conditions)
@@ -55,7 +53,7 @@ def find(conditions: Sequence[Condition], steps: Sequence[Change], others: Seque
         )
         findings.append(act(text))
     reported = [change.other.path for change in (*steps, *others) if change.comparison is None]
-    if reported:
+    if reported and measured:
         findings.append(
             act(f"Reported without logs: {count_or_names(reported)}. Quote these numbers, but do not test them.")
         )
