@@ -50,13 +50,6 @@ def whole_report(x: np.ndarray) -> None:
     az.stats.stability(x)
 
 
-def compared(x: np.ndarray, y: np.ndarray) -> None:
-    """Compare two runs quantile by quantile."""
-    import azlatency as az
-
-    az.stats.shift_function(az.quantiles(x, LEVELS), az.quantiles(y, LEVELS))
-
-
 def matrix() -> None:
     """Test the asymmetry of three zones in eight rounds with the exact max-T test."""
     import pandas as pd
@@ -160,9 +153,8 @@ def statistics(folder: Path) -> None:
 
     import azlatency as az
 
-    x, y = packets(N), packets(N, 2)
+    x = packets(N)
     whole_report(x[:20_000])  # loads the modules
-    compared(x[:20_000], y[:20_000])
     matrix()
 
     def resample() -> float:
@@ -180,7 +172,6 @@ def statistics(folder: Path) -> None:
 
     sort = {"np.sort of 1e6": lambda: cpu(lambda: np.sort(x))}
     pair("statistics of a run of 1e6", lambda: cpu(lambda: whole_report(x)), sort)
-    pair("two runs of 1e6, quantile by quantile", lambda: cpu(lambda: compared(x, y)), sort)
     pair("three zones, eight rounds, exact max-T", lambda: cpu(matrix), sort)
     pair(
         "p99 of 1e6 with its interval, dependence included",
@@ -189,7 +180,7 @@ def statistics(folder: Path) -> None:
         [1 / 200],
         turns=3,
     )
-    for row, most in zip(ROWS[-4:-1], (2, 4, 0.2), strict=True):
+    for row, most in zip(ROWS[-3:-1], (2, 0.2), strict=True):
         value(f"{row['what']}: CPU", min(row["own_s"]), "s", most)
     peak = peak_megabytes("from benchmarks.statistics import N, packets, whole_report; whole_report(packets(N))")
     value("statistics of a run of 1e6: peak memory, imports included", peak, "MB", 300)
