@@ -45,7 +45,7 @@ def history(series: Sequence[RunHistory]) -> Chart | Note:
     moving = [one for one in judged if one.changes or len(set(one.values)) > 1]
     first = sorted(moving or judged, key=lambda one: not one.changes)[:MOST_PANELS]
     shown = [one for one in judged if any(one is chosen for chosen in first)]
-    figure, axes = grid(len(shown), 3, 1.5, xlabel="" if all(one.times for one in shown) else "run, in order")
+    figure, axes = grid(len(shown), 3, 1.35, xlabel="" if all(one.times for one in shown) else "run, in order")
     for axis, one in zip(axes, shown, strict=True):
         _panel(axis, one)
     changed = [one for one in judged if one.changes]
