@@ -12,7 +12,7 @@ from azlatency.report.titles import most_apart, names, ratio_range
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, plain
 
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
@@ -27,7 +27,7 @@ _FLAGGED = {
     "needed.",
 }
 
-#: An interval whose end is farther from 1 (in logarithms) says nothing about the initiator.
+#: An interval whose end is farther from its ratio (in logarithms) says nothing about the initiator.
 _WIDE = math.log(2)
 
 if TYPE_CHECKING:
@@ -131,18 +131,21 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
 def _most_changed(asymmetry: Asymmetry) -> str:
     """Say the largest change that the intervals of the pairs allow, or the largest measured one if they are wide."""
     method = asymmetry.labels["method"]
-    ratios = [pair.ratio for pair in asymmetry.pairs]
-    measured = max(abs(math.log(ratio.estimate)) for ratio in ratios if ratio.estimate)
-    bounds = [abs(math.log(end)) for ratio in ratios for end in (ratio.low, ratio.high) if end]
+    ratios = [pair.ratio for pair in asymmetry.pairs if pair.ratio.estimate]
+    measured = max(abs(math.log(ratio.estimate or 1.0)) for ratio in ratios)
+    bounds = [
+        (math.log(end), math.log(ratio.estimate or end)) for ratio in ratios for end in (ratio.low, ratio.high) if end
+    ]
     if not bounds:
         return f"**{_percent(measured)}** ({method}, one round: not testable)"
-    if max(bounds) > _WIDE:
+    if any(abs(end - middle) > _WIDE for end, middle in bounds):
         return f"**{_percent(measured)}**, inconclusive ({method})"
-    return f"at most **{_percent(max(measured, *bounds))}** ({method}, {100 * asymmetry.confidence:g} % CI)"
+    most = max(abs(end) for end, _ in bounds)
+    return f"at most **{_percent(most)}** ({method}, {100 * asymmetry.confidence:g} % CI)"
 
 
 def _percent(change: float) -> str:
-    return f"{100 * math.expm1(change):.2g} %"
+    return f"{plain(100 * math.expm1(change), 2)} %"
 
 
 def _recovered(differences: Sequence[EmulatedDifference]) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
@@ -22,6 +23,18 @@ def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers(
     assert "Initiators' round trips differ by at most **21 %** (ping 56 B, 95 % CI)" in answer.text
     # Both paths from zone 2 to zone 3 carry 0.79 Gbit/s and back 0.40 Gbit/s, so neither is the most different.
     assert "az2a → az3a, az2b → az3b carry **1.99–2.00 times** the reverse goodput" in answer.text
+
+
+def test_a_large_difference_of_initiators_is_not_called_inconclusive() -> None:
+    """Zone a waits three times as long for b as b for a, in each of eight rounds."""
+    rows = [
+        {"path": path, "zone": path[0], "peer_zone": path[-1], "round": number, "method": "m", "median_ns": value}
+        for number in range(8)
+        for path, value in (("a → b", 3e5 * (1 + number / 500)), ("b → a", 1e5 * (1 + number / 400)))
+    ]
+    links = az.studies.configured_links(load("emulated-nights"))
+    text = findings.zone_pair_asymmetry.find(az.asymmetry(pd.DataFrame(rows)), links).findings[0].text
+    assert text == "Initiators' round trips differ by at most **203 %** (m, 95 % CI)."
 
 
 def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
