@@ -29,8 +29,9 @@ from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, 
 from azlatency.report.charts.truth import configured
 from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import extremes
+from azlatency.report.titles import by_method, extremes
 from azlatency.stats.across_runs.asymmetry import Asymmetry
+from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.result import Comparison, Estimate
 from azlatency.studies.format import plain
 from azlatency.studies.runs.path import NetworkPath
@@ -117,23 +118,36 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
             len(candidates) > len(shown),
         ),
     )
-    main = shown[0]
-    values = {str(cell.what): _typical(main, cell) for cell in main.cells}
-    claim = Claim(
-        quantity=str(main.diagnostics["value"]),
-        method=str(main.labels["method"]),
-        values=values,
-        runs={str(cell.what): cell.n for cell in main.cells},
+    method, values = by_method(
+        (Measured(str(one.labels["method"]), str(cell.what), one.rounds), _typical(one, cell))
+        for one in shown
+        for cell in one.cells
     )
-    statistic = claim.quantity.removesuffix("_ns")
+    main = next(one for one in shown if str(one.labels["method"]) == method)
+    statistic = str(main.diagnostics["value"]).removesuffix("_ns")
     intervals = {str(cell.what): draw.ends_of(cell) for cell in main.cells}
-    title = extremes(f"{statistic} round trip", values, "ns", claim.method, intervals=intervals)
-    return Chart(figure, caption, "\n".join(_matrix_words(asymmetry) for asymmetry in shown), title=title, claim=claim)
+    title = extremes(f"{statistic} round trip", values, "ns", method, intervals=intervals)
+    alt = "\n".join(_matrix_words(asymmetry) for asymmetry in shown)
+    return Chart(figure, caption, alt, title=title, claim=_claim(main, values))
+
+
+def _claim(asymmetry: Asymmetry, values: dict[str, float]) -> Claim | None:
+    """Return what other pages say of the same runs; nothing if a value is that of rounds of several runs."""
+    left_out = asymmetry.diagnostics["without_round"] not in (0, asymmetry.diagnostics["runs"])
+    if left_out or any(len(cell.run_ids) != cell.n for cell in asymmetry.cells):
+        return None
+    return Claim(
+        quantity=str(asymmetry.diagnostics["value"]),
+        method=str(asymmetry.labels["method"]),
+        values=values,
+        runs={str(cell.what): cell.n for cell in asymmetry.cells},
+    )
 
 
 def _typical(asymmetry: Asymmetry, cell: Estimate) -> float:
     """Return the typical run of a direction in ns, or its only run."""
-    return float(asymmetry.matrix().loc[cell.labels["from"], cell.labels["to"]])
+    start, end = (asymmetry.nodes.index(str(cell.labels[name])) for name in ("from", "to"))
+    return float(asymmetry.m[start, end])
 
 
 def _matrix_panel(axis: Axes, asymmetry: Asymmetry) -> None:
