@@ -118,7 +118,7 @@ class _Facts:
     @property
     def elsewhere(self) -> set[str]:
         """The pages without data of their own whose question another page answers."""
-        rates = bool(self.study.intervals["throughput_bit_s"].notna().any())
+        rates = self.has_time_series and bool(self.study.intervals["throughput_bit_s"].notna().any())
         answered = {"01_latency": "rtt_mean" in self.reported, "02_throughput": rates}
         return {page for page, is_answered in answered.items() if is_answered}
 
@@ -186,13 +186,14 @@ _PAGES = {
 def unanswered(study: Study) -> list[Unanswered]:
     """Return the questions that a study cannot answer, one per page that is not built for it, in their order."""
     facts = _Facts(study)
+    elsewhere = facts.elsewhere
     return [
         Unanswered(
             page=page,
             question=question,
             measure=measure,
             topic=_TOPICS.get(page, ""),
-            elsewhere=page in facts.elsewhere,
+            elsewhere=page in elsewhere,
         )
         for page, (needs, question, measure) in _PAGES.items()
         if not getattr(facts, needs)

@@ -66,8 +66,9 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the section has cells, and none of them anything to show."""
-        return bool(self.title) and any(part.cells for part in self.parts) and all(map(_note, self._outputs))
+        """Whether the section has neither anything to show nor a text beside its reasons."""
+        silent = any(part.cells for part in self.parts) and not any(part.body for part in self.parts)
+        return bool(self.title and (self._outputs or silent)) and all(map(_note, self._outputs))
 
     @property
     def _outputs(self) -> list[Any]:

@@ -109,7 +109,7 @@ def test_influx_lines_follow_the_grammar(project: Path, study: Study) -> None:
 
 
 def test_influx_reads_the_lines(project: Path, study: Study) -> None:
-    """The reader is the library of Telegraf in C."""
+    """The reader is a library that others wrote for this format."""
     reader = pytest.importorskip("line_protocol_parser", reason="make test-slow installs it")
     lines = export(project, "read.lp").read_text("utf-8").splitlines()
     points = [reader.parse_line(line) for line in lines]
