@@ -14,12 +14,11 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import ask, check, compare, export, history, import_logs, init, manifest, parse, plan, report, verify
+from azlatency.cli import check, compare, export, history, import_logs, init, parse, plan, report, verify
 from azlatency.cli.common import app, print_error
 
 __all__ = [
     "app",
-    "ask",
     "check",
     "compare",
     "export",
@@ -27,7 +26,6 @@ __all__ = [
     "import_logs",
     "init",
     "main",
-    "manifest",
     "parse",
     "plan",
     "report",

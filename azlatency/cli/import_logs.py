@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.ask import ask_about
-from azlatency.cli.common import command, folder_name, print_error, progress, read, relative
+from azlatency.cli.common import command, folder_name, print_error, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.studies.format import count_of
 
@@ -24,8 +22,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
+    from azlatency.logs.tables import Logs
     from azlatency.studies.imports.importer import ImportSummary
     from azlatency.studies.imports.ingest import CopiedFiles
+    from azlatency.studies.store.study import Study
 
 
 @command(
@@ -75,6 +75,9 @@ def import_(  # noqa: PLR0913 - one for each option of the command
             "The tables, and so the history, keep their runs.",
         ),
     ] = None,
+    runs_csv: Annotated[
+        bool, typer.Option("--runs-csv", help="Also draft a runs.csv: one row per log, with what its name says.")
+    ] = False,
     pseudonymise: Annotated[
         Path | None,
         typer.Option(
@@ -119,8 +122,33 @@ def import_(  # noqa: PLR0913 - one for each option of the command
             usable = _import_study(importing, names[0], sources, out, pseudonymise)
         else:
             usable = all([_import_or_report(importing, name, out) for name in names])
+    if runs_csv and study is not None:
+        _draft_runs(names[0], out)
     if not usable:
         raise typer.Exit(1)
+
+
+def _draft_runs(name: str, out: str | None) -> None:
+    """Draft the runs.csv of a study."""
+    from azlatency.studies.drafts.draft import draft_runs
+    from azlatency.studies.store.study import data_folder, load
+
+    target = data_folder("raw") / name / "runs.csv"
+    if target.exists():
+        raise typer.BadParameter(f"{relative(target)} already exists; edit it, or delete it to start from a new draft")
+    study = load(name, processed=out)
+    target.write_text(draft_runs(_logs(study), list(study.sources["path"])), "utf-8")
+    print(f'drafted {relative(target)}; fill in the empty cells, and add runs = "runs.csv" to study.toml')
+
+
+def _logs(study: Study) -> Logs:
+    """Return what a draft reads of a study."""
+    from azlatency.logs.tables import Logs
+
+    logs = Logs()
+    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
+    logs.rows["runs"] = study.runs[["source_id", "tool", "zone"]].astype(object).fillna("").to_dict("records")
+    return logs
 
 
 def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
@@ -168,16 +196,19 @@ def _import_study(
         raise
     if copied is not None:
         summary.unreadable += copied.refused
-    _print_summary(summary, folder)
-    whole = summary.usable and not summary.unreadable
-    if copied is None:
-        return whole
-    if not summary.usable and copied.new:
+    if copied is not None and not summary.usable and copied.new:
         copied.undo()
+        _print_summary(summary, folder)
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
-    _draft_manifest(name, folder, out)
-    return whole
+    drafted = summary.usable and not in_place and _draft_manifest(name, folder, out)
+    if drafted:
+        again = importing(name, None)
+        summary.missing, summary.notes, summary.data_version = again.missing, again.notes, again.data_version
+    _print_summary(summary, folder)
+    if drafted:
+        _print_draft(name, folder, out)
+    return summary.usable and not summary.unreadable
 
 
 def _append(importing: Callable[..., ImportSummary], name: str, source: str, out: str | None) -> bool:
@@ -191,9 +222,7 @@ def _append(importing: Callable[..., ImportSummary], name: str, source: str, out
         for note in night.notes:
             print_error(f"  note: {note}")
         print(f"{relative(folder / night.name)}: {count_of(night.new, 'new file')}")
-        usable = _import_study(importing, name, [], out)
-        _draft_manifest(name, folder, out)
-    return usable
+        return _import_study(importing, name, [], out)
 
 
 def _archive(name: str, age: str, out: str | None) -> None:
@@ -237,31 +266,32 @@ def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFi
     return copied
 
 
-def _draft_manifest(name: str, folder: Path, out: str | None) -> None:
-    """Write the first study.toml of a study and print the next steps."""
-    from azlatency.logs.tables import Logs
+def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
+    """Write the first study.toml of a study, unless there is one; return whether it was written."""
     from azlatency.studies.drafts.draft import draft
     from azlatency.studies.manifest.manifest import FILE_NAME
     from azlatency.studies.store.study import load
 
     target = folder / FILE_NAME
-    if target.exists():
-        return
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        logs, _ = read([str(folder)])
-        target.write_text(ask_about(name, logs, folder) or "", "utf-8")
-        print(f"{relative(target)}: written. Check it, then run:")
-        print(f"  azlatency import --study {name}")
-        return
+    if target.exists() or not folder.is_dir():
+        return False
     study = load(name, processed=out)
+    target.write_text(draft(name, _logs(study), list(study.sources["path"])), "utf-8")
+    return True
+
+
+def _print_draft(name: str, folder: Path, out: str | None) -> None:
+    """Print what the first study.toml assumes, and the next steps."""
+    from azlatency.studies.manifest.manifest import FILE_NAME
+    from azlatency.studies.runs.assumptions import assumptions
+    from azlatency.studies.store.study import load
+
+    study = load(name, processed=out)
+    for line in assumptions(study):
+        print_error(f"  {line}")
     if not len(study.hosts):
         print_error("  no facts about the machines (CPU, kernel, MTU); the script of azlatency plan records them")
-    logs = Logs()
-    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    logs.rows["runs"] = study.runs[["source_id", "tool"]].to_dict("records")
-    target.write_text(draft(name, logs, list(study.sources["path"])), "utf-8")
-    print(f"drafted {relative(target)}. Check it, fill in the marked lines, then run:")
-    print(f"  azlatency import --study {name}")
+    print(f"drafted {relative(folder / FILE_NAME)}; add what you know about the zones and machines. Next:")
     print(f"  azlatency report --study {name}")
 
 

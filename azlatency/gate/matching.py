@@ -32,12 +32,7 @@ def align_paths(
     named = name_paths(paths, [method for frame in frames for method in frame["method"]])
     columns = {"path": pd.Series(list(map(str, named)), dtype="str")}
     if all("tool" in frame.columns for frame in frames):
-        columns["method"], unknown = label(pd.concat(frames, ignore_index=True).assign(**columns))
-        # The two sides may have other names of files; those of one side must not.
-        of_side = (code for frame in frames for code in frame["unknown"].str.contains("mixed_names"))
-        columns["unknown"] = [
-            f"{codes} mixed_names".strip() if mixed else codes for codes, mixed in zip(unknown, of_side, strict=True)
-        ]
+        columns["method"], columns["unknown"] = label(pd.concat(frames, ignore_index=True).assign(**columns))
     both = pd.DataFrame(columns)
     after, before = (
         frame.assign(**part.set_axis(frame.index))

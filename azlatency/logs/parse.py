@@ -23,6 +23,7 @@ from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
+from azlatency.logs.recognise.labels import set_labels
 from azlatency.logs.recognise.segment import (
     Segments,
     classify_remaining_lines,
@@ -294,6 +295,7 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
+        set_labels(source, recorder.accounting, segments.prose_lines, recorder.rows["runs"])
     lost = () if is_read_whole else find_lost_lines(source, recorder.accounting, segments)
     near: dict[str, int] = {}
     for line, owner in islice(lost, _MOST_UNKNOWN):

@@ -229,6 +229,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         server_end        | string  |       | computed | Name of the server's end of the path: machine, zone or region.
         method            | string  |       | computed | Tool, test, protocol and sizes in which the runs differ.
         unknown           | string  |       | computed | Codes of the reasons why the run is not pooled with others.
+        assumed           | string  |       | computed | Codes of what no log, name or label of the run says.
         request_bytes     | float64 | bytes | log      | Size of a request.
         response_bytes    | float64 | bytes | log      | Size of a response.
         target_rate_bit_s | float64 | bit/s | log      | Rate that the sender was told to keep; 0 is unlimited.
@@ -338,6 +339,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         last             | timestamp | | computed | When the last point of a history started, in UTC.
         missing          | int64   | | computed | Number of nights without a run between the first and the last.
         family           | int64   | | computed | Number of series that were searched together.
+        assumed          | string  | | computed | Codes of what no log, name or label of the runs says.
+        notes            | string  | | computed | Sentences about single runs, such as those that were left out.
         label            | string  | | computed | Label in force after a change; see study.toml.
         label_before     | string  | | computed | Label in force before a change.
         attainable_p     | float64 | | computed | Smallest p-value that data of this size can give.

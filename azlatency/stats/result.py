@@ -145,11 +145,11 @@ _CODES = {
         "several paths",
         "the runs are of several paths, which are no repeats of each other; select one path, or use by='path'",
     ),
-    "path_unknown": ("path unknown", "the logs name neither client nor server; add them to study.toml"),
-    "unknown_end": (
-        "end unknown",
-        "the logs name only one end, so the runs may be of different paths; add client or zone to study.toml, or --map "
-        "?=NAME to compare",
+    "incomplete_runs": ("cut or failed", "every run was cut or failed, so none is a repeat; measure again"),
+    "overlapping_runs": (
+        "overlap in time",
+        "runs of this group overlap in time, so they may be of different machines; give each a client, a server or a "
+        "scenario in study.toml",
     ),
     "sender_only": (
         "sender's count",
@@ -172,15 +172,19 @@ _CODES = {
         "treatment unknown",
         "study.toml states a treatment of other runs of the path and not of these (see the method); add it",
     ),
-    "mixed_names": (
-        "names differ",
-        "the names of these files differ by words, so they may be different treatments; add scenario to study.toml",
-    ),
     "other_vm": ("different VM size", "the VM sizes differ, so the machines may cause the difference"),
     "initiator_only": (
         "initiators",
         "a round trip crosses both directions, so this compares initiators and cannot show a one-way difference",
     ),
+}
+#: What is assumed of runs, because no log, name or label says it.
+ASSUMED = {
+    "one_client": "one client, which these logs do not name",
+    "one_server": "one server, which these logs do not name",
+    "number_counts": "the last number in the names of these files counts repeats",
+    "scenario_from_name": "files whose names differ in more than a number or a time are of different scenarios",
+    "scenario_from_label": "logs below different headings or labels are of different scenarios",
 }
 CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
@@ -217,15 +221,24 @@ class Result(Computed):
         """The warnings, and the reasons why something is not estimable, in words."""
         return explain(self.codes)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is assumed of the runs, and sentences about single runs."""
+        labels = getattr(self, "labels", {})
+        assumed = [f"assumed: {ASSUMED[code]}" for code in str(labels.get("assumed", "")).split()]
+        notes = [note for note in str(labels.get("notes", "")).splitlines() if note]
+        return (*assumed, *notes)
+
     def in_short(self) -> str:
         """Return the result in a sentence, its flags in a word each."""
         words = ", ".join(SHORT[code] for code in self.codes)
-        return str(self).replace(self.flag_note, f" ({words})") if words else str(self)
+        return str(self).replace(self.flag_note, f" ({words})" if words else "") if self.flag_note else str(self)
 
     @property
     def flag_note(self) -> str:
-        """The flags as the end of a sentence; empty if there are none."""
-        return f" ({'; '.join(self.flags)})" if self.codes else ""
+        """The flags and remarks as the end of a sentence; empty if there are none."""
+        notes = [*self.flags, *self.remarks]
+        return f" ({'; '.join(notes)})" if notes else ""
 
     def row(self) -> dict[str, Any]:
         """Return one row of a frame: the labels, then the cells, codes joined by blanks."""
@@ -278,7 +291,8 @@ class Results(list[_R]):
         # A flag that several results share is explained once, below them.
         codes = dict.fromkeys(code for result in self for code in result.codes)
         lines = [result.in_short() for result in self]
-        return "\n".join([*lines, *explain(codes)])
+        remarks = dict.fromkeys(remark for result in self for remark in result.remarks)
+        return "\n".join([*lines, *explain(codes), *remarks])
 
     def _repr_html_(self) -> str:
         """Show the rows as a table and the flags in full below it; all text escaped."""
@@ -293,7 +307,8 @@ class Results(list[_R]):
             "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows
         )
         flags = explain(dict.fromkeys(code for result in self for code in result.codes))
-        notes = "".join(f"<li>{escape(flag)}</li>" for flag in flags)
+        remarks = dict.fromkeys(remark for result in self for remark in result.remarks)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in [*flags, *remarks])
         return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
 
 

@@ -79,14 +79,14 @@ def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -
     assert result.returncode == 0, result.stderr
     assert re.match(r"mine: 5 iperf3, 5 ntttcp, \d+ qperf, 5 sockperf \(1 file parsed, 0 unchanged\)", result.stdout)
     assert "drafted data/raw/mine/study.toml" in result.stdout.replace(f"{tmp_path}/", "")
-    assert re.search(r"2\d runs have no zone", result.stderr)
+    assert re.search(r"[45] runs have no zone", result.stderr), "the draft's zones are applied"
+    assert "assumed: zones, ends, rounds and repeats as the names say: az{zone}-az{peer_zone}/*" in result.stderr
     assert dump.read_bytes() == bytes_before == (tmp_path / "data" / "raw" / "mine" / "dump.zip").read_bytes()
     manifest = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
     assert '"az{zone}-az{peer_zone}/*",' in manifest and 'log = "dump.zip!single-node/*"' in manifest
     again = azlatency("import", "--study", "mine", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert re.search(r"[45] runs have no zone", again.stderr), "the draft's zones are applied"
-    assert "drafted" not in again.stdout
+    assert "unchanged" in again.stdout and "drafted" not in again.stdout
     assert "unchanged" in azlatency("import", dump, "--study", "mine", cwd=tmp_path).stdout
 
 
@@ -217,3 +217,15 @@ def test_a_project_that_was_moved_keeps_its_studies(tmp_path: Path, raw: Path) -
     (tmp_path / "a").rename(tmp_path / "b")
     result = azlatency("import", "--study", "mine", cwd=tmp_path / "b")
     assert result.returncode == 0 and "unchanged" in result.stdout
+
+
+def test_a_drafted_table_of_runs_is_never_overwritten(tmp_path: Path, log: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for name in ("bbr_1.log", "cubic_1.log"):
+        (tmp_path / "logs" / name).write_bytes(log.read_bytes() + name.encode() + b"\n")
+    done = azlatency("import", "logs", "--study", "mine", "--runs-csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = (tmp_path / "data" / "raw" / "mine" / "runs.csv").read_text("utf-8").splitlines()
+    assert rows[0].startswith("log,scenario,zone") and rows[1].startswith("bbr_1.log,bbr,")
+    again = azlatency("import", "--study", "mine", "--runs-csv", cwd=tmp_path)
+    assert again.returncode == 2 and "runs.csv already exists" in again.stderr

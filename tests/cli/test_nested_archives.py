@@ -59,7 +59,7 @@ def test_import_and_the_line_of_a_number(folder: Path, monkeypatch: pytest.Monke
     imported = azlatency("import", "base.zip", "--study", "mine", cwd=folder)
     assert "base.zip!vm-a/plot.png:1: binary file" in imported.stderr
     assert imported.stdout.startswith("mine: 10 sockperf (1 file parsed")
-    assert azlatency("import", "--study", "mine", cwd=folder).stdout.startswith("mine: 10 sockperf (0 files parsed")
+    assert azlatency("import", "--study", "mine", cwd=folder).stdout.startswith("mine: 10 sockperf (unchanged")
     monkeypatch.setenv("AZLATENCY_DATA", str(folder / "data"))
     from azlatency.site.provenance import Place, StudyLogs
 

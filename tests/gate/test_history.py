@@ -60,9 +60,9 @@ def test_several_studies_are_one_family(nights: Path, tmp_path: Path) -> None:
 
 def test_a_night_with_several_runs_is_one_point(tmp_path: Path) -> None:
     folder = write_nights(tmp_path / "several", {"az1-az2": values(450, 22)})
-    write_night(folder, 3, "az1-az2", 455.0).rename(folder / "2026-09-04" / "az1-az2" / "again.log")
+    write_night(folder, 3, "az1-az2", 455.0).rename(folder / "2026-09-04" / "az1-az2" / "qperf_2.log")
     write_night(folder, 3, "az1-az2", 450.0)
-    manifest = (folder / "study.toml").read_text("utf-8").replace("qperf.log", "*.log")
+    manifest = (folder / "study.toml").read_text("utf-8").replace("qperf.log", "qperf*.log")
     (folder / "study.toml").write_text(manifest, "utf-8")
     record = json.loads(history(folder, "--format", "json", cwd=tmp_path).stdout)
     assert [series["n"] for series in record["series"]] == [22]

@@ -138,13 +138,17 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     first, second = run_values(a, value, unit), run_values(b, value, unit)
     if resolution is not None:
         first, second = replace(first, resolution=resolution), replace(second, resolution=resolution)
+
+    def both(name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*getattr(first, name), *getattr(second, name)]))
+
     setting = Setting(
         margin=margin,
         confidence=confidence,
         floor=floor,
         unit=first.unit,
         what=what,
-        labels=dict(labels or {}),
+        labels={**(labels or {}), **replace(first, assumed=both("assumed"), notes=both("notes")).remarks},
         run_ids=(*first.run_ids, *second.run_ids),
     )
     codes = list(refusals((a, b), value))

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from azlatency.logs.schema import refuse_foreign
-from azlatency.studies.format import did_you_mean, natural_key
+from azlatency.studies.format import count_of, did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
-from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +61,10 @@ class RunValues:
         Largest step of the printed values, in ``unit``; 0 if unknown.
     order : {"given", "started_at", "round", "file", "unknown"}
         Where the order of the values comes from; see `in_time_order`.
+    assumed : tuple of str
+        Codes of what is assumed of the runs, because no log, name or label says it.
+    notes : tuple of str
+        Sentences about single runs: which were left out, and which overlap.
     """
 
     values: FloatArray
@@ -73,6 +76,14 @@ class RunValues:
     run_ids: tuple[str, ...] = ()
     resolution: float = 0.0
     order: Order = "given"
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        """What is assumed of the runs, and notes about single ones, as columns of a result; empty ones are left out."""
+        columns = {"assumed": " ".join(self.assumed), "notes": "\n".join(self.notes)}
+        return {name: text for name, text in columns.items() if text}
 
     @property
     def in_order(self) -> bool:
@@ -176,8 +187,12 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         return data if unit is None else replace(data, unit=unit)
     resolution = 0.0
     order: Order = "given"
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if is_frame(data):
         column = value_column(data, value)
+        assumed = tuple(sorted(code for text in _distinct([data], "assumed") for code in text.split()))
+        data, notes = _complete(data)
         # To sort all columns of a run table takes several times longer.
         used_columns = {column, resolution_column(column), *_OF_RUN}
         data, order = in_time_order(data[[name for name in data.columns if name in used_columns]])
@@ -209,7 +224,26 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         run_ids=tuple(dict.fromkeys(used)),
         resolution=resolution,
         order=order,
+        assumed=assumed,
+        notes=notes,
     )
+
+
+#: Statuses of runs that do not repeat a complete one.
+_INCOMPLETE = frozenset({"truncated", "failed", "no_data"})
+_RUNS_NAMED = 3
+
+
+def _complete(runs: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the complete ones of several runs, with a sentence that names the others; all if none is complete."""
+    if len(runs) < 2 or "status" not in runs.columns:
+        return runs, ()
+    cut = runs["status"].isin(_INCOMPLETE)
+    if not cut.any() or cut.all():
+        return runs, ()
+    names = list(dict.fromkeys(runs.loc[cut, "file"])) if "file" in runs.columns else list(runs.index[cut])
+    named = ", ".join(map(str, names[:_RUNS_NAMED])) + (", …" if len(names) > _RUNS_NAMED else "")
+    return runs[~cut], (f"{count_of(int(cut.sum()), 'cut or failed run')} left out: {named}",)
 
 
 def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
@@ -291,16 +325,12 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         Zone numbers of several subscriptions without physical zones.
     ``mixed_paths``
         Runs of several paths in one frame.
-    ``path_unknown``
-        Several runs whose logs name neither end, so that they may be of different paths.
-    ``unknown_end``
-        Several runs whose logs name one end only.
     ``sender_only``
         Counts of receivers with those of senders whose receiver did not report.
-    ``mixed_names``
-        Runs whose files have names of different treatments, and no scenario.
     ``mixed_sizes``, ``mixed_amounts``, ``mixed_settings``, ``mixed_treatments``
         Runs whose logs do not state a size, amount, setting or treatment in which others of the study differ.
+    ``incomplete_runs``
+        Several runs that were all cut, or failed.
     ``loss_censored``
         An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
     """
@@ -322,23 +352,9 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         codes.append("logical_zone")
     if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
         codes.append("mixed_paths")
-    if sum(_runs_of_unknown_path(part) for part in parts) > 1:
-        codes.append("path_unknown")
-    elif sum(_runs_of_unknown_end(part) for part in parts) > 1:
-        # Two such runs may be of different paths.
-        codes.append("unknown_end")
+    if any("status" in part.columns and len(part) > 1 and part["status"].isin(_INCOMPLETE).all() for part in parts):
+        codes.append("incomplete_runs")
     return (*codes, *endless)
-
-
-def _runs_of_unknown_path(part: pd.DataFrame) -> int:
-    """Return the number of runs whose path is unknown."""
-    return int((part["path"] == str(NetworkPath())).sum()) if "path" in part.columns else 0
-
-
-def _runs_of_unknown_end(part: pd.DataFrame) -> int:
-    """Return the number of runs with an end that is unknown."""
-    runs_by_path = part["path"].value_counts() if "path" in part.columns else {}
-    return sum(count for path, count in runs_by_path.items() if NetworkPath.parse(path).is_unknown)
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:

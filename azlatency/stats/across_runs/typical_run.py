@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
-_DESCRIBED = frozenset({"no_replication", "path_unknown", "unknown_end"})
+_DESCRIBED = frozenset({"no_replication", "incomplete_runs", "overlapping_runs"})
 RANK_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
 SHARED_METHOD = f"{T_METHOD}, with a variance moderated over paths (Smyth 2004)"
@@ -180,7 +180,7 @@ def _typical_run(
         confidence=confidence,
         method=RANK_METHOD if runs >= FEWEST_FOR_RANKS else T_METHOD,
         codes=(*missing, *codes),
-        labels=dict(labels or {}),
+        labels={**(labels or {}), **run_set.remarks},
         n_effective=float(runs),
         assumptions=(_INDEPENDENT,),
         diagnostics=diagnostics,

@@ -3,8 +3,8 @@
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
 ``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, does not say who talked to
 whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
-Folders whose names say nothing of this are scenarios: their runs may have the same addresses and be of other settings.
-Comments show what each pattern assigns.
+Comments show what each pattern assigns. What else the names tell apart is no part of the draft: the run table reads it
+(`azlatency.studies.runs.treatments`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import fnmatch
 import io
+import os.path
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,9 +21,9 @@ from itertools import pairwise
 
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, printable
-from azlatency.studies.manifest.names import differing_words
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.treatments import treatments
 
 #: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, zone b, z1, eastus-1 with or without a
 #: region of Azure. A digit of a date is none.
@@ -56,10 +57,8 @@ _NUMBERS = {
 }
 _SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-z0-9]*$", re.IGNORECASE)
 _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
-#: Names of folders that say when a run was: 2024-05-01, run-20240501_1200.
-_TIME = re.compile(r"(?:[a-z]+[_-]?)?\d[\d_.:TZ-]{5,}", re.IGNORECASE)
 _BACKWARD = re.compile(r"<-|<=|←")
-_TEXTS = ("scenario", "region", "peer_region", "zone", "peer_zone", "client", "server")
+_TEXTS = ("region", "peer_region", "zone", "peer_zone", "client", "server")
 _FIELDS = {**dict.fromkeys(_TEXTS, "string"), "round": "int64", "repeat": "int64"}
 _COLUMNS = (
     "log", "scenario", "zone", "peer_zone", "region", "peer_region", "client", "server", "round", "repeat", "ignore",
@@ -93,19 +92,18 @@ class _Described:
             for region, end, machine in ends
         ]
         says = [str(NetworkPath.between(*names))] if all(names) else []
-        says += [f"{name} {value if name == 'scenario' else int(value)}" for name, value in values.items()]
+        says += [f"{name} {int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 
 
-def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = True) -> str:
+def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     """Draft a ``study.toml`` from parsed logs.
 
-    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes. Without
-    ``treatments``, no scenario is drafted.
+    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes.
     """
     tools = _tools(tables)
     logs = [path for path in paths if path in tools]
-    described = [item for item in _describe(logs, tools) if treatments or "scenario" not in item.values]
+    described = _describe(logs)
     lines = [
         "[study]",
         f'name = "{quoted(name)}"',
@@ -120,39 +118,11 @@ def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = T
         *_patterns(described),
     ]
     entries, without_entry = _end_entries(described, logs)
-    lines += entries
-    lines += _treatment_entries(_treatments(logs, tools, described), logs) if treatments else []
-    named = {item.path for item in described if {"zone", "scenario", "client", "peer_region"} & set(item.values)}
-    named -= without_entry
-    folders: dict[str, list[str]] = {}
-    for path in logs:
-        if path not in named:
-            folder = path.rpartition("/")[0]
-            folders.setdefault(f"{folder}/*" if folder else path, []).append(path)
-    if len(folders) > _MOST_PATTERNS:
-        # The same folders with other numbers, times and hosts need one entry.
-        by_shape: dict[str, list[str]] = {}
-        for group in folders.values():
-            for path in group:
-                by_shape.setdefault(_shape(path), []).append(path)
-        folders = dict(sorted(by_shape.items(), key=lambda item: -len(item[1])))
+    named = {item.path for item in described if {"zone", "client", "peer_region"} & set(item.values)} - without_entry
     paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     without_zone = {paths_of[row["source_id"]] for row in tables.rows["runs"] if not row.get("zone")}
-    for pattern, group in list(folders.items())[:_MOST_PATTERNS]:
-        names = dict.fromkeys(tool for path in group for tool in tools[path])
-        lines += [
-            "",
-            "[[run]]",
-            f'log = "{quoted(pattern)}"'.ljust(39) + f" # {count_of(len(group), 'log')}: {', '.join(names)}",
-        ]
-        if not without_zone.isdisjoint(group):
-            lines += [
-                f'{_GAP}zone = "1"            (the client\'s)',
-                f'{_GAP}peer_zone = "2"       (the server\'s)',
-            ]
-    if len(folders) > _MOST_PATTERNS:
-        rest = sum(map(len, list(folders.values())[_MOST_PATTERNS:]))
-        lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once"]
+    open_logs = [path for path in logs if path in without_zone - named]
+    lines += [*entries, *_open_entries(open_logs, logs, tools, _scenarios(logs, tools, described))]
     others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
@@ -160,55 +130,73 @@ def draft(name: str, tables: Logs, paths: Sequence[str], *, treatments: bool = T
     return "\n".join([*lines, *([""] if unknown else []), *unknown]) + "\n"
 
 
-def _treatment_entries(treatments: Mapping[str, str], logs: Sequence[str]) -> list[str]:
-    """Return the entries that make words in the names of logs their scenarios."""
-    by_words: dict[str, list[str]] = {}
-    for path, words in treatments.items():
-        by_words.setdefault(words, []).append(path)
+def _open_entries(
+    paths: Sequence[str], logs: Sequence[str], tools: Mapping[str, tuple[str, ...]], scenarios: Mapping[str, str]
+) -> list[str]:
+    """Return an entry to fill in for each group of logs whose names do not say their zones."""
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(scenarios.get(path, ""), []).append(path)
     lines: list[str] = []
-    unnamed = []
-    for words, paths in sorted(by_words.items(), key=lambda item: -len(item[1])):
-        chosen = set(paths)
-        glob = _glob(paths, words, [path for path in logs if path not in chosen]) if len(lines) < 96 else None
-        if glob is None:
-            unnamed.append(printable(words))
-            continue
-        start = (
-            []
-            if lines
-            else ["", "# The names differ in these words: other treatments are other scenarios, repeats are not."]
-        )
-        lines += [*start, "[[run]]", f'log = "{quoted(glob)}"'.ljust(39) + f" # {count_of(len(paths), 'log')}",
-                  f'scenario = "{quoted(words)}"']  # fmt: skip
-    if unnamed:
-        lines += ["", f"# fill in scenario for the names with: {'; '.join(unnamed[:_EXAMPLES])}"
-                  + (f"; and {len(unnamed) - _EXAMPLES} more" if len(unnamed) > _EXAMPLES else "")]  # fmt: skip
+    for scenario, group in list(groups.items())[:_MOST_PATTERNS]:
+        names = ", ".join(dict.fromkeys(tool for path in group for tool in tools[path]))
+        read = [f"# its names say: {printable(scenario)}"] if scenario else []
+        lines += [
+            "",
+            *read,
+            "[[run]]",
+            f"log = {_globs(group, logs)}".ljust(39) + f" # {count_of(len(group), 'log')}: {names}",
+            f'{_GAP}zone = "1"            (the client\'s)',
+            f'{_GAP}peer_zone = "2"       (the server\'s)',
+        ]
+    if len(groups) > _MOST_PATTERNS:
+        rest = sum(map(len, list(groups.values())[_MOST_PATTERNS:]))
+        lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once"]
     return lines
 
 
-def _shape(path: str) -> str:
-    """Return a glob for the logs whose paths differ in the names of folders and in numbers only."""
-    folders, name = path.count("/"), re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2]))
-    return "*/" * folders + name
+def _globs(group: Sequence[str], logs: Sequence[str]) -> str:
+    """Return a pattern that matches the logs of a group and no others; else their paths."""
+    if len(group) == len(logs):
+        return '"*"'
+    folder = os.path.commonpath([path.rpartition("/")[0] for path in group])
+    glob = f"{literal(folder)}/*"
+    if folder and len(fnmatch.filter(logs, glob)) == len(group):
+        return f'"{quoted(glob)}"'
+    shown = ", ".join(f'"{quoted(literal(path))}"' for path in group)
+    return f"[{shown}]" if len(group) > 1 else shown
 
 
-def described_by_names(tables: Logs, paths: Sequence[str]) -> dict[str, dict[str, str]]:
+def _scenarios(
+    logs: Sequence[str], tools: Mapping[str, tuple[str, ...]], described: Sequence[_Described]
+) -> dict[str, str]:
+    """Return what the names of logs of the same tools and ends say that the others do not."""
+    values: dict[str, dict[str, str]] = {}
+    for item in described:
+        values.setdefault(item.path, {}).update(item.values)
+    groups = [(tools[path], *(values.get(path, {}).get(name) for name in _TEXTS)) for path in logs]
+    known = [frozenset(int(values.get(path, {}).get(name, -1)) for name in _NUMBERS) for path in logs]
+    found = treatments(groups, logs, [None] * len(logs), known)
+    return {path: each.scenario for path, each in zip(logs, found, strict=True) if each.scenario}
+
+
+def _described_by_names(tables: Logs, paths: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return for each log what its name says, by column of the manifest."""
     tools = _tools(tables)
     by_path: dict[str, dict[str, str]] = {}
     logs = [path for path in paths if path in tools]
-    described = _describe(logs, tools)
+    described = _describe(logs)
     for item in described:
         by_path.setdefault(item.path, {}).update(item.values)
-    for path, words in _treatments(logs, tools, described).items():
-        by_path.setdefault(path, {}).setdefault("scenario", words)
+    for path, scenario in _scenarios(logs, tools, described).items():
+        by_path.setdefault(path, {})["scenario"] = scenario
     return by_path
 
 
 def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
     """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
     tools = _tools(tables)
-    by_path = described_by_names(tables, paths)
+    by_path = _described_by_names(tables, paths)
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -228,6 +216,8 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
         return []
     lines = [
         "# From the names, client first. Check what the patterns assign; * instead of a field leaves a name out.",
+        "# Then delete this line:",
+        "drafted = true",
         "pattern = [",
     ]
     for pattern, items in groups.items():
@@ -237,7 +227,7 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
     return [*lines, "]"]
 
 
-def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None = None) -> list[_Described]:
+def _describe(logs: Sequence[str]) -> list[_Described]:
     """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
     bare = _bare_pairs(logs)
     folders = {path: ends for path in logs if (ends := _folder_ends(path)) is not None}
@@ -260,11 +250,7 @@ def _describe(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]] | None =
         described += [*(item for item in numbers if item.pattern not in wrong), *map(_ends_of, misread)]
     counts = Counter(item.pattern for item in described if item.pattern and item.pattern not in wrong)
     kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)} | {""}
-    certain = [item for item in described if item.pattern in kept and item.values]
-    scenarios = _scenarios(logs, tools or {})
-    # Where names differ within a folder as well, it is not the folder that tells the treatments apart.
-    is_told_apart = not (tools and _treatments([item.path for item in scenarios], tools, certain + scenarios))
-    return certain + (scenarios if is_told_apart else [])
+    return [item for item in described if item.pattern in kept and item.values]
 
 
 def _misread(described: Sequence[_Described], logs: Sequence[str]) -> set[str]:
@@ -393,88 +379,6 @@ def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
     except PatternError:
         return None
     return _Described(path, text, values) if values else None
-
-
-def _treatments(
-    logs: Sequence[str], tools: Mapping[str, tuple[str, ...]], described: Sequence[_Described]
-) -> dict[str, str]:
-    """Return the words in which the names of logs of the same tools and ends differ, by log; see `differing_words`."""
-    ends: dict[str, dict[str, str]] = {}
-    for item in described:
-        ends.setdefault(item.path, {}).update(item.values)
-    groups: dict[tuple[object, ...], list[str]] = {}
-    for path in logs:
-        values = ends.get(path, {})
-        groups.setdefault((tools[path], *(values.get(name) for name in _TEXTS)), []).append(path)
-    words = {path: found for group in groups.values() for path, found in differing_words(group).items() if found}
-    return {path: " ".join(found) for path, found in words.items()}
-
-
-def _glob(paths: Sequence[str], words: str, others: Sequence[str]) -> str | None:
-    """Return a glob that matches the paths and none of the others: their words, or a name without its numbers."""
-    by_words = "*" + "*".join(literal(word) for word in words.split()) + "*"
-    names = {re.sub(r"[0-9]+", "*", literal(path.rpartition("/")[2])) for path in paths}
-    folders = {re.sub(r"[0-9]+", "*", literal(path)) for path in paths}
-    candidates = [
-        by_words,
-        *(f"*/{name}" for name in names if len(names) == 1),
-        *(folders if len(folders) == 1 else ()),
-    ]
-    for glob in candidates:
-        matches = re.compile(fnmatch.translate(glob)).match
-        if all(map(matches, paths)) and not any(map(matches, others)):
-            return glob
-    return None
-
-
-def _scenarios(logs: Sequence[str], tools: Mapping[str, tuple[str, ...]]) -> list[_Described]:
-    """Return the scenarios that folders stand for; a pattern that matches logs in other folders is left out."""
-    by_depth: dict[tuple[str, ...], list[str]] = {}
-    for path in logs:
-        by_depth.setdefault(tuple(re.findall(r"[/!]", path)), []).append(path)
-    described = []
-    for marks, paths in by_depth.items():
-        fields = _folder_fields([re.split(r"[/!]", path)[:-1] for path in paths], [tools.get(path) for path in paths])
-        if "{scenario}" not in fields:
-            continue
-        text = "".join(field + mark for field, mark in zip(fields, marks, strict=True)) + "*"
-        pattern = PathPattern.parse(text, _FIELDS)
-        values = {path: found for path in logs if (found := pattern.match(path)) is not None}
-        if set(values) == set(paths):
-            described += [_Described(path, text, found) for path, found in values.items()]
-    return described
-
-
-def _folder_fields(folders: Sequence[Sequence[str]], tools: Sequence[object]) -> list[str]:
-    """Return a field for each level of folders: a number from 1 to n is a repeat, names that vary are scenarios.
-
-    Names that say something else or when a run was, and folders with the logs of one tool each, are left out.
-    """
-    levels = list(zip(*folders, strict=True))
-    fields = []
-    for depth, names in enumerate(levels):
-        # 1, 2, 3 or, for archives in an archive, 1.tar, 2.tar, 3.tar
-        ends = {tuple(name.partition(".")[1:]) for name in names}
-        firsts = [name.partition(".")[0] for name in names]
-        numbers = {int(name) for name in firsts if re.fullmatch(r"[0-9]{1,9}", name)}
-        counted = numbers and min(numbers) < 2 and max(numbers) - min(numbers) == len(numbers) - 1
-        of_tool = ({name for name, other in zip(names, tools, strict=True) if other == tool} for tool in set(tools))
-        said = (
-            _TIME.fullmatch,
-            _ZONE.search,
-            _HOSTS.search,
-            _BARE.search,
-            *(number.search for number in _NUMBERS.values()),
-        )
-        if all(len(group) == 1 for group in of_tool) or any(any(map(find, names)) for find in said):
-            fields.append("*")
-        elif counted and len(ends) == 1 and len(set(names)) == len(numbers) and "{repeat}" not in fields:
-            fields.append("{repeat}" + "".join(*ends))
-        else:  # "tcp" says nothing beside "tcp_1G" in the folder below
-            below = levels[depth + 1 :]
-            repeated = any(all(map(str.__contains__, deeper, names)) for deeper in below)
-            fields.append("*" if repeated else "{scenario}")
-    return fields
 
 
 def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:

@@ -28,8 +28,7 @@ from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch,
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
-from azlatency.studies.manifest.names import differing_pair
-from azlatency.studies.runs.run_table import END_COLUMNS, paths_by_scenario
+from azlatency.studies.runs.run_table import paths_by_scenario
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
 from azlatency.studies.store.remote import (
     ChangedError,
@@ -501,7 +500,7 @@ def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, sum
     for conflict, (first, number) in manifest.conflicts.items():
         count = f" ({count_of(number, 'run')})" if number > 1 else ""
         summary.problems.append(f"{first}: {conflict}{count}")
-    summary.notes = _scenario_notes(runs, manifest) + _name_notes(runs, paths) + tables.notes
+    summary.notes = _scenario_notes(runs, manifest) + tables.notes
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
@@ -524,24 +523,6 @@ def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
             f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name "
             f'what each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'
         )
-    return notes
-
-
-def _name_notes(runs: pa.Table, paths: dict[str, str]) -> list[str]:
-    """Name two files that could be repeats but for words in their names, for some of the groups of such runs."""
-    keys = ("tool", "test", "protocol", "message_bytes", *(name for end in END_COLUMNS for name in end))
-    rows = zip(*(runs[name].to_pylist() for name in ("scenario", "source_id", *keys)), strict=True)
-    groups: dict[tuple[Any, ...], dict[str, None]] = {}
-    for scenario, source_id, *of_run in rows:
-        if scenario is None:
-            groups.setdefault(tuple(of_run), {})[paths[source_id]] = None
-    pairs = dict.fromkeys(pair for files in groups.values() if (pair := differing_pair(list(files))))
-    notes = [
-        f"{one} and {other} have names of different treatments, so they are not pooled; add scenario to study.toml"
-        for one, other in list(pairs)[:_SCENARIOS]
-    ]
-    if more := len(pairs) - len(notes):
-        notes.append(f"{count_of(more, 'more pair')} of such names")
     return notes
 
 

@@ -49,7 +49,7 @@ _STUDY_TYPES = {
     **dict.fromkeys(("likely_cause", "likely_cause_source"), "string"),
     **dict.fromkeys(("runs", "reported", "baseline"), "file"),
     **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
-    **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking"), "bool"),
+    **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking", "drafted"), "bool"),
     "date": "date", "zone_maps": "files", "pattern": "patterns", "machines": "list",
 }  # fmt: skip
 #: Keys of ``[[conclusion]]``, and those that must be stated; see `azlatency.studies.conclusions`.

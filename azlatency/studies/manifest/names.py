@@ -1,88 +1,211 @@
-"""Words in which the names of files and folders differ, other than counters, times and fields that are known.
+"""What the names of files and folders, and the labels above logs, say about runs: repeats or different treatments.
 
-``ipsec_ping_1.txt`` and ``openvpn_ping_1.txt`` differ in a word, so they may be of different treatments;
-``run1_ping.txt`` and ``run2_ping.txt`` differ in a counter, so they repeat each other.
+A part of a name counts repeats if a word says so (``run3``, ``round_2``, ``Lauf 1``), or if it is a date or a time. The
+last number of a name may count repeats, too (``cubic_1.log`` … ``cubic_4.log``), unless it names a thing or a setting
+(``client_1``, ``loss_5``, ``5_attackers``). Every other part tells runs apart. See ``docs/concepts/repeats.md``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import lru_cache
-from itertools import pairwise
+from typing import NamedTuple
 
-from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
+#: Words whose number counts repeats, and words that mean nothing more without one.
+_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt"
+_REPEATS_TEXT = f"""
+    {_COUNTERS} sample pass test tests r day week night hour nr no lauf läufe messung durchlauf durchgang
+    wiederholung versuch runde tag woche nacht stunde essai passage mesure répétition repetition tour jour
+    semaine nuit heure tentative exécution execution prueba intento repetición repeticion ronda corrida medición
+    medicion día dia semana noche hora ejecución ejecucion rodada execução execucao tentativa teste repetição
+    repeticao medição medicao noite prova giro ripetizione tentativo misura giorno settimana notte ora poging
+    ronde meting herhaling nacht uur próba proba powtórzenie powtorzenie pomiar runda dzień dzien deneme tekrar
+    tur ölçüm olcum gün gun mätning körning запуск попытка прогон тест повтор раунд замер день неделя ночь час 次
+    回 回目 轮 輪 遍 測定 测试 測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
+"""
+_REPEATS = frozenset(_REPEATS_TEXT.split())
+_BARE = frozenset(_COUNTERS.split())
+#: A number glued to one of these counts repeats, if it counts at all.
+_RESULTS_TEXT = """
+    result results res output out log logs latency lat rtt data dump capture measure measurement measurements
+    bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
+    salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
+    mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy
+"""
+_RESULTS = frozenset(_RESULTS_TEXT.split())
+#: A number that stands behind, or before, one of these names it or sets it.
+_THINGS_TEXT = """
+    setting parameter param arg value val machine client server host node vm vms pod container instance peer
+    user zone az region rack site dc datacenter subnet vnet vpc nic port ports eth if core cpu cpus thread
+    process proc worker stream parallel connection conn flow socket job size byte msg message packet pkt payload
+    frame mtu mss window win buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level
+    stage phase step part section version ver v kernel config conf cfg case scenario setup set variant option
+    mode type kind profile policy exp experiment group cluster env link path route hop ttl interval duration
+    time timeout second sec s ms us min minute attacker victim sender receiver source src target dst dest
+    destination from to gateway switch router device dev disk volume vol pair percent pct p q n m k x id batch
+    numjobs iodepth concurrency request req response resp users clone branch build release priority class dscp
+    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b
+"""
+_THINGS = frozenset(_THINGS_TEXT.split())
 
-_CLOUD_REGION = r"[a-z]{2,15}-[a-z]{3,15}\d{1,2}|[a-z]{2}(?:-[a-z]{3,10}){1,2}-\d"
-#: What other columns say: addresses, zones and regions; and times, with the letters in them.
-_KNOWN = re.compile(
-    r"\d{1,3}(?:\.\d{1,3}){3}"
-    r"|(?<![^/!])(?:client|host|from|src|source|sender|server|target|to|dst|dest|receiver|peer)[-_=][^/!]+(?=[/!])"
-    rf"|(?<![a-z0-9])(?:{CLOUD_ZONE}|{_CLOUD_REGION}|{AZURE_REGION})(?![a-z0-9])"
-    r"|(?<![a-z0-9])(?:az|(?:availability[ _-]?)?zone|z)[ _-]?(?:\d{1,2}[a-z]?|[a-f])(?![a-z0-9])"
-    r"|\d{4}-?\d\d-?\d\d[T_ -]?\d\d(?:[:_.-]?\d\d){1,2}(?:\.\d+)?Z?"
-    r"|\d{1,2}(?:am|pm|h\d\d|st|nd|rd|th)(?![a-z0-9])",
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_CLOCK = r"(?:[01]?\d|2[0-3])"
+#: A time behind a date.
+_AT = (
+    rf"(?:[T_ .-]{{0,3}}{_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}})?s?)?(?:[ _]?[ap]m)?"
+    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d:?\d\d)?)?"
+)
+#: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
+_TIME = re.compile(
+    rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
+    rf"|(?<![0-9])(?:0?[1-9]|[12]\d|3[01])[-_.](?:0?[1-9]|1[0-2])[-_.](?:19|20)\d\d{_AT}(?![0-9])"
+    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
+    rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
+    rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
+    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
+    r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
+    # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
+    r"|(?<![0-9])(?!\d{5}0{5}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"[^\W_]+")
-_LETTERS = re.compile(r"ipv?[46](?!\d)|[^\W\d_]+", re.IGNORECASE)
-#: A counter may be written with its word, a time with the name of its month or day.
-_USUAL_TEXT = """
-    run runs rep repeat round test try trial iter iteration attempt part sample samples no nr number num copy of
-    time date  to from host client server source src target dst dest sender receiver peer node vm pod machine  log
-    logs txt json csv out output result results res data raw file files stdout stderr  tcp udp icmp ping pingpong
-    latency lat rtt bandwidth bw throughput tput  jan feb mar apr may jun jul aug sep oct nov dec january february
-    march april june july august september october  november december mon tue wed thu fri sat sun monday tuesday
-    wednesday thursday friday saturday sunday utc gmt  iperf iperf3 netperf sockperf qperf ntttcp lagscope latte
-    psping fping hping hping3 mtr uperf wrk ncps fio
-"""
-_USUAL = frozenset(_USUAL_TEXT.split())
-#: An identifier changes between letters and digits more often than a word with a number does.
-_MOST_CHANGES = 2
+_LEVELS = re.compile(r"[/!\\]")
+_ENDING = re.compile(r"(?:\.(?=[a-z])[a-z0-9]{1,8}){1,2}$", re.IGNORECASE)
+#: A word with its digits, or a number with a point, such as a version or an address.
+_TOKEN = re.compile(r"v?\d+(?:\.\d+)+[^\W_]*|[^\W_]+")
+_NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})(?:of\d{1,9})?")
+_ORDINAL = re.compile(r"(?:第)?(?P<number>\d{1,9})(?:st|nd|rd|th|of\d{1,9})?(?P<word>[^\W\d_]*)", re.IGNORECASE)
+_MOST_DIGITS = 9
+#: Of a longer label, the rest is not compared.
+_LONGEST_LABEL = 300
 
 
-def differing_words(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return for each path its words that not all of the paths have, in their order; ``{}`` if no words differ.
+class Part(NamedTuple):
+    """A word of a name that is neither a date nor a counter with its word.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        Paths of the logs of one group, such as those with the same ends and the same method.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Words in lower case. A path of a group that differs has an empty tuple if the others only add words to its own.
+    ``level`` is its folder, counted from the file (0) upwards, and ``start`` its place in the name of the folder.
     """
-    words = {path: words_of(path) for path in paths}
-    common = set.intersection(*map(set, words.values())) if words else set()
-    differing = {path: tuple(word for word in found if word not in common) for path, found in words.items()}
-    return differing if any(differing.values()) else {}
+
+    level: int
+    start: int
+    text: str
 
 
-def differing_pair(paths: Sequence[str]) -> tuple[str, str] | None:
-    """Return two paths that differ in a word; None if all of them repeat each other by their names."""
-    words = differing_words(paths)
-    return next(((paths[0], path) for path in paths if words and words[path] != words[paths[0]]), None)
+class Name(NamedTuple):
+    """What a name says: the parts that tell runs apart, and the last number, which may count repeats, with its place.
+
+    ``last`` is None if no number may; ``place`` is then the number of parts.
+    """
+
+    parts: tuple[Part, ...]
+    last: Part | None
+    place: int
 
 
-def words_of(path: str) -> tuple[str, ...]:
-    """Return the words of a path, each once, without the ending of the file, counters, times and known fields."""
-    stem = re.sub(r"(?:\.[A-Za-z]\w{0,4}){1,2}$", "", path.replace("\\", "/"))
-    *folders, file = stem.split("/")
-    parts = [*(f"{folder}/" for folder in folders), file]
-    return tuple(dict.fromkeys(word for part in parts for word in _words_of_part(part)))
+def read_name(path: str, known: Collection[int] = ()) -> Name:
+    """Return what the path of a log says.
+
+    ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more.
+    """
+    levels = split_path(path)
+    levels[-1] = _ENDING.sub("", levels[-1])
+    words = [
+        word._replace(level=len(levels) - depth)
+        for depth, level in enumerate(levels, start=1)
+        for word in _words(level)
+    ]
+    words = [word for word in words if not (word.is_free and word.number in known)]
+    last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
+    if last is None or not words[last].is_free or _names_a_thing(words, last):
+        last = None
+    parts = [Part(word.level, word.start, word.text) for word in words]
+    number = None if last is None else parts.pop(last)
+    return Name(tuple(parts), number, len(parts) if last is None else last)
 
 
-@lru_cache(maxsize=4096)  # the logs of many nights lie in folders of few names
-def _words_of_part(part: str) -> tuple[str, ...]:
-    """Return the words of a folder (with its slash) or of a file."""
-    words: dict[str, None] = {}
-    for token in _TOKEN.findall(_KNOWN.sub(" ", part)):
-        changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(token))
-        if changes > _MOST_CHANGES or (len(token) >= 8 and re.fullmatch(r"(?=.*\d)[0-9a-f]+", token, re.IGNORECASE)):
-            continue  # an identifier
-        for word in map(str.lower, _LETTERS.findall(token)):
-            if len(word) > 1 and word not in _USUAL:
-                words[word] = None
+def split_path(path: str) -> list[str]:
+    """Return the names of the folders, archives and of the file of a path."""
+    return _LEVELS.split(path)
+
+
+def label_text(label: str) -> str:
+    """Return a label without counters, dates, addresses and commands, for comparing it with others."""
+    text = _TIME.sub(" ", label[:_LONGEST_LABEL])
+    text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
+    words = [word.text for word in _words(text)]
+    return " ".join(words)
+
+
+class _Word(NamedTuple):
+    """A word of a level: its text, its number if it is one (or glued to the name of a tool), its place."""
+
+    level: int
+    start: int
+    text: str
+    number: int | None
+    is_free: bool
+    """Whether the number is separated, or glued to a word for a result."""
+
+
+@lru_cache(maxsize=8192)  # the logs of many nights lie in folders of few names
+def _words(level: str) -> tuple[_Word, ...]:
+    """Return the words of a level without dates, times and counters with their words."""
+    # Blanks keep the places of what follows.
+    text = _TIME.sub(lambda match: " " * len(match[0]), level)
+    tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
+    words: list[_Word] = []
+    at = 0
+    while at < len(tokens):
+        start, token = tokens[at]
+        following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
+        if used := _counter_length(token.casefold(), following.casefold()):
+            at += used
+            continue
+        words += _split(start, token)
+        at += 1
     return tuple(words)
+
+
+def _counter_length(token: str, following: str) -> int:
+    """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``run 3``, ``3rd run``."""
+    numbered = _NUMBERED.fullmatch(token)
+    if numbered and numbered["word"] in _REPEATS:
+        return 1
+    ordinal = _ORDINAL.fullmatch(token)
+    if ordinal and ordinal["word"] in _REPEATS:
+        return 1
+    if token in _REPEATS and re.fullmatch(r"\d{1,9}(?:of\d{1,9})?", following):
+        return 2
+    if ordinal and not ordinal["word"] and following in _BARE:
+        return 2
+    return int(token in _BARE)
+
+
+def _split(start: int, token: str) -> list[_Word]:
+    """Return a token as one word, or as two: the name of a tool or a word for a result, and the number glued to it."""
+    if token.isdecimal() and len(token) <= _MOST_DIGITS:
+        return [_Word(0, start, token, int(token), True)]
+    numbered = _NUMBERED.fullmatch(token)
+    if not numbered or token.casefold() in _RESULTS:
+        return [_Word(0, start, token, None, False)]
+    word, number = numbered["word"], numbered["number"]
+    if word.casefold() not in _RESULTS:
+        return [_Word(0, start, token, int(number), False)]
+    return [_Word(0, start, word, None, False), _Word(0, start + len(word), number, int(number), True)]
+
+
+def _names_a_thing(words: list[_Word], at: int) -> bool:
+    """Return whether the word before or behind a number is a thing or a setting."""
+    before = words[at - 1].text if at else ""
+    behind = words[at + 1] if at + 1 < len(words) else None
+    follows = behind.text if behind is not None and behind.level == words[at].level else ""
+    return is_thing(before) or is_thing(follows)
+
+
+def is_thing(word: str) -> bool:
+    """Return whether a word is a thing or a setting, which a number beside it names or sets."""
+    word = word.casefold()
+    return bool({word, word.removesuffix("s"), word.removesuffix("es")} & _THINGS)

@@ -1,8 +1,9 @@
 """What makes two runs repeats of each other: one definition for summaries, comparisons, plans, histories and pages.
 
-Two runs repeat each other if they have the same path with known ends, the same tool, test, protocol and direction, and
-the same value in every field of `FIELDS`. The name of a method contains the fields in which the runs of a study differ
-and no others. Unknown is not equal: a run whose value is unknown in a field in which others differ repeats no run.
+Two runs repeat each other if they have the same path, the same tool, test, protocol and direction, and the same value
+in every field of `FIELDS`; names and labels can tell them apart, too (`azlatency.studies.runs.treatments`). The name of
+a method contains the fields in which the runs of a study differ and no others. A run whose value is unknown in a field
+in which others differ repeats no run.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser
 from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import format_value
-from azlatency.studies.manifest.names import differing_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,27 +196,6 @@ def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
     for place, side in enumerate(runs["side"]) if "side" in runs.columns else ():
         methods[place] += SENDER * (side == "sender")
     return methods, [" ".join(codes) for codes in unknown]
-
-
-def refuse_mixed_names(runs: pd.DataFrame) -> pd.DataFrame:
-    """Add the refusal of runs whose files have names of different treatments to the column ``unknown``.
-
-    ``ipsec_1.log`` and ``openvpn_1.log`` may be anything but repeats, unless study.toml gives both a scenario.
-    """
-    import pandas as pd
-
-    groups: dict[tuple[str, str], list[int]] = {}
-    for place, (path, method, unnamed) in enumerate(
-        zip(runs["path"], runs["method"], runs["scenario"].isna(), strict=True)
-    ):
-        if unnamed:
-            groups.setdefault((str(path), method), []).append(place)
-    files, unknown = list(runs["file"]), list(runs["unknown"])
-    for places in groups.values():
-        if len(places) > 1 and differing_pair([files[place] for place in places]):
-            for place in places:
-                unknown[place] = f"{unknown[place]} mixed_names".strip()
-    return runs.assign(unknown=pd.Series(unknown, runs.index, dtype="str"))
 
 
 def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:

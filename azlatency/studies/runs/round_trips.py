@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import ROUND_TRIP, document
-from azlatency.studies.runs.key import refuse_mixed_names
 from azlatency.studies.runs.run_table import STEP, client_runs, frequency_tables, once_per_study, whole_run_rows
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
@@ -124,9 +123,7 @@ def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float])
     _fill_from_classes(frequency_tables(study, prefix), runs, quantiles)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
-    return refuse_mixed_names(
-        runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
-    )
+    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
 
 
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:

@@ -7,9 +7,9 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.parsers import find_parser
 from azlatency.logs.schema import document, refuse_foreign
@@ -20,6 +20,7 @@ from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
+from azlatency.studies.runs.treatments import ONE_CLIENT, ONE_SERVER, Described, treatments
 from azlatency.studies.store.study import Study, StudyInfo
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
     -------
     DataFrame
         The columns of the table ``runs``, and ``file``, ``path`` (text: the scenario of the manifest, or the names of
-        client and server, or both if the scenario has several paths), ``client_end`` and ``server_end`` (the names of
+        client and server, or both if the scenario has several paths or is read from a name), ``scenario`` (that of the
+        manifest, else what the name of the file and the label above the log say that others do not), ``assumed`` (codes
+        of what no log, name or label says, see `azlatency.key`), ``client_end`` and ``server_end`` (the names of
         the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
         `azlatency.key`), ``unknown`` (codes of the refusals to pool a run, because
         its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
@@ -82,14 +85,60 @@ def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
 
 
 def _described_runs(study: Study | Logs) -> pd.DataFrame:
-    """Return the table ``runs`` with the columns of the key, and with `NetworkPath` objects."""
-    import pandas as pd
-
+    """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs = key.describe(runs, lambda metric: whole_run_rows(study.metrics, metric)["value"])
-    runs["method"] = pd.Series(key.bases(runs), runs.index, dtype="str")
-    named = runs.assign(scenario=None) if getattr(study, "one_scenario", False) else runs
-    return runs.assign(path=_objects(_paths(named, parse_maps(_info(study).get("machines", []))), runs.index))
+    pairs, left_out = pair_ends(runs, _transferred(study, runs))
+    runs["other_end"] = runs["run_id"].map(pairs).astype("str")
+    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables_of_logs(runs), *_copies(study)])
+    runs["method"] = _texts(key.bases(runs), runs)
+    one_scenario = getattr(study, "one_scenario", False)
+    maps = parse_maps(_info(study).get("machines", []))
+    runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps))
+    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs)
+    assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
+    runs["assumed"] = _texts([" ".join(codes) for codes in assumed], runs)
+    found = _texts([each.scenario for each in described], runs)
+    if found.isna().all():
+        return runs
+    runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
+    return _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+
+
+def _labelled(runs: pd.DataFrame, paths: list[NetworkPath]) -> pd.DataFrame:
+    """Return runs with their paths, and with the methods and refusals that belong to these."""
+    methods, unknown = key.label(runs.assign(path=_texts([path.text for path in paths], runs)))
+    return runs.assign(path=_objects(paths, runs.index), method=_texts(methods, runs), unknown=_texts(unknown, runs))
+
+
+def _treatments(runs: pd.DataFrame) -> list[Described]:
+    """Return what names and labels say about the runs that count and whose scenario the manifest does not say."""
+    described = [Described(None, ())] * len(runs)
+    is_open = runs["counted"] & runs["scenario"].isna()
+    open_runs = runs[is_open]
+    numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
+    found = treatments(
+        list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
+        list(open_runs["file"]),
+        list(open_runs["heading"].astype(object).where(open_runs["heading"].notna(), None)),
+        [frozenset(row.tolist()) for row in numbers],
+    )
+    for place, each in zip(is_open.to_numpy().nonzero()[0], found, strict=True):
+        described[place] = each
+    return described
+
+
+def _unnamed_ends(path: NetworkPath) -> list[str]:
+    """Return what is assumed of the ends of a path that no log names."""
+    if not path.is_unknown:
+        return []
+    return [code for code, end in ((ONE_CLIENT, path.client), (ONE_SERVER, path.server)) if end.is_unknown]
+
+
+def _texts(values: Sequence[str | None], runs: pd.DataFrame) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values, runs.index, dtype="str")
 
 
 def _info(study: Study | Logs) -> StudyInfo:
@@ -104,19 +153,12 @@ def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
 
 
 def _run_table(study: Study | Logs) -> pd.DataFrame:
-    import pandas as pd
-
     runs = once_per_study(study, _described_runs)
     paths = list(runs["path"])
     ends = [path.end_names for path in paths]
-    runs["path"] = pd.Series([path.text for path in paths], runs.index, dtype="str")
+    runs["path"] = _texts([path.text for path in paths], runs)
     for place, column in enumerate(("client_end", "server_end")):
-        runs[column] = pd.Series([names[place] for names in ends], runs.index, dtype="str")
-    runs["method"], runs["unknown"] = (pd.Series(texts, runs.index, dtype="str") for texts in key.label(runs))
-    pairs, left_out = pair_ends(runs, _transferred(study, runs))
-    runs["other_end"] = runs["run_id"].map(pairs).astype("str")
-    tables = tables_of_logs(runs)
-    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables, *_copies(study)])
+        runs[column] = _texts([names[place] for names in ends], runs)
     position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
@@ -260,13 +302,17 @@ END_COLUMNS = (
 )
 
 
-def _paths(runs: pd.DataFrame, maps: Maps) -> list[NetworkPath]:
-    """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`."""
+def _paths(runs: pd.DataFrame, maps: Maps, from_names: pd.Series | None = None) -> list[NetworkPath]:
+    """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`.
+
+    ``from_names`` are the rows whose scenario was read from a name: their paths name the ends, too.
+    """
     columns = [name for end in END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
-    keys = list(zip(*cells, strict=True))
+    shared = [False] * len(runs) if from_names is None else from_names.tolist()
+    keys = list(zip(*cells, shared, strict=True))
     distinct = list(dict.fromkeys(keys))
-    named = name_paths([_path(each, maps) for each in distinct], [each[-1] for each in distinct])
+    named = name_paths([_path(each, maps, shared=each[-1]) for each in distinct], [each[-2] for each in distinct])
     by_key = dict(zip(distinct, named, strict=True))
     return [by_key[each] for each in keys]
 
@@ -282,10 +328,10 @@ def paths_by_scenario(runs: pa.Table, maps: Maps) -> dict[str, list[str]]:
     return texts
 
 
-def _path(cells: tuple[str | None, ...], maps: Maps) -> NetworkPath:
+def _path(cells: tuple[Any, ...], maps: Maps, *, shared: bool = False) -> NetworkPath:
     """Return the path of the values of `END_COLUMNS` and the scenario."""
     client, server = (
         Endpoint(machine=machine_of(machine, maps), region=region, zone=zone, physical_zone=physical_zone)
         for machine, region, zone, physical_zone in (cells[:4], cells[4:8])
     )
-    return NetworkPath(client, server, cells[8])
+    return NetworkPath(client, server, cells[8], shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import document
-from azlatency.studies.runs.key import SENDER, refuse_mixed_names
+from azlatency.studies.runs.key import SENDER
 from azlatency.studies.runs.run_table import (
     REVERSE,
     ROLES_OF_TEST,
@@ -89,7 +89,7 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
     if by_sender.any():
         goodput = goodput.assign(method=goodput["method"].where(~by_sender, goodput["method"] + SENDER))
         goodput = goodput.assign(name=names_of(goodput))
-    return refuse_mixed_names(goodput)
+    return goodput
 
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

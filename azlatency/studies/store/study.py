@@ -117,6 +117,8 @@ class StudyInfo(TypedDict, total=False):
     placement: str
     date: str
     emulated: bool
+    drafted: bool
+    pattern: list[str] | str
     pseudonymise_subscriptions: bool
     accelerated_networking: bool
     zone_maps: list[str]

@@ -151,53 +151,6 @@ def _assigned(paths: list[str]) -> dict[str, dict[str, str]]:
     return {item.path: dict(item.values) for item in _describe(paths)}
 
 
-def test_folders_that_say_nothing_else_are_scenarios() -> None:
-    # Two settings of a network may have the same addresses: their runs must not be pooled.
-    paths = [f"d.zip!{cni}/{run}/{log}.json" for cni in ("plain", "ipsec") for run in (1, 2) for log in ("tcp", "udp")]
-    assert _assigned(paths)["d.zip!ipsec/2/udp.json"] == {"scenario": "ipsec", "repeat": "2"}
-    assert len(_assigned(paths)) == 8 and {item.pattern for item in _describe(paths)} == {"*!{scenario}/{repeat}/*"}
-
-
-def test_numbered_archives_are_repeats() -> None:
-    paths = [f"d.zip!{vpn}/{number}.data!x.log" for vpn in ("none", "wireguard") for number in (1, 2, 3)]
-    assert _assigned(paths)["d.zip!wireguard/3.data!x.log"] == {"scenario": "wireguard", "repeat": "3"}
-    paths = [f"{vpn}/{rate}/x.log" for vpn in ("none", "wireguard") for rate in ("1G", "2G")]
-    assert _assigned(paths)["none/2G/x.log"] == {"scenario": "none/2G"}
-
-
-def test_a_scenario_has_the_names_of_all_folders_that_vary() -> None:
-    paths = [f"{vpn}/{loss}/2024-05-0{day}/x.log" for vpn in "pq" for loss in ("none", "high") for day in (1, 2)]
-    assert _assigned(paths)["q/high/2024-05-02/x.log"] == {"scenario": "q/high"}  # a day is no setting
-    paths = [f"{way}/{way}_{rate}/x.log" for way in ("kernel", "user") for rate in ("1G", "10G")]
-    assert _assigned(paths)["user/user_1G/x.log"] == {"scenario": "user_1G"}
-
-
-@pytest.mark.parametrize(
-    "paths",
-    [
-        ["a.log", "b.log"],  # no folder
-        ["x/a.log", "x/b.log"],  # one folder
-        ["1/a.log", "2/a.log"],  # repeats of one setting
-        ["x/a.log", "y/a.log", "z/x/a.log"],  # the pattern of x and y also matches z/x
-        ["x_r1/a.log", "y_r1/a.log"],  # the names say something else, too
-        ["round1/az1-az2.log", "round2/az1-az2.log"],
-    ],
-)
-def test_folders_that_may_be_anything_are_no_scenarios(paths: list[str]) -> None:
-    assert not any("scenario" in values for values in _assigned(paths).values())
-
-
-def test_zones_of_several_settings_have_scenarios_too() -> None:
-    patterns = {item.pattern for item in _describe(["small/az1-az2.log", "large/az1-az2.log"])}
-    assert patterns == {"az{zone}-az{peer_zone}.*", "{scenario}/*"}
-
-
-def test_a_folder_for_each_tool_is_no_scenario() -> None:
-    paths = ["iperf3/az1-az2.log", "ping/az1-az2.log"]
-    described = _describe(paths, {path: (path.split("/")[0],) for path in paths})
-    assert not any("scenario" in item.values for item in described)
-
-
 def test_a_draft_of_many_folders_is_short(tmp_path: Path) -> None:
     paths = [f"x_r{number}/a.log" for number in range(40)]
     tables = az.parse(FIXTURES / "ping" / "busybox-1.35-c4.log")
@@ -213,30 +166,12 @@ def _draft(paths: list[str], tool: str = "ping") -> str:
     return draft("x", logs, paths)
 
 
-@pytest.mark.parametrize(
-    ("paths", "scenarios"),
-    [
-        (["vpn/ipsec_ping_1.txt", "vpn/openvpn_ping_1.txt", "vpn/openvpn_ping_2.txt"], ["openvpn", "ipsec"]),
-        (["18.12.2025/a.txt", "26.02.2026-optimized/a.txt"], ["optimized"]),
-        (["netperf/results/docker.log", "netperf/results/linux.log"], ["docker", "linux"]),
-        (["a-b/proxy_1.log", "a-b/proxy_forwarding_1.log"], ["forwarding"]),
-        (["run1/ping.txt", "run2/ping.txt", "18.12.2025/ping.txt"], []),
-        (["az1-az2_x_ping.txt", "az1-az3_x_ping.txt", "az2-az3_x_ping.txt"], []),
-    ],
-)
-def test_words_that_differ_are_scenarios(paths: list[str], scenarios: list[str], tmp_path: Path) -> None:
-    """Names that differ in a word are drafted as scenarios that match; those that differ in numbers are repeats."""
-    text = _draft(paths)
-    (tmp_path / "study.toml").write_text(text, "utf-8")
-    manifest = read_manifest(tmp_path)
-    found = {}
-    for path in paths:
-        run: dict[str, object] = {"heading": None}
-        assert manifest.describe(run, path) == [], text
-        found[path] = run.get("scenario")
-    assert list(dict.fromkeys(filter(None, found.values()))) == scenarios or set(found.values()) - {None} == set(
-        scenarios
-    )
+def test_a_draft_has_one_entry_for_each_group_of_logs_without_zones() -> None:
+    repeats = _draft([f"ping_run{number}.log" for number in range(1, 7)])
+    assert repeats.count("[[run]]") == repeats.count('log = "*"') == 1
+    treatments = _draft(["vpn/ipsec_1.txt", "vpn/ipsec_2.txt", "vpn/openvpn_1.txt", "plain/a_1.txt"])
+    assert treatments.count("[[run]]") == 3 and "scenario = " not in treatments
+    assert 'log = ["vpn/ipsec_1.txt", "vpn/ipsec_2.txt"]' in treatments and 'log = "plain/*"' in treatments
 
 
 def test_folders_of_both_ends_are_one_pattern() -> None:
@@ -288,7 +223,7 @@ def test_a_draft_does_not_ask_for_zones_that_the_log_prints(tmp_path: Path) -> N
     for row in tables.rows["sources"]:
         row["path"] = "zones.log"
     text = draft("mine", tables, ["zones.log"])
-    assert 'log = "zones.log"' in text and "zone = " not in text
+    assert "zone = " not in text
     (tmp_path / "study.toml").write_text(text, "utf-8")
     run: dict[str, object] = {"heading": None, "zone": "1", "peer_zone": "3", "region": "uksouth"}
     assert read_manifest(tmp_path).describe(run, "zones.log") == []

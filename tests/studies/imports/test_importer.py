@@ -324,20 +324,3 @@ def test_a_value_that_fits_no_column_refuses_its_file_alone(
     assert refused.startswith(f"bad.json: line 66: retransmits {value!r} does not fit its column (")
     assert refused.endswith("); correct the log, or leave it out")
     assert load("mixed", processed=out).runs["tool"].tolist() == ["iperf3"]
-
-
-def test_files_whose_names_tell_treatments_apart_are_named(tmp_path: Path, raw: Path) -> None:
-    """Two files of one treatment and one of another; with scenarios, nothing is left to say."""
-    folder = tmp_path / "vpn"
-    folder.mkdir()
-    rounds = sorted((raw / "emulated-zones" / "ping" / "az1a-az1b").iterdir())
-    for name, log in zip(("ipsec_1.log", "ipsec_2.log", "openvpn_1.log"), rounds, strict=False):
-        shutil.copy(log, folder / name)
-    summary = import_study("vpn", [folder], out=tmp_path / "out")
-    note = "ipsec_1.log and openvpn_1.log have names of different treatments, so they are not pooled; add scenario to"
-    assert [line for line in summary.notes if line.startswith(note)]
-    runs = az.latency(az.load("vpn", processed=tmp_path / "out"))
-    assert {code for estimate in az.summarize(runs) for code in estimate.codes} >= {"mixed_names"}
-    entries = "".join(f'[[run]]\nlog = "{name}_*"\nscenario = "{name}"\n' for name in ("ipsec", "openvpn"))
-    (folder / "study.toml").write_text(f'[study]\nname = "vpn"\n{entries}', "utf-8")
-    assert not [line for line in import_study("vpn", [folder], out=tmp_path / "out").notes if "treatments" in line]

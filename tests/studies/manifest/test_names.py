@@ -1,59 +1,86 @@
-"""Words in which names differ."""
+"""What names of files and labels say."""
 
 from __future__ import annotations
 
 import pytest
 
-from azlatency.studies.manifest.names import differing_pair, differing_words
+from azlatency.studies.manifest.names import label_text, read_name
+
+
+def parts(path: str, known: frozenset[int] = frozenset()) -> tuple[list[str], str | None]:
+    name = read_name(path, known)
+    return [part.text for part in name.parts], name.last.text if name.last else None
 
 
 @pytest.mark.parametrize(
-    ("paths", "words"),
+    ("path", "kept", "last"),
     [
-        (["x/ipsec_ping", "x/openvpn_ping", "x/wireguard_ping"], ["ipsec", "openvpn", "wireguard"]),
-        (["18.12.2025/a_1.txt", "26.02.2026-optimized/a_1.txt"], ["", "optimized"]),
-        (["results/docker.log", "results/linux.log"], ["docker", "linux"]),
-        (["before/1.log", "after/1.log"], ["before", "after"]),
-        (["lab2/ft/ft_routing_ping_102.txt", "lab2/sp/sp_routing_ping_102.txt"], ["ft", "sp"]),
-        (["d.zip!ipv4/x.log", "d.zip!ipv6/x.log"], ["ipv4", "ipv6"]),
-        (["C:\\logs\\plain\\a.txt", "C:\\logs\\vpn\\a.txt"], ["plain", "vpn"]),
-        (["bw_proxy_target_direct.res", "bw_host_proxy_forwarding.res"], ["direct", "forwarding"]),
-        (["größe/a.log", "klein/a.log"], ["größe", "klein"]),
+        ("ping_run3.log", ["ping"], None),
+        ("rep-1/ping.log", ["ping"], None),
+        ("iteration_3/p.json", ["p"], None),
+        ("Lauf 2.txt", [], None),
+        ("第3次.log", [], None),
+        ("2nd_run_bbr.log", ["bbr"], None),
+        ("run_2of5.log", [], None),
+        ("cubic_4.log", ["cubic"], "4"),
+        ("cubic/4/iperf3.json", ["cubic", "iperf3"], "4"),
+        ("ping2.log", ["ping"], "2"),
+        ("output12.txt", ["output"], "12"),
+        ("1_ping.log", ["ping"], "1"),
+        ("ping (1).log", ["ping"], "1"),
+        # A number beside a thing or a setting names it.
+        ("conns_100_rps_1000.txt", ["conns", "100", "rps", "1000"], None),
+        ("size/64.log", ["size", "64"], None),
+        ("overload_5_attackers.txt", ["overload", "5", "attackers"], None),
+        ("client_1.log", ["client", "1"], None),
+        ("vm1.log", ["vm1"], None),
+        ("threads16.log", ["threads16"], None),
+        ("loss_0.005.log", ["loss", "0.005"], None),
+        ("v1.2.3_1.log", ["v1.2.3"], "1"),
+        # Dates and times.
+        ("2026-01-31/x.log", ["x"], None),
+        ("time-13-10-2021_01-56/x.res", ["time", "x"], None),
+        ("x_20260131T101500Z.log", ["x"], None),
+        ("x-31-jan.log", ["x"], None),
+        ("x_Mar_3_2026.log", ["x"], None),
+        ("x_14h30.log", ["x"], None),
+        ("x_12:30:05.log", ["x"], None),
+        ("x_1714564801.log", ["x"], None),
+        ("monday/x.log", ["x"], None),
+        # Four digits, a round number and a word that begins like a month are none.
+        ("ping_1024.log", ["ping"], "1024"),
+        ("x_1500000000b.log", ["x", "1500000000b"], None),
+        ("marvell10.log", ["marvell10"], None),
+        ("10.0.0.4_to_10.0.0.5.log", ["10.0.0.4", "to", "10.0.0.5"], None),
+        ("C:\\logs\\vpn\\a.txt", ["C", "logs", "vpn", "a"], None),
+        ("d.zip!ipv6/x.log", ["d", "zip", "ipv6", "x"], None),
     ],
 )
-def test_words_that_differ(paths: list[str], words: list[str]) -> None:
-    assert [" ".join(differing_words(paths)[path]) for path in paths] == words
+def test_parts_of_names(path: str, kept: list[str], last: str | None) -> None:
+    assert parts(path) == (kept, last)
+
+
+def test_numbers_that_the_manifest_reads_say_nothing_more() -> None:
+    assert parts("x_4_17.log", frozenset({4, 17})) == (["x"], None)
+    assert parts("x4_y17.log", frozenset({4, 17})) == (["x4", "y17"], None)
 
 
 @pytest.mark.parametrize(
-    "paths",
+    ("label", "text"),
     [
-        ["run1_ping.txt", "run2_ping.txt"],
-        ["ping.log", "ping_rep2.log"],
-        ["2026-01-31/x.log", "2026-02-01/x.log"],
-        ["time-13-10-2021_01-56/x.res", "time-14-10-2021_13-02/x.res"],
-        ["x_20260131T101500Z.log", "x_20260131T111500Z.log"],
-        ["x-31-jan.log", "x-01-feb.log"],
-        ["az1-az2/x.log", "zone_b_to_zone_c/x.log"],
-        ["us-east4-a/x.log", "europe-west2/x.log", "ap-south-1/x.log", "westeurope/x.log"],
-        ["10.0.0.4_to_10.0.0.5.log", "10.0.0.5_to_10.0.0.4.log"],
-        ["x.log", "x.txt.gz"],
-        ["x-7f3a9c1e/1.log", "x-0b44d2aa/1.log"],
-        ["client_ping.log", "server_ping.log"],
-        ["one.log"],
-        ["host-lon04_ibm/target-us-west-2_aws/1.res", "host-lon02_ibm/target-ap-south-1_gcp/2.res"],
-        [],
-        ["٣/x.log", "٤/x.log"],
+        ("Run 3", ""),
+        ("2. Accelerated networking on", "Accelerated networking on"),
+        ("10.0.0.4, 12:30", ""),
+        ("Mon 3 Mar 2026 10:00:00 UTC: bbr", "bbr"),
+        ("Loss 0.5 %", "Loss 0.5"),
+        ("Normal Linux", "Normal Linux"),
     ],
 )
-def test_counters_times_and_known_fields_are_no_words(paths: list[str]) -> None:
-    assert differing_words(paths) == {}
+def test_labels_without_counters_dates_and_addresses(label: str, text: str) -> None:
+    assert label_text(label) == text
 
 
-def test_a_pair_that_differs() -> None:
-    assert differing_pair(["ipsec_1.log", "ipsec_2.log", "openvpn_1.log"]) == ("ipsec_1.log", "openvpn_1.log")
-    assert differing_pair(["ipsec_1.log", "ipsec_2.log"]) is differing_pair([]) is None
-
-
-def test_long_names_take_no_time() -> None:
-    assert differing_words(["a-1" * 50_000, "1.1" * 50_000, "z_" * 50_000]) == {}
+@pytest.mark.parametrize("part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run"])
+def test_long_names_take_no_time(part: str) -> None:
+    assert read_name(part * 20_000)
+    assert label_text(part * 20_000) is not None

@@ -147,10 +147,3 @@ def test_a_document_need_not_state_the_congestion_control() -> None:
     assert key.label(frame(settings=["congestion cubic", ""]))[0] == ["qperf tcp_lat"] * 2
     methods, _ = key.label(frame(settings=["congestion cubic", ""], command="iperf3 -c a"))
     assert methods == ["qperf tcp_lat congestion cubic", "qperf tcp_lat default congestion"]
-
-
-def test_names_of_different_treatments_are_refused_until_the_manifest_names_scenarios() -> None:
-    runs = frame(file=["ipsec_1.log", "ipsec_2.log", "openvpn_1.log"], scenario=None, method="ping", unknown="")
-    assert list(key.refuse_mixed_names(runs)["unknown"]) == ["mixed_names"] * 3
-    for repeats in (runs.assign(scenario="vpn"), runs.assign(file=["a_1.log", "a_2.log", "a_3.log"])):
-        assert list(key.refuse_mixed_names(repeats)["unknown"]) == [""] * 3

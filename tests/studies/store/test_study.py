@@ -183,8 +183,8 @@ def test_duckdb_reads_the_tables_as_the_documentation_says(study: Path, out: Pat
 
 
 def test_every_key_of_the_manifest_has_a_type() -> None:
-    """``pattern`` is used by the import only; the last three are tables and an order, not keys."""
-    assert StudyInfo.__annotations__.keys() == _STUDY_TYPES.keys() - {"pattern"} | {
+    """The last three are tables and an order, not keys."""
+    assert StudyInfo.__annotations__.keys() == _STUDY_TYPES.keys() | {
         "scenarios",
         "conclusions",
         "unquantified",

@@ -1,0 +1,129 @@
+"""The label of a run: what a person wrote above it, if nothing else stands between them.
+
+A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence. It holds for the
+runs below it until the next label or heading. Counters, dates, addresses and commands alone are no label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from heapq import merge
+from itertools import islice
+from typing import NamedTuple
+
+from azlatency.logs.grammar.command_line import runs_program
+from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
+from azlatency.logs.parsers import program_names
+from azlatency.logs.record import Row
+from azlatency.logs.source.decode import Source
+
+#: What stands around the text of a label.
+_LABEL = re.compile(
+    r"\*\*(?P<bold>[^*]{1,1000})\*\*:?|__(?P<underlined>[^_]{1,1000})__:?"
+    r"|<(?P<tag>h[1-6]|b|strong|caption|figcaption)>(?P<html>[^<>]{1,1000})</(?P=tag)>:?"
+    r"|(?:#{1,6}|//|;|%|REM|::|\.)\s+(?P<comment>\S.{0,1000})"
+    r"|[=*#~_+>|-]{2,40}\s*(?P<banner>[^=*#~_+>|\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
+    r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"
+)
+#: What shows that a line which begins with the name of a program is a command.
+_ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
+#: A prompt with a command: what follows it is its output, unless it echoes.
+_COMMAND = re.compile(r"\S{0,80}[$%❯➜»]\s+\S|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*\S|PS [A-Z]:\S{0,80}>")
+_ECHO = re.compile(r"\b(?:echo|printf)\b")
+_FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
+_NUMBER = re.compile(r"\d[\d.,]*")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_DATE = re.compile(
+    r"\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
+    re.IGNORECASE,
+)
+_WORDS_IN_A_SENTENCE = 3
+#: Lines of nothing but these words say nothing about a run.
+_SAYS_NOTHING_TEXT = """
+    end done finished finish complete completed start started starting begin beginning output result results password
+    login logout exit last ok success log test
+"""
+_SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
+_LONGEST = 1010
+#: More lines outside of runs than this are not searched.
+_MOST_LINES = 20_000
+
+
+def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[int], runs: Sequence[Row]) -> None:
+    """Append the label of each run to its ``heading``; ``boundaries`` are lines with prompts, headings, fences.
+
+    A sentence is the label of a run only if another run stands above it below the same heading: it separates them.
+    """
+    in_order = sorted(runs, key=lambda row: row["first_line"])
+    spans = [_printed(run, accounting) for run in in_order]
+    outside = _lines_outside(source, accounting, set(boundaries), sorted(spans))
+    found = next(outside, None)
+    label: str | None = None
+    heading: str | None = None
+    for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
+        is_first = place == 0 or run["heading"] != heading
+        if is_first:
+            heading, label = run["heading"], None
+        above: list[_Label] = []
+        while found is not None and found.line < start:
+            above.append(found)
+            found = next(outside, None)
+        written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
+        label = written[-1].text if written else label
+        if label is not None:
+            run["heading"] = f"{heading} / {label}" if heading else label
+
+
+class _Label(NamedTuple):
+    line: int
+    text: str
+    is_sentence: bool
+
+
+def _lines_outside(
+    source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
+) -> Iterator[_Label]:
+    """Yield each label that stands outside of the runs, and is not the output of a command."""
+    lines = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    at, above, is_output = 0, 0, False
+    for number, text in islice(lines, _MOST_LINES):
+        while at < len(spans) and spans[at][1] < number:
+            at += 1
+        inside = at < len(spans) and spans[at][0] <= number
+        if number in boundaries or _COMMAND.match(text):
+            is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
+            continue
+        is_output &= number - 1 == above
+        above = number
+        label = None if is_output or inside else _label(number, text[:_LONGEST].strip())
+        if label is not None:
+            yield label
+
+
+def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
+    """Return the first and last line of a run that its tool printed: what is around them may be a label."""
+    start, end = run["first_line"], run["last_line"]
+    while start < end and accounting.kind_of(start) not in (DATA, KNOWN):
+        start += 1
+    while end > start and accounting.kind_of(end) not in (DATA, KNOWN):
+        end -= 1
+    return int(start), int(end)
+
+
+def _is_sentence(line: str) -> bool:
+    """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
+    return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(line)) < 2
+
+
+def _label(number: int, line: str) -> _Label | None:
+    """Return the label that a line is; None if it is none."""
+    match = _LABEL.fullmatch(line)
+    if match is None and not _is_sentence(line):
+        return None
+    text = next(found for name, found in match.groupdict().items() if found and name != "tag") if match else line
+    words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
+    is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
+    return None if is_command or words <= _SAYS_NOTHING else _Label(number, text.strip(), match is None)

@@ -1,0 +1,101 @@
+"""What is assumed of the runs of a study, what tells them apart, and the lines of ``study.toml`` that change it."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from azlatency.studies.format import count_of, printable
+from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.store.study import Study
+
+#: At most this many groups, names and lines are shown.
+_MOST = 3
+_NUMBER = re.compile(r"\d+")
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+
+
+def assumptions(study: Study | Logs) -> list[str]:
+    """Return one sentence for everything that is assumed, and for what is kept apart, with the line that joins it."""
+    runs = client_runs(study)
+    if not len(runs):
+        return []
+    lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
+    codes = runs["assumed"].fillna("").str.split()
+    for code, sentence in _SENTENCES.items():
+        of_code = runs[[code in each for each in codes]]
+        if len(of_code):
+            lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
+    lines += _kept_apart(runs, codes)
+    lines += _alone(runs)
+    return lines
+
+
+_SENTENCES = {
+    ONE_CLIENT: "one client, which these logs do not name",
+    ONE_SERVER: "one server, which these logs do not name",
+    NUMBER_COUNTS: "the last number in the names of these files counts repeats",
+}
+
+
+def _drafted(study: Study | Logs) -> str:
+    patterns = getattr(study, "info", {}).get("pattern") or []
+    shown = ", ".join(map(printable, patterns[:_MOST])) + (", …" if len(patterns) > _MOST else "")
+    return f"assumed: zones, ends, rounds and repeats as the names say: {shown}" if patterns else ""
+
+
+def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
+    """Yield what tells runs with the same ends and the same method apart, and the line that joins them."""
+    for code, what in ((FROM_NAME, "names"), (FROM_LABEL, "labels")):
+        apart = runs[[code in each for each in codes]]
+        if not len(apart):
+            continue
+        scenarios = list(dict.fromkeys(apart["scenario"]))
+        shown = ", ".join(printable(str(name)) for name in scenarios[:_MOST]) + (
+            ", …" if len(scenarios) > _MOST else ""
+        )
+        files = list(dict.fromkeys(apart["file"]))
+        if os.path.isabs(files[0]):  # of logs that are no study: their folder becomes that of the study
+            root = os.path.commonpath([os.path.dirname(file) for file in runs["file"]])
+            files = [file.removeprefix(root).lstrip("/") for file in files]
+        line = joining_line(files)
+        yield f"kept apart by their {what}: {shown}"
+        yield f"  if these are repeats of each other, add to study.toml: {line}"
+
+
+def joining_line(files: Sequence[str]) -> str:
+    """Return the line of ``study.toml`` that makes logs repeats of each other."""
+    folders = {file.rpartition("/")[0] for file in files}
+    names = {_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
+    name = next(iter(names))
+    if len(names) == 1 and name.count("{repeat}") == 1 and len(folders) == 1:
+        return f'pattern = "{name}"'
+    folder = os.path.commonpath(list(folders)) if "" not in folders else ""
+    glob = f"{folder}/*" if folder else "*"
+    return f'run = [{{log = "{files[0] if len(files) == 1 else glob}", scenario = "same"}}] above [study]'
+
+
+def _alone(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield the line that joins runs that are all alone on their paths, because their addresses change."""
+    for method, group in runs.groupby("method", sort=False):
+        pairs = group[["client_end", "server_end"]].value_counts(dropna=False)
+        ends = [*group["client_end"].dropna(), *group["server_end"].dropna()]
+        if len(pairs) < _MOST or pairs.max() > 1 or not all(map(_ADDRESS.fullmatch, ends)):
+            continue
+        octets = list(zip(*(end.split(".") for end in ends), strict=True))
+        prefix = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, octets)]
+        if prefix:
+            yield f"each of {len(pairs)} runs of {method} has ends of its own"
+            yield (
+                "  if their addresses change with every run, add to study.toml: "
+                f'machines = ["{".".join(prefix)}.*=machines"]'
+            )

@@ -1,0 +1,154 @@
+"""Which runs of the same path and method repeat each other, by the names of their files and the labels above them.
+
+Runs are repeats unless something tells them apart. What a name or a label tells apart becomes the scenario of the
+runs; what nothing tells apart is assumed to be the same, and the assumption is kept. See ``docs/concepts/repeats.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from azlatency.studies.manifest.names import Name, Part, is_thing, label_text, read_name, split_path
+
+#: What is assumed of a run, in the column ``assumed``.
+ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
+FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
+_JOINED = " / "
+#: Folders above these are compared together.
+_MOST_LEVELS = 12
+#: The path of a log, and the numbers in it that the manifest reads.
+_Key = tuple[str, frozenset[int]]
+
+
+class Described(NamedTuple):
+    """What the names and labels of a run say about it: its scenario if they tell it apart, and what is assumed."""
+
+    scenario: str | None
+    assumed: tuple[str, ...]
+
+
+def treatments(
+    groups: Sequence[Hashable], files: Sequence[str], headings: Sequence[str | None], known: Sequence[frozenset[int]]
+) -> list[Described]:
+    """Return for each run what its name and its label say.
+
+    Parameters
+    ----------
+    groups : sequence
+        Runs of equal groups have everything else in common: ends, tool, test, settings.
+    files, headings : sequence of str
+        Path of the log, and the headings above it (``outer / inner``).
+    known : sequence of frozenset of int
+        The numbers of each run that the manifest reads from its name: round and repeat.
+    """
+    places: dict[Hashable, list[int]] = {}
+    for place, group in enumerate(groups):
+        places.setdefault(group, []).append(place)
+    described = [Described(None, ())] * len(files)
+    for runs in places.values():
+        if len(runs) == 1:
+            continue
+        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs])
+        by_labels = _by_labels([headings[run] for run in runs])
+        for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
+            assumed = [FROM_NAME] if name else []
+            assumed += [FROM_LABEL] if label else []
+            assumed += [NUMBER_COUNTS] if counts else []
+            described[run] = Described(_JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
+    return described
+
+
+def _by_names(files: Sequence[str], known: Sequence[frozenset[int]]) -> list[tuple[str, bool]]:
+    """Return what the name of each run says that not all say, and whether its last number counts repeats."""
+    names = {key: read_name(*key) for key in dict.fromkeys(zip(files, known, strict=True))}
+    counted = _counted(names)
+    parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
+    texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
+    common = set.intersection(*map(set, texts.values()))
+    shown = {key: _shown(key[0], _told_apart(parts[key], texts[key], common)) for key in names}
+    different = set(texts.values())
+    if len(different) == 1:
+        return [("", key in counted) for key in zip(files, known, strict=True)]
+    if "" in shown.values() or len({text.casefold() for text in shown.values()}) < len(different):
+        # One name has no word of its own, or the words of two differ in their order only: show whole folders.
+        by_level = {key: [_of_level(text, level) for level in range(_MOST_LEVELS)] for key, text in texts.items()}
+        levels = {at for at, found in enumerate(zip(*by_level.values(), strict=True)) if len(set(found)) > 1}
+        shown = {
+            key: _shown(key[0], [part for part in parts[key] if min(part.level, _MOST_LEVELS - 1) in levels]) or key[0]
+            for key in names
+        }
+    return [(shown[key], key in counted) for key in zip(files, known, strict=True)]
+
+
+def _of_level(texts: Sequence[tuple[int, str]], level: int) -> tuple[str, ...]:
+    """Return the words of a folder; those of all higher ones for the last level."""
+    return tuple(text for depth, text in texts if min(depth, _MOST_LEVELS - 1) == level)
+
+
+def _counted(names: Mapping[_Key, Name]) -> set[_Key]:
+    """Return the names whose last number counts repeats: from 0 or 1, without a gap, among names alike in all else."""
+    alike: dict[tuple[tuple[int, str], ...], dict[_Key, int | None]] = {}
+    for key, name in names.items():
+        rest = tuple((part.level, part.text.casefold()) for part in name.parts)
+        alike.setdefault(rest, {})[key] = None if name.last is None else int(re.sub(r"\D", "", name.last.text))
+    counted: set[_Key] = set()
+    for numbers in alike.values():
+        values = set(numbers.values()) - {None}
+        if not values:
+            continue
+        # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
+        firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
+        if any(values == set(range(first, first + len(values))) for first in firsts):
+            counted.update(numbers)
+    return counted
+
+
+def _told_apart(
+    parts: Sequence[Part], texts: Sequence[tuple[int, str]], common: Collection[tuple[int, str]]
+) -> list[Part]:
+    """Return the parts that not all names have; a number with the thing that it names, such as ``rps_1000``."""
+    chosen: dict[int, None] = {}
+    for at, (part, text) in enumerate(zip(parts, texts, strict=True)):
+        if text in common:
+            continue
+        beside = [place for place in (at - 1, at + 1) if 0 <= place < len(parts) and part.text.isdecimal()]
+        named = [place for place in beside if parts[place].level == part.level and is_thing(parts[place].text)]
+        chosen |= dict.fromkeys([at, *named[:1]])
+    return [parts[at] for at in sorted(chosen)]
+
+
+def _with_number(name: Name) -> tuple[Part, ...]:
+    """Return the parts of a name with its last number, which does not count repeats."""
+    return name.parts if name.last is None else (*name.parts[: name.place], name.last, *name.parts[name.place :])
+
+
+def _shown(path: str, parts: Sequence[Part]) -> str:
+    """Return parts of a path as they are written there, those of one folder joined by what stands between them."""
+    levels = split_path(path)[::-1]
+    texts = []
+    for level, group in groupby(parts, attrgetter("level")):
+        text, end = "", None
+        for part in group:
+            between = "" if end is None else levels[level][end : part.start]
+            text += (between if len(between) <= 1 else " ") + part.text
+            end = part.start + len(part.text)
+        texts.append(text)
+    return "/".join(texts)
+
+
+def _by_labels(headings: Sequence[str | None]) -> list[str]:
+    """Return what the label of each run says that not all say."""
+    chains = [
+        {_without_marks(text): label_text(text).casefold() for text in (heading or "").split(_JOINED) if text}
+        for heading in headings
+    ]
+    common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
+    return [_JOINED.join(text for text, compared in chain.items() if compared not in common) for chain in chains]
+
+
+def _without_marks(text: str) -> str:
+    return text.strip(" *_#:=-")

@@ -1,0 +1,79 @@
+"""Labels above logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers.places import FIXTURES
+
+import azlatency as az
+
+PING = (FIXTURES / "ping" / "busybox-1.35-c4.log").read_text("utf-8")
+
+
+def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | None]:
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    found = az.parse(file).runs["heading"]
+    return found.astype(object).where(found.notna(), None).tolist()
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        ("**AN off**", "**AN on**"),
+        ("**AN off:**", "**AN on:**"),
+        ("### AN off", "### AN on"),
+        ("# AN off", "# AN on"),
+        ("// AN off", "// AN on"),
+        ("=== AN off ===", "=== AN on ==="),
+        ("---- AN off ----", "---- AN on ----"),
+        ("***** AN off *****", "***** AN on *****"),
+        ("[AN off]", "[AN on]"),
+        (">>> AN off", ">>> AN on"),
+        ("AN off:", "AN on:"),
+        ("<h3>AN off</h3>", "<h3>AN on</h3>"),
+        ("ping with AN off:", "ping with AN on:"),
+        ("$ echo AN off\nAN off:", "$ echo AN on\nAN on:"),
+        ("無効：\nAN off:", "有効：\nAN on:"),
+    ],
+)
+@pytest.mark.parametrize("name", ["notes.txt", "notes.md"])
+def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name: str) -> None:
+    found = headings(tmp_path, f"{off}\n\n{PING}\n{PING}\n\n{on}\n\n{PING}\n{PING}", name)
+    assert len(found) == 4 and found[0] == found[1] != found[2] == found[3]
+    assert "AN off" in str(found[0]) and "AN on" in str(found[2])
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "",
+        "\n",
+        "$ ip address\nvalid_lft forever preferred_lft forever\n",  # the output of a command
+        "user@vm-a:~$ cat /etc/issue\nDebian release of the year\n",
+        "Mon Oct 31 00:22:53 UTC 2016\n",
+        "______END______\n",
+        "10.0.0.4:\n",
+        "------------------\n",
+        "$ ping -c 4 10.0.0.1\n",
+    ],
+)
+def test_what_is_no_label(tmp_path: Path, between: str) -> None:
+    assert headings(tmp_path, f"{PING}{between}{PING}{between}{PING}") == [None] * 3
+
+
+def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> None:
+    text = f"# Lab\n\nA text about this laboratory.\n\n{PING}\n{PING}\nThen we changed the governor.\n\n{PING}"
+    assert headings(tmp_path, text, "notes.md") == ["Lab", "Lab", "Lab / Then we changed the governor."]
+
+
+def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:
+    text = f"# A\n\n**off**\n\n{PING}\n\n# B\n\n{PING}"
+    assert headings(tmp_path, text, "notes.md") == ["A / off", "B"]
+
+
+def test_a_long_label_takes_no_time(tmp_path: Path) -> None:
+    label = "=" * 30 + " x" * 50_000
+    assert len(headings(tmp_path, f"{label}\n{PING}")) == 1

@@ -1,0 +1,72 @@
+"""What is assumed of runs, and the lines that join or separate them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from studies.runs.test_run_table import ping
+
+import azlatency as az
+from azlatency.studies.runs.assumptions import assumptions, joining_line
+
+
+def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
+    for number, name in enumerate(names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(ping(host.format(number), 1.0, 2.0 + number / 8), "utf-8")
+    return az.parse(folder)
+
+
+def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -> None:
+    assert assumptions(logs(tmp_path, "ping_run1.log", "ping_run2.log")) == [
+        "assumed: one client, which these logs do not name (2 runs)"
+    ]
+
+
+def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) -> None:
+    found = assumptions(logs(tmp_path, "bbr_1.log", "bbr_2.log", "cubic_1.log"))
+    assert found[1:3] == [
+        "assumed: the last number in the names of these files counts repeats (3 runs)",
+        "kept apart by their names: bbr, cubic",
+    ]
+    assert 'scenario = "same"' in found[3]
+
+
+def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> None:
+    names = ("ping_1.log", "ping_2.log", "ping_9.log")
+    folder = tmp_path / "raw" / "mine"
+    (line,) = [text for text in assumptions(logs(folder, *names)) if "study.toml" in text]
+    pattern = line.rpartition("study.toml: ")[2]
+    assert pattern == 'pattern = "ping_{repeat}.log"'
+    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    assert estimate.n == 3
+
+
+def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    (line,) = [text for text in assumptions(logs(folder, "a/x.log", "b/x.log")) if "study.toml" in text]
+    entry = line.rpartition("study.toml: ")[2].removesuffix(" above [study]")
+    (folder / "study.toml").write_text(f"{entry}\n[study]\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    assert estimate.n == 2
+
+
+def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_path: Path) -> None:
+    names = [f"rep{number}.log" for number in range(4)]
+    found = assumptions(logs(tmp_path, *names, host="10.244.{0}.9"))
+    assert found[-1].endswith('machines = ["10.244.*=machines"]')
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        (["a/p_1.log", "a/p_5.log"], 'pattern = "p_{repeat}.log"'),
+        (["a/x.log"], 'run = [{log = "a/x.log", scenario = "same"}] above [study]'),
+    ],
+)
+def test_joining_lines(files: list[str], line: str) -> None:
+    assert joining_line(files) == line

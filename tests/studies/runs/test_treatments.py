@@ -1,0 +1,79 @@
+"""Which runs repeat each other by their names and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
+
+
+def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None) -> list[str | None]:
+    """Return the scenario of each run, all of one path and method."""
+    numbers = [frozenset[int]()] * len(files)
+    return [each.scenario for each in treatments([0] * len(files), files, headings or [None] * len(files), numbers)]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["ping_run1.log", "ping_run2.log", "ping_run4.log"],  # a word says so: a gap does not matter
+        ["cubic_1.log", "cubic_2.log", "cubic_3.log"],
+        ["0.log", "1.log", "2.log"],
+        ["ping.log", "ping_2.log", "ping_3.log"],
+        ["ping.log", "ping (1).log", "ping (2).log"],
+        ["2026-01-31/x.log", "2026-02-01/x.log"],
+        ["1/ping.log", "2/ping.log"],
+        ["x.log", "x.txt.gz"],
+    ],
+)
+def test_repeats(files: list[str]) -> None:
+    assert scenarios(files) == [None] * len(files)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (["cubic_1", "cubic_2", "vegas_1", "vegas_2"], ["cubic", "cubic", "vegas", "vegas"]),
+        (["ping_1", "ping_2", "ping_4"], ["1", "2", "4"]),
+        (["ping_64", "ping_512"], ["64", "512"]),
+        (["a/rps_1000", "a/rps_3000"], ["rps_1000", "rps_3000"]),
+        (["overload_5_attackers", "overload_10_attackers"], ["5_attackers", "10_attackers"]),
+        (["bbr/delay_20ms/x", "bbr/delay_20ms_loss_0.01/x"], ["delay_20ms", "delay_20ms_loss_0.01"]),
+        (["d.zip!ipv4/x.log", "d.zip!ipv6/x.log"], ["ipv4", "ipv6"]),
+        (["vmA.zip!ping_1.log", "vmA.zip!ping_2.log", "vmB.zip!ping_1.log"], ["vmA", "vmA", "vmB"]),
+        (["az1_az2", "az2_az1"], ["az1_az2", "az2_az1"]),  # the same words in another order
+        (["ping.log", "ping_ipsec.log"], ["ping", "ping_ipsec"]),
+        (["near_0", "far_0"], ["near", "far"]),
+        (["größe/a", "klein/a"], ["größe", "klein"]),
+    ],
+)
+def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: list[str]) -> None:
+    assert scenarios(files) == expected
+
+
+def test_only_runs_of_one_group_are_compared() -> None:
+    found = treatments(["ping", "iperf3"], ["a/x", "b/y"], [None, None], [frozenset(), frozenset()])
+    assert [each.scenario for each in found] == [None, None]
+
+
+def test_labels_that_differ_are_scenarios_and_counters_in_them_are_not() -> None:
+    files = ["notes.md"] * 4
+    labels = ["Test / AN off / Run 1", "Test / AN off / Run 2", "Test / AN on / Run 1", "Test / AN on / Run 2"]
+    assert scenarios(files, labels) == ["AN off", "AN off", "AN on", "AN on"]
+    assert scenarios(files, ["Run 1", "Run 2", "Run 3", None]) == [None] * 4
+
+
+def test_what_is_assumed_is_said() -> None:
+    nothing = [frozenset[int]()] * 4
+    named = treatments([0] * 4, ["cubic_1", "cubic_2", "bbr_1", "bbr_2"], [None] * 4, nothing)
+    assert {each.assumed for each in named} == {(FROM_NAME, NUMBER_COUNTS)}
+    assert treatments([0] * 2, ["x", "x"], ["A", "B"], nothing[:2])[0].assumed == (FROM_LABEL,)
+    assert treatments([0] * 2, ["run1", "run2"], [None] * 2, nothing[:2])[0].assumed == ()
+
+
+def test_ten_thousand_names_take_no_time() -> None:
+    files = [f"zone{n % 7}/setting_{n % 11}/run_{n}.log" for n in range(10_000)]
+    numbers = [frozenset[int]()] * len(files)
+    assert len({each.scenario for each in treatments([0] * len(files), files, [None] * len(files), numbers)}) == 77
