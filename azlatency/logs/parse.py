@@ -356,13 +356,12 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
 
-    heading, parser = " / ".join(log.headings) or None, load_parsers()[log.tool]
-
+    heading = " / ".join(log.headings) or None
     for row in recorder.rows["runs"][earlier:]:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command
         if row["command"]:
-            describe_settings(row, parser.commands, parser.options, parser.switches)
+            describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
     return fits
 
 

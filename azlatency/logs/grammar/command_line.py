@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 #: At most this many characters of the value of an option are kept.
@@ -103,7 +104,7 @@ def _operand(words: Iterator[str], valued: Collection[str]) -> str | None:
     return None
 
 
-def option(words: Sequence[str], *names: str) -> str | None:
+def option(words: Sequence[str], *names: str, flags: str = "") -> str | None:
     """Return the value of a command-line option.
 
     Parameters
@@ -112,21 +113,45 @@ def option(words: Sequence[str], *names: str) -> str | None:
         The words of the command line.
     *names : str
         Spellings of the option, for example ``"-t", "--time"``.
+    flags : str
+        One-letter switches that may stand before an option in one word, for a tool that reads its options with getopt:
+        with ``"u"``, the words ``-ub100M`` and ``-ub 100M`` are ``-u -b 100M``, and the value may begin with a letter.
 
     Returns
     -------
     str or None
-        The value in ``-t 10``, ``-t10``, ``--time=10`` or ``--time 10``; None if the option is absent.
+        The value in ``-t 10``, ``-t10``, ``-t0.5s``, ``--time=10`` or ``--time 10``; None if the option is absent.
     """
+    pattern = _pattern_of(names, flags)
     for index, word in enumerate(words):
-        for name in names:
-            if word == name and index + 1 < len(words):
-                return words[index + 1]
-            if name.startswith("--") and word.startswith(name + "="):
-                return word[len(name) + 1 :]
-            if not name.startswith("--") and word.startswith(name) and word[len(name) :].isdigit():
-                return word[len(name) :]
+        match = pattern.fullmatch(word)
+        if match is not None and match.lastindex is not None:
+            return str(match[match.lastindex])
+        if match is not None and index + 1 < len(words):
+            return words[index + 1]
     return None
+
+
+@lru_cache(maxsize=256)
+def _pattern_of(names: Sequence[str], flags: str) -> re.Pattern[str]:
+    """Return what matches the word of an option; its last group is the value, if that is in the same word."""
+    spellings = []
+    for name in names:
+        if name.startswith("--"):
+            spellings.append(rf"{re.escape(name)}(?:=(.*))?")
+        elif flags and len(name) == 2:
+            spellings.append(rf"-[{flags}]*{name[1]}(.+)?")
+        else:
+            # Other tools have options of several letters behind one dash, so only a number is a value.
+            spellings.append(rf"{re.escape(name)}(\.?\d.*)?")
+    return re.compile("|".join(spellings))
+
+
+def has_switch(words: Sequence[str], *names: str, flags: str = "") -> bool:
+    """Return whether a switch is among the words, alone or together with others; for ``flags`` see `option`."""
+    letters = "".join(name[1] for name in names if len(name) == 2)
+    together = re.compile(rf"-[{flags}]*[{letters}][{flags}]*") if flags and letters else None
+    return any(word in names or (together is not None and together.fullmatch(word)) for word in words)
 
 
 def size_of(token: str | None, *, lower: int = 1024) -> int | None:
@@ -143,18 +168,20 @@ def describe_settings(
     programs: Collection[str],
     options: Mapping[str, Sequence[str]],
     switches: Mapping[str, Sequence[str]],
+    flags: str = "",
 ) -> None:
     """Set ``requested_count`` and ``settings`` of a run from its command line, unless its log states them.
 
-    ``programs``, ``options`` and ``switches`` are those that the parser declares (`azlatency.logs.parsers.Parser`).
+    ``programs``, ``options``, ``switches`` and ``flags`` are those that the parser declares
+    (`azlatency.logs.parsers.Parser`).
     """
     words = arguments_of(words_of(row["command"]), programs)
     for spelling in options.get("requested_count", ()) if row.get("requested_count") is None else ():
-        if re.fullmatch(r"[1-9]\d{0,11}", count := option(words, spelling) or ""):
+        if re.fullmatch(r"[1-9]\d{0,11}", count := option(words, spelling, flags=flags) or ""):
             row["requested_count"] = int(count)
-    stated = {name: "" for name, spellings in switches.items() if not set(spellings).isdisjoint(words)}
+    stated = {name: "" for name, spellings in switches.items() if has_switch(words, *spellings, flags=flags)}
     for name, spellings in options.items():
-        if name != "requested_count" and (value := option(words, *spellings)) is not None:
+        if name != "requested_count" and (value := option(words, *spellings, flags=flags)) is not None:
             stated[name] = value[:_LONGEST]
     row["settings"] = settings_text(stated | settings_of(row.get("settings")))
 

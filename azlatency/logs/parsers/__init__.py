@@ -137,7 +137,7 @@ class Log:
 
     def option(self, *names: str) -> str | None:
         """Return the value of a command-line option; see `azlatency.logs.grammar.command_line.option`."""
-        return option(self.arguments, *names)
+        return option(self.arguments, *names, flags=find_parser(self.tool).flags)
 
     def seconds(self, *names: str) -> int | None:
         """Return the value of a command-line option in seconds, in ns; None if it is absent or not such a number."""
@@ -189,6 +189,9 @@ class Parser:
         For a tool that prints its text in the code page of a Windows console: phrases with non-ASCII characters by the
         name of the code page (``"cp850"``). A file that is not UTF-8 is decoded with the first code page of which it
         contains a phrase.
+    flags : str
+        Letters of the switches without a value, if the tool reads its options with getopt: ``-ub100M`` is
+        ``-u -b 100M``. Empty for other tools.
     names_size : bool
         Whether a method always names the size of the message, because the tool is told one.
     sends_rarely : bool
@@ -212,6 +215,7 @@ class Parser:
     reads_any_size: ClassVar[bool] = False
     options: ClassVar[Mapping[str, Sequence[str]]] = {}
     switches: ClassVar[Mapping[str, Sequence[str]]] = {}
+    flags: ClassVar[str] = ""
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     names_size: ClassVar[bool] = False

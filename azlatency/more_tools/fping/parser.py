@@ -24,6 +24,7 @@ class FpingParser(Parser):
         "size": ("-b", "--size"),
         "tos": ("-O", "--tos"),
     }
+    flags = "46ADJMNRadeghlmnoqsuv"
     signatures = (
         Signature("xmt/rcv/%", SUMMARY, weak=True),
         Signature(" bytes, ", rf"(?:\[[^\]]{{8,40}}\] )?{HOST} +: \[\d+\], \d+ bytes, {TIME} ms .{{1,120}}", weak=True),

@@ -33,6 +33,7 @@ class Iperf2Parser(Parser):
         "rate": ("-b", "--bandwidth"),
     }
     switches: ClassVar = {"no-delay": ("-N", "--nodelay")}
+    flags = "146CDNRUVXdehmrsuvz"
     units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", BANNER_CLIENT),

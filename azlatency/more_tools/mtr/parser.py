@@ -22,6 +22,7 @@ class MtrParser(Parser):
     identities = (SENT_IS_RECEIVED_AND_LOST,)
     commands = ("mtr", "mtr-tiny")
     options: ClassVar = {"requested_count": ("-c", "--report-cycles"), "interval": ("-i", "--interval")}
+    flags = "46CSTbeghjlnprtuvwxz"
     signatures = (
         Signature("Start: ", START, then=HEADER),
         Signature("My traceroute", r"My traceroute {1,4}\[.{1,40}\]"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from azlatency.logs.grammar.command_line import describe_settings, option, settings_of, settings_text, size_of, words_of
+from azlatency.logs.parsers import find_parser
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,50 @@ from azlatency.logs.grammar.command_line import describe_settings, option, setti
 )  # fmt: skip
 def test_an_option_in_its_spellings(command: str, value: str | None) -> None:
     assert option(words_of(command), "-t", "--time") == value
+
+
+@pytest.mark.parametrize(
+    ("command", "value"),
+    [("iperf3 -c a -b100M", "100M"), ("iperf3 -c a -b2.5G/10", "2.5G/10"), ("iperf3 -c a -b.5m", ".5m"),
+     ("iperf3 -bogus", None), ("iperf3 -ub100M", None)],
+)  # fmt: skip
+def test_a_number_glued_to_an_option_is_its_value(command: str, value: str | None) -> None:
+    assert option(words_of(command), "-b", "--bitrate") == value
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "value"),
+    [("iperf3 -ub100M", "-b", "100M"), ("iperf3 -uVb 100M -t 10", "-b", "100M"), ("iperf3 -c a -Cbbr", "-C", "bbr"),
+     ("iperf3 -Bb100M", "-b", None), ("iperf3 -u", "-b", None), ("iperf3 -ub", "-b", None)],
+)  # fmt: skip
+def test_switches_before_an_option_in_one_word_are_read_as_getopt_does(
+    command: str, name: str, value: str | None
+) -> None:
+    assert option(words_of(command), name, flags="uV") == value
+
+
+def test_a_switch_among_others_in_one_word_is_a_setting() -> None:
+    row = {"command": "ping -qA -c10 a"}
+    describe_settings(row, ("ping",), {"requested_count": ("-c",)}, {"-A": ("-A",), "-f": ("-f",)}, "Aqf")
+    assert (row["settings"], row["requested_count"]) == ("-A", 10)
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "settings"),
+    [("iperf3", "iperf3 -c 10.0.0.5 -b100M -w256K -l64K -M1400 -Cbbr",
+      "MSS 1400; congestion bbr; length 64K; rate 100M; window 256K"),
+     ("iperf2", "iperf -c 10.0.0.5 -eub100m -l1.5K -Zreno", "congestion reno; length 1.5K; rate 100m"),
+     ("ping", "ping -i0.2 -Q0x10 10.0.0.5", "-Q 0x10; -i 0.2"), ("ping", "sudo ping -nqi.2 10.0.0.5", "-i .2"),
+     ("fping", "fping -qp20 -b56 10.0.0.5", "period 20; size 56"), ("mtr", "mtr -rwi0.5 10.0.0.5", "interval 0.5"),
+     ("ntttcp", "ntttcp -s10.0.0.5 -b64K", "buffer 64K"), ("sockperf", "sockperf ul -b10", "burst 10"),
+     ("qperf", "qperf -mt 1500 10.0.0.5 tcp_bw", "mtu_size 1500")],
+)  # fmt: skip
+def test_the_settings_of_a_tool_do_not_depend_on_how_its_options_are_written(
+    tool: str, command: str, settings: str
+) -> None:
+    parser, row = find_parser(tool), {"command": command}
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+    assert row["settings"] == settings
 
 
 def test_unbalanced_quotes_are_words() -> None:

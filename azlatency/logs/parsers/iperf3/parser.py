@@ -43,6 +43,7 @@ class Iperf3Parser(Parser):
         "blocks": ("-k", "--blockcount"),
     }
     switches: ClassVar = {"no-delay": ("-N", "--no-delay"), "zerocopy": ("-Z", "--zerocopy")}
+    flags = "146DJNRVZdhmsuv"
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
     signatures = (

@@ -61,6 +61,7 @@ class PingParser(Parser):
     names_size = sends_rarely = True
     options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",)}
     switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
+    flags = "46ABCDHLORUVabdfhnqrv"
     signatures = SIGNATURES
     code_page_phrases = CODE_PAGE_PHRASES
 
