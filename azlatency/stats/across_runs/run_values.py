@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -398,7 +399,7 @@ def _zones_are_logical(parts: list[pd.DataFrame]) -> bool:
 
 
 def parse_margin(margin: float | str) -> tuple[float, float]:
-    """Return a practical margin as (relative, absolute in ns): ``0.05``, ``"5%"`` or ``"2 us"``.
+    """Return a practical margin as (relative, absolute in ns): ``0.05``, ``"0.05"``, ``"5%"`` or ``"2 us"``.
 
     Raises
     ------
@@ -419,6 +420,9 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
             absolute = float(nanoseconds(match[1], match[2]))
         except UnitError as error:
             raise ValueError(f"margin {margin!r}: {error}") from None
+    else:
+        with suppress(ValueError):
+            relative = float(margin)
     if not (math.isfinite(relative) and (relative > 0 or absolute > 0)):
         raise ValueError(f"margin {margin!r}: write 0.05, '5%' or '2 us'")
     return relative, absolute
@@ -435,7 +439,7 @@ def parse_fraction(value: float | str) -> float:
     if not isinstance(value, str):
         return value
     try:
-        relative, absolute = parse_margin(float(value) if value.replace(".", "", 1).isdigit() else value)
+        relative, absolute = parse_margin(value)
     except ValueError:
         relative, absolute = 0.0, 0.0
     if absolute or not relative:

@@ -14,10 +14,18 @@ from azlatency.stats.across_runs.typical_run import typical_run
 
 
 @pytest.mark.parametrize(
-    ("margin", "due"), [("5%", (0.05, 0.0)), (0.02, (0.02, 0.0)), ("2 us", (0.0, 2000.0)), ("1.5ms", (0.0, 1.5e6))]
-)
+    ("margin", "due"),
+    [("5%", (0.05, 0.0)), (0.02, (0.02, 0.0)), ("0.05", (0.05, 0.0)), (" .1 ", (0.1, 0.0)), ("2 us", (0.0, 2000.0)),
+     ("1.5ms", (0.0, 1.5e6))],
+)  # fmt: skip
 def test_margins_are_relative_or_absolute(margin: str | float, due: tuple[float, float]) -> None:
     assert parse_margin(margin) == pytest.approx(due)
+
+
+@pytest.mark.parametrize("margin", ["banana", "0", "-0.05", "nan", "inf", "", "5 %%", 0, -1.0])
+def test_a_margin_that_is_not_positive_is_refused(margin: str | float) -> None:
+    with pytest.raises(ValueError, match="margin"):
+        parse_margin(margin)
 
 
 @pytest.fixture
