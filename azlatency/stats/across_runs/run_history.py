@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.levels import Step, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, Step, find_steps
 from azlatency.stats.across_runs.run_values import (
     check_columns,
     floats,
@@ -50,7 +50,7 @@ VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 _OF_POINT = ("started_at", "round", "file", "first_line", "run_id", "label", "tool_version")
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
-#: Runs of a series that start this soon after each other belong to one night, unless all of them do.
+#: Runs that start this soon after each other may belong to one night; see `_nights`.
 _ONE_NIGHT = timedelta(hours=2)
 
 
@@ -255,8 +255,9 @@ def history(
     Returns
     -------
     Results of RunHistory
-        One per path, method and metric, in the order of paths. A point is a run; if a series was measured on several
-        days, runs that start within two hours of each other are one point, their median. Not estimable below 20 points
+        One per path, method and metric, in the order of paths. A point is a run; if a series consists of at least five
+        nights that are far apart, the runs of a night, which start within two hours of each other, are one point, their
+        median. Not estimable below 20 points
         (``few_clusters``), and for runs that must not be pooled. Flags: ``order_assumed`` (no start times),
         ``clock_set_back`` (rounds and start times disagree), ``nights_missing``.
 
@@ -380,11 +381,19 @@ def _ordered(runs: pd.DataFrame) -> tuple[pd.DataFrame, list[datetime], list[str
 
 
 def _nights(times: Sequence[datetime]) -> list[slice]:
-    """Return the runs of each night; each run by itself if all of them are of one night."""
+    """Return the runs of each night; each run by itself if the series does not consist of nights.
+
+    Nights are at least as many as the points of the shortest level, and usually far apart: the time between two of them
+    is more than twice as long as the time from the first to the last run of one. Otherwise the series was interrupted,
+    as hourly runs by a reboot.
+    """
     starts = [0, *(at for at in range(1, len(times)) if times[at] - times[at - 1] > _ONE_NIGHT)]
-    if len(starts) == 1:
-        starts = list(range(len(times)))
-    return [slice(begin, end) for begin, end in pairwise([*starts, len(times)])]
+    nights = [slice(begin, end) for begin, end in pairwise([*starts, len(times)])]
+    gaps = sorted(times[at] - times[at - 1] for at in starts[1:])
+    lengths = sorted(times[night.stop - 1] - times[night.start] for night in nights if night.stop - night.start > 1)
+    if lengths and len(nights) >= SHORTEST and 2 * lengths[len(lengths) // 2] < gaps[len(gaps) // 2]:
+        return nights
+    return [slice(place, place + 1) for place in range(len(times))]
 
 
 def _missing(times: Sequence[datetime]) -> int:

@@ -85,6 +85,44 @@ def test_a_clock_that_was_set_back_is_flagged() -> None:
     assert "clock_set_back" in series.codes and not series.refused
 
 
+def at_hours(hours: object, values: np.ndarray) -> pd.DataFrame:
+    """Return one run per start, in hours after midnight."""
+    starts = pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(np.asarray(hours, dtype=float), unit="h").round("s")
+    return frame(values).assign(started_at=starts)
+
+
+@pytest.mark.parametrize("gap", [3, 60, 500])
+def test_hourly_runs_with_an_interruption_stay_points(gap: int) -> None:
+    values = steady(11, 240)
+    values[120:] *= 1.2
+    hours = np.arange(240.0) + gap * (np.arange(240) >= 100)
+    (series,) = az.history(at_hours(hours, values))
+    assert series.n == 240 and [abs(change.at - 120) <= 1 for change in series.changes] == [True]
+
+
+def test_runs_two_hours_apart_with_a_minute_of_jitter_stay_points() -> None:
+    hours = 2 * np.arange(100) + stream(12).uniform(-1, 1, 100) / 60
+    (series,) = az.history(at_hours(hours, steady(13, 100)))
+    assert series.n == 100
+
+
+def test_hourly_runs_of_working_weeks_stay_points() -> None:
+    hours = np.concatenate([week * 168 + np.arange(120.0) for week in range(6)])
+    assert az.history(at_hours(hours, steady(14, 720)))[0].n == 720
+
+
+@pytest.mark.parametrize(("nights", "rounds"), [(30, 3), (30, 1), (8, 12)])
+def test_the_rounds_of_a_night_are_one_point(nights: int, rounds: int) -> None:
+    hours = np.concatenate([24 * night + np.arange(rounds) / 4 for night in range(nights)])
+    (series,) = az.history(at_hours(hours, steady(15, nights * rounds)))
+    assert series.n == nights and series.refused == (nights < 20)
+
+
+def test_a_night_that_was_measured_twice_is_one_point() -> None:
+    hours = sorted([24 * night for night in range(40)] + [24 * 7 + 1])
+    assert az.history(at_hours(hours, steady(16, 41)))[0].n == 40
+
+
 def test_times_of_other_zones_are_the_same_nights() -> None:
     runs = frame(steady(9))
     elsewhere = runs.assign(started_at=runs["started_at"].dt.tz_convert("Australia/Sydney"))
