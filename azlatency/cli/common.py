@@ -16,6 +16,7 @@ from azlatency.studies.format import count_of, printable
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from azlatency.logs.source.copied_files import CopiedFiles
     from azlatency.logs.tables import Logs
 
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
@@ -116,52 +117,53 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 
     Returns the contents of all readable sources, and one message per source that cannot be read.
     """
-    from azlatency.logs.tables import Logs
+    from azlatency.logs.parse import join
+    from azlatency.logs.source.copied_files import CopiedFiles
 
-    logs = Logs()
+    parts: list[Logs] = []
     unreadable: list[str] = []
-    for part in read_each(files, explain, tool):
+    copies = CopiedFiles()
+    for part in read_each(files, explain, tool, copies):
         if isinstance(part, str):
             unreadable.append(part)
         else:
-            logs.extend(part)
-    return logs, unreadable
+            parts.append(part)
+    return join(parts, copies), unreadable
 
 
 #: More copies of other files than this are counted, not listed.
 _COPIES_NAMED = 4
 
 
-def read_each(files: list[str], explain: bool = False, tool: str | None = None) -> Iterator[Logs | str]:
-    """Yield the contents of each source, or a message if it cannot be read; see `read`."""
-    from azlatency.logs.parse import parse_source, rename
-    from azlatency.logs.source.copied_files import id_at_other_time
+def read_each(
+    files: list[str], explain: bool = False, tool: str | None = None, copies: CopiedFiles | None = None
+) -> Iterator[Logs | str]:
+    """Yield the contents of each source that is not a copy, or a message if it cannot be read; see `read`.
+
+    ``copies``, to which every source is added, has the ids of the sources when all are read.
+    """
+    from azlatency.logs.parse import parse_source
+    from azlatency.logs.source.copied_files import CopiedFiles
     from azlatency.logs.source.decode import SourceError
     from azlatency.logs.source.expand import expand, expand_stream
 
-    path_by_id: dict[str, str] = {}
-    copies = 0
+    copies = CopiedFiles() if copies is None else copies
+    skipped = 0
     for file in files:
         sources = expand_stream(sys.stdin.buffer, "<stdin>") if file == "-" else expand(file)
         for source in sources:
             if isinstance(source, SourceError):
                 yield str(source)
                 continue
-            first = path_by_id.setdefault(source.source_id, source.path)
-            renamed = id_at_other_time(source.source_id, source.path, first)
-            if first != source.path and renamed and renamed not in path_by_id:
-                path_by_id[renamed] = source.path
-                logs = parse_source(source, explain=print_error if explain else None, tool=tool)
-                rename(logs, source.source_id, renamed)
-                yield logs
-            elif first != source.path:
-                copies += 1
-                if copies <= _COPIES_NAMED:
-                    print_error(f"{source.path}: identical to {first}; skipped")
-            else:
+            original = copies.original_of(source.source_id, source.path)
+            if original is None:
                 yield parse_source(source, explain=print_error if explain else None, tool=tool)
-    if copies > _COPIES_NAMED:
-        print_error(f"{count_of(copies - _COPIES_NAMED, 'more file')} identical to another one; skipped")
+                continue
+            skipped += 1
+            if skipped <= _COPIES_NAMED:
+                print_error(f"{source.path}: identical to {original}; skipped")
+    if skipped > _COPIES_NAMED:
+        print_error(f"{count_of(skipped - _COPIES_NAMED, 'more file')} identical to another one; skipped")
 
 
 def folder_name(study: str) -> str:

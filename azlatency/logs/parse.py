@@ -8,11 +8,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,7 +35,7 @@ from azlatency.logs.recognise.segment import (
 )
 from azlatency.logs.recognise.start_times import set_start_times
 from azlatency.logs.record import Recorder, Row
-from azlatency.logs.source.copied_files import id_at_other_time
+from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import Source, SourceError, has_control
 from azlatency.logs.source.expand import expand
 from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
@@ -119,70 +119,71 @@ def parse(
       ping      2 runs: 2 complete
       sockperf  4 runs: 4 complete
     """
-    logs = Logs()
-    first: dict[str, str] = {}
-    for part in _parts(paths, executor, explain, tool):
-        new = part
-        for source in list(part.rows["sources"]):
-            source_id, path = source["source_id"], source["path"]
-            if source_id not in first:
-                first[source_id] = path
-            elif (renamed := id_at_other_time(source_id, path, first[source_id])) and renamed not in first:
-                first[renamed] = path
-                rename(new, source_id, renamed)
-            else:
-                new = _as_copy(new, source, first[source_id])
-        logs.extend(new)
+    read = partial(_read_path, tool=tool) if executor is not None else partial(_iter_path, tool=tool, explain=explain)
+    mapper = map if executor is None else executor.map
+    copies, parts, copied = CopiedFiles(), [], []
+    for part in chain.from_iterable(mapper(read, paths)):
+        source = next(iter(part.rows["sources"]), None)
+        original = copies.original_of(source["source_id"], source["path"]) if source else None
+        if source is None or original is None:
+            parts.append(part)
+        else:
+            copied.append((source, original))
+    logs = join(parts, copies)
+    for source, original in copied:
+        text = f"{source['path']}: identical to {original}; counts once"
+        source_id = copies.id_of(source["source_id"], original)
+        logs.rows["events"].append({"source_id": source_id, "code": IDENTICAL, "severity": "info", "text": text})
     if strict and (errors := logs.errors()):
         raise LogError(errors[0])
     return logs
 
 
-def _parts(
-    paths: Sequence[Path | str], executor: Executor | None, explain: Callable[[str], None] | None, tool: str | None
-) -> Iterator[Logs]:
-    """Yield the tables of each source, or of each path if an executor reads them."""
-    if executor is not None:
-        yield from executor.map(partial(parse, tool=tool), paths)
-        return
-    for path in paths:
-        unreadable: list[str] = []
-        is_empty = True
-        for source in expand(path):
-            if isinstance(source, SourceError):
-                unreadable.append(str(source))
-            else:
-                is_empty = False
-                yield parse_source(source, explain=explain, tool=tool)
-        if unreadable and is_empty:
-            raise LogError(unreadable[0])
-        others = Logs()
-        for message in unreadable:
-            warnings.warn(message, stacklevel=3)
-            others.rows["events"].append({"code": UNREADABLE, "severity": "error", "text": message})
-        yield others
+def _iter_path(path: Path | str, tool: str | None, explain: Callable[[str], None] | None = None) -> Iterator[Logs]:
+    """Yield the tables of each source of a path, then an event for each source that cannot be read."""
+    unreadable: list[str] = []
+    is_empty = True
+    for source in expand(path):
+        if isinstance(source, SourceError):
+            unreadable.append(str(source))
+        else:
+            is_empty = False
+            yield parse_source(source, explain=explain, tool=tool)
+    if unreadable and is_empty:
+        raise LogError(unreadable[0])
+    for message in unreadable:
+        warnings.warn(message, stacklevel=3)
+        yield Logs({**Logs().rows, "events": [{"code": UNREADABLE, "severity": "error", "text": message}]})
 
 
-def rename(logs: Logs, source_id: str, renamed: str) -> None:
-    """Give a source another id, in all tables."""
-    for row in (row for rows in logs.rows.values() for row in rows):
-        for name in ("source_id", "run_id"):
-            if (row.get(name) or "").startswith(source_id):
-                row[name] = renamed + row[name][len(source_id) :]
-    for number, block in enumerate(logs.sample_blocks):
-        if block.run_id.startswith(source_id):
-            logs.sample_blocks[number] = replace(block, run_id=renamed + block.run_id[len(source_id) :])
+def _read_path(path: Path | str, tool: str | None) -> list[Logs]:
+    """Return what `_iter_path` yields, which a worker cannot send one by one."""
+    return list(_iter_path(path, tool))
 
 
-def _as_copy(logs: Logs, source: Row, first: str) -> Logs:
-    """Return logs without a source whose bytes were read before, and with an event that says so."""
-    source_id = source["source_id"]
-    kept = Logs(sample_blocks=[block for block in logs.sample_blocks if not block.run_id.startswith(source_id)])
-    for name, rows in logs.rows.items():
-        kept.rows[name] = [row for row in rows if not (row.get("source_id") or row["run_id"]).startswith(source_id)]
-    text = f"{source['path']}: identical to {first}; counts once"
-    kept.rows["events"].append({"source_id": source_id, "code": IDENTICAL, "severity": "info", "text": text})
-    return kept
+def join(parts: Iterable[Logs], copies: CopiedFiles) -> Logs:
+    """Return the tables of sources that are not copies together, each source with its id."""
+    logs = Logs()
+    for part in parts:
+        ids = [copies.id_of(source["source_id"], source["path"]) for source in part.rows["sources"]]
+        logs.extend(with_id(part, *ids) if ids else part)
+    return logs
+
+
+def with_id(logs: Logs, source_id: str) -> Logs:
+    """Return the tables of one source with another id."""
+    (source,) = logs.rows["sources"]
+    start = len(source["source_id"])
+    if source["source_id"] == source_id:
+        return logs
+
+    def renamed(row: Row) -> Row:
+        ids = {name: source_id + row[name][start:] for name in ("source_id", "run_id") if row.get(name)}
+        return {**row, **ids}
+
+    rows = {name: [renamed(row) for row in rows] for name, rows in logs.rows.items()}
+    blocks = [replace(block, run_id=source_id + block.run_id[start:]) for block in logs.sample_blocks]
+    return Logs(rows, blocks)
 
 
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.source.copied_files import id_at_other_time
+from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import Assembled, assemble, shortened
 from azlatency.studies.imports.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch, split, with_ids
+from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch, split
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
@@ -53,7 +53,7 @@ from azlatency.studies.store.study import (
     read_stamp,
     recover,
 )
-from azlatency.studies.store.tables import large_files
+from azlatency.studies.store.tables import large_files, read_stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 # Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
+#: What is known of a file: its size, time and hash, its tool, and its sources.
+Mark: TypeAlias = dict[str, Any]
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
@@ -208,7 +210,9 @@ def _import(
     summary = ImportSummary(name, folder)
     before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
     files, marks, recordings = _select_files(roots, manifest, summary, before)
-    archived = _archived(name, folder, files, marks, before)
+    archived, taken_away = _archived(name, folder, files, before)
+    if taken_away:
+        marks = dict(sorted((marks | taken_away).items(), key=lambda item: item[0].split("/")))
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
@@ -225,15 +229,23 @@ def _import(
     if all(before[key] == value for key, value in stamp.items()):
         return _restore_summary(before, summary)
     reused = _reusable_paths(before, stamp)
-    if lost := marks.keys() - files.keys() - reused:
-        raise LogError(_lost_archive(name, len(lost)))
-    changed = {
-        path: Path(file) if isinstance(file, str) else file for path, file in files.items() if path not in reused
+    _check_archive(name, marks.keys() - files.keys() - reused)
+    changed = {path: file for path, file in files.items() if path not in reused}
+    parsed, stamp["files"], problems = _parse(changed, marks, executor, progress)
+    summary.unreadable += problems
+    listed = _list_sources(stamp["files"], manifest, summary)
+    paths = {source_id: source.path for source_id, source in listed.items()}
+    kept = _kept(folder, listed, reused)
+    # The id of a source depends on other files, and which of equal files counts, too; see `CopiedFiles`.
+    renamed = {
+        source_id: source
+        for source_id, source in listed.items()
+        if source_id not in kept and (source.file in reused or source_id != source.id_of_bytes)
     }
-    parsed = _parse(changed, marks, summary, executor, progress)
-    parsed += _parse_at_other_times(files, marks, reused)
-    paths = _list_sources(marks, manifest, summary)
-    kept = {source_id for path in reused for source_id, _ in marks[path]["sources"]} & paths.keys()
+    again = dict.fromkeys(source.file for source in renamed.values())
+    _check_archive(name, again.keys() - files.keys())
+    ids = {source.path: source_id for source_id, source in renamed.items()}
+    parsed = [*_parse_again({path: files[path] for path in again}, stamp["files"], ids), *parsed]
     large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
     files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
     linked = []
@@ -245,7 +257,8 @@ def _import(
     _summarize(assembled, paths, manifest, summary)
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
-    summary.reused, summary.parsed, summary.data_version = len(reused), len(changed), data_version(stamp)
+    summary.reused, summary.parsed = len(reused - again.keys()), len(changed | again)
+    summary.data_version = data_version(stamp)
     if summary.usable:
         write_study(folder, assembled.tables, large, linked, stamp, manifest)
     return summary
@@ -313,10 +326,10 @@ def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None
 
 def _select_files(
     roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
-) -> tuple[dict[str, str | RemoteFile], dict[str, Any], dict[str, str | RemoteFile]]:
+) -> tuple[dict[str, str | RemoteFile], dict[str, Mark], dict[str, str | RemoteFile]]:
     """Return the logs, their fingerprints, and the facts about hosts by path; list other files in the summary."""
     files: dict[str, str | RemoteFile] = {}
-    marks = {}
+    marks: dict[str, Mark] = {}
     recordings = {}
     # The same manifest names the same tools; to match a pattern takes longer than to look at a file.
     described = before["manifest"] == digest(manifest.files)
@@ -341,28 +354,27 @@ def _select_files(
 
 
 def _archived(
-    name: str, folder: Path, files: Mapping[str, str | RemoteFile], marks: dict[str, Any], before: Stamp
-) -> list[str]:
-    """Return the logs that were moved to the archive; if it was taken away, add their marks, for their rows to stay."""
+    name: str, folder: Path, files: Mapping[str, str | RemoteFile], before: Stamp
+) -> tuple[list[str], dict[str, Mark]]:
+    """Return the logs that were moved to the archive, and the marks of those that were taken away from there.
+
+    Their rows stay.
+    """
     archive = f"{data_folder('archive') / name}{os.sep}"
     there = [path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)]
     missing = [path for path in read_stamp(folder)["archived"] if path not in files]
-    if missing:
-        if unknown := [path for path in missing if path not in before["files"]]:
-            raise LogError(_lost_archive(name, len(unknown)))
-        marks |= {path: before["files"][path] for path in missing}
-        in_order = sorted(marks.items(), key=lambda item: item[0].split("/"))
-        marks.clear()
-        marks |= dict(in_order)
-    return sorted(there + missing)
+    _check_archive(name, [path for path in missing if path not in before["files"]])
+    return sorted(there + missing), {path: before["files"][path] for path in missing}
 
 
-def _lost_archive(name: str, count: int) -> str:
-    return (
-        f"{data_folder('archive') / name}: {count_of(count, 'archived log')} would have to be parsed again and "
-        f"{'is' if count == 1 else 'are'} not there; nothing was written. Bring that folder back, or delete "
-        f"data/processed/{name} to start without them"
-    )
+def _check_archive(name: str, lost: Collection[str]) -> None:
+    """Raise `LogError` if archived logs have to be parsed and are not there."""
+    if lost:
+        raise LogError(
+            f"{data_folder('archive') / name}: {count_of(len(lost), 'archived log')} would have to be parsed again and "
+            f"{'is' if len(lost) == 1 else 'are'} not there; nothing was written. Bring that folder back, or delete "
+            f"data/processed/{name} to start without them"
+        )
 
 
 def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportSummary) -> dict[str, Any]:
@@ -402,19 +414,19 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
 
 
 def _parse(
-    files: dict[str, Path | RemoteFile],
-    marks: dict[str, Any],
-    summary: ImportSummary,
+    files: Mapping[str, str | RemoteFile],
+    marks: Mapping[str, Mark],
     executor: Executor | None,
     progress: Callable[[int, int], None] | None,
-) -> list[ParsedBatch]:
-    """Parse files in batches, and add the hash and the sources of each file to its mark.
+) -> tuple[list[ParsedBatch], dict[str, Mark], list[str]]:
+    """Parse files in batches; return them, the marks with the hash and the sources of each file, and what is damaged.
 
-    The mark of a file that cannot be read, or that changed while it was read, is removed: it is tried again.
+    A file that cannot be read, or that changed while it was read, has no mark: it is tried again.
     """
-    batches = list(split(files, marks))
+    batches = list(split({path: _located(file) for path, file in files.items()}, marks))
     mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
     parsed: list[ParsedBatch] = []
+    marks_after, problems = dict(marks), []
     done = 0
     try:
         for batch, result in zip(batches, mapper(parse_batch, batches), strict=True):
@@ -429,47 +441,56 @@ def _parse(
                 if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
                     problem = CHANGED
                 if problem:
-                    summary.unreadable.append(f"{path}: {problem}")
-                    del marks[path]
+                    problems.append(f"{path}: {problem}")
+                    del marks_after[path]
                 else:
-                    marks[path] |= {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
+                    of_file = {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
+                    marks_after[path] = marks[path] | of_file
             done += len(batch)
             if progress is not None:
                 progress(done, len(files))
     except BrokenExecutor as error:
         raise LogError(f"a worker process died ({error}); check its memory and import again") from None
-    return parsed
+    return parsed, marks_after, problems
 
 
-def _parse_at_other_times(
-    files: Mapping[str, str | RemoteFile], marks: dict[str, Any], reused: set[str]
-) -> list[ParsedBatch]:
-    """Parse the files again whose bytes are those of another one, but whose names state another time.
-
-    Their sources get ids of their own. A large log is never equal by chance.
-    """
-    first: dict[str, str] = {}
-    batches = []
-    for path, mark in marks.items():
-        ids = {}
-        for source_id, shown in mark["sources"]:
-            other = first.setdefault(source_id, shown)
-            if other != shown and (renamed := id_at_other_time(source_id, shown, other)):
-                ids[source_id] = renamed
-        if not ids:
-            continue
-        file = files[path]
-        batch = parse_batch([(path, Path(file) if isinstance(file, str) else file, mark["tool"])])
-        if not batch.large:
-            batches.append(with_ids(batch, ids))
-            mark["sources"] = [[ids.get(source_id, source_id), shown] for source_id, shown in mark["sources"]]
-            reused.discard(path)
-    return batches
+def _parse_again(
+    files: Mapping[str, str | RemoteFile], marks: Mapping[str, Mark], ids: Mapping[str, str]
+) -> Iterator[ParsedBatch]:
+    """Parse files whose sources have other ids, by path, than when they were read before."""
+    for path, file in files.items():
+        batch = parse_batch([(path, _located(file), marks[path]["tool"])], ids)
+        (read,) = batch.files
+        if problem := read.problem or ("" if read.sources == marks[path]["sources"] else CHANGED):
+            raise LogError(f"{path}: {problem}")
+        yield batch
 
 
-def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSummary) -> dict[str, str]:
-    """Return the path of each source by its id, in the order of the files; of identical sources only the first."""
-    paths: dict[str, str] = {}
+def _located(file: str | RemoteFile) -> Path | RemoteFile:
+    return Path(file) if isinstance(file, str) else file
+
+
+def _kept(folder: Path, listed: Mapping[str, _Listed], reused: Set[str]) -> set[str]:
+    """Return the ids of the sources whose stored rows are valid."""
+    if not reused:
+        return set()
+    sources = read_stored(folder, "sources")
+    stored = set(zip(sources["source_id"].to_pylist(), sources["path"].to_pylist(), strict=True))
+    return {key for key, source in listed.items() if source.file in reused and (key, source.path) in stored}
+
+
+class _Listed(NamedTuple):
+    """A source that counts: its file, its path, which differs from the file in an archive, and the id of its bytes."""
+
+    file: str
+    path: str
+    id_of_bytes: str
+
+
+def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: ImportSummary) -> dict[str, _Listed]:
+    """Return the sources that count by their ids, in the order of the files; list the others in the summary."""
+    copies = CopiedFiles()
+    listed: list[_Listed] = []
     for file, mark in marks.items():
         for message in mark["unreadable"]:
             if reason := manifest.ignored(path := path_of(message)):
@@ -479,9 +500,11 @@ def _list_sources(marks: dict[str, Any], manifest: Manifest, summary: ImportSumm
         for source_id, path in mark["sources"]:
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")
-            elif (first := paths.setdefault(source_id, path)) != path:
-                summary.duplicates.append(f"{path}: identical to {first}; imported once")
-    return paths
+            elif original := copies.original_of(source_id, path):
+                summary.duplicates.append(f"{path}: identical to {original}; imported once")
+            else:
+                listed.append(_Listed(file, path, source_id))
+    return {copies.id_of(source.id_of_bytes, source.path): source for source in listed}
 
 
 def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from azlatency.logs import schema
-from azlatency.logs.parse import LogError, parse_source
+from azlatency.logs.parse import LogError, parse_source, with_id
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.decode import SourceError
 from azlatency.logs.source.expand import expand
@@ -42,7 +43,9 @@ Task: TypeAlias = "tuple[str, Path | RemoteFile, str | None]"
 
 
 class ParsedFile(NamedTuple):
-    """What a worker read of one file: its hash, the id and path of its sources, and the sources that cannot be read.
+    """What a worker read of one file: its hash, id and path of its sources, and the sources that cannot be read.
+
+    These ids are those of the bytes; see `azlatency.logs.source.copied_files`.
 
     If the whole file cannot be read, ``problem`` says why.
     """
@@ -146,36 +149,22 @@ def split(files: Mapping[str, Path | RemoteFile], marks: Mapping[str, Any]) -> I
         yield batch
 
 
-def parse_batch(batch: Sequence[Task]) -> ParsedBatch:
-    """Parse files, here or in a worker."""
+def parse_batch(batch: Sequence[Task], ids: Mapping[str, str] = MappingProxyType({})) -> ParsedBatch:
+    """Parse files, here or in a worker; ``ids`` has the ids of sources, by path, that are not those of their bytes."""
     import pyarrow as pa
 
     refused: dict[str, str] = {}
     try:
-        return _parse_files(batch, refused)
+        return _parse_files(batch, refused, ids)
     except (pa.lib.ArrowException, OverflowError):
         # A damaged document may contain any number or text in any place.
         for task in batch:
             try:
-                _parse_files([task], refused)
+                _parse_files([task], refused, ids)
             except (pa.lib.ArrowException, OverflowError) as error:
                 value = _find_misfit(task) or "a value"
                 refused[task[0]] = f"{value} does not fit its column ({error}); correct the log, or leave it out"
-    return _parse_files(batch, refused)
-
-
-def with_ids(batch: ParsedBatch, ids: Mapping[str, str]) -> ParsedBatch:
-    """Return a batch in which some sources have other ids."""
-    import pyarrow.compute as pc
-
-    tables = dict(batch.tables)
-    for name, table in batch.tables.items():
-        for column in {"source_id", "run_id"} & set(table.column_names):
-            values = tables[name][column]
-            for source_id, other in ids.items():
-                values = pc.replace_substring_regex(values, f"^{source_id}", other)
-            tables[name] = tables[name].set_column(table.column_names.index(column), table.field(column), values)
-    return batch._replace(tables=tables)
+    return _parse_files(batch, refused, ids)
 
 
 def _find_misfit(task: Task) -> str | None:
@@ -192,7 +181,7 @@ def _find_misfit(task: Task) -> str | None:
     return None
 
 
-def _parse_files(batch: Sequence[Task], refused: Mapping[str, str]) -> ParsedBatch:
+def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping[str, str]) -> ParsedBatch:
     """Parse files but those that are refused."""
     logs, files, seen = Logs(), [], set()
     large = {}
@@ -219,11 +208,13 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str]) -> ParsedBat
                 continue
             row = part.rows["sources"][0]
             sources.append([row["source_id"], row["path"]])
-            if row["source_id"] not in seen:
-                seen.add(row["source_id"])
-                if sum(len(block.seq) for block in part.sample_blocks) > _MOST_SAMPLES:
-                    large[row["source_id"]] = LargeSamples(part)
-                logs.extend(part)
+            source_id = ids.get(row["path"], row["source_id"])
+            if source_id not in seen:
+                seen.add(source_id)
+                source = with_id(part, source_id)
+                if sum(len(block.seq) for block in source.sample_blocks) > _MOST_SAMPLES:
+                    large[source_id] = LargeSamples(source)
+                logs.extend(source)
         files.append(ParsedFile(sha256, sources, [part for part in parts if isinstance(part, str)]))
     # One chunk, and not one per run.
     tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}

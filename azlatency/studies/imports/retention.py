@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from azlatency.logs.parse import LogError
+from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.changes import has_changed, iter_entries
 from azlatency.studies.store.study import Study, data_folder, read_stamp
@@ -86,9 +87,18 @@ def _move(file: Path, target: Path) -> None:
 
 
 def _unchanged_logs(study: Study) -> Iterator[tuple[Path, str, list[str]]]:
-    """Yield the file, the path and the sources of each log in ``data/raw`` that is as it was imported."""
+    """Yield the file, the path and the sources of each log in ``data/raw`` that is as it was imported.
+
+    The sources of a copy are those of the log that counts.
+    """
     marks = read_stamp(study.folder)["files"]
+    ids = dict(zip(study.sources["path"], study.sources["source_id"], strict=True))
+    copies = CopiedFiles()
+    sources = {
+        path: [ids.get(copies.original_of(key, name) or name, key) for key, name in mark["sources"]]
+        for path, mark in marks.items()
+    }
     # As a list: files are moved meanwhile.
     for file, path, problem in list(iter_entries(str(data_folder("raw") / study.name))):
         if not problem and path in marks and not has_changed(Path(file), marks[path]):
-            yield Path(file), path, [source_id for source_id, _ in marks[path]["sources"]]
+            yield Path(file), path, sources[path]

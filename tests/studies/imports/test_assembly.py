@@ -59,6 +59,46 @@ def test_an_import_cannot_be_told_from_a_fresh_one(
     assert load("cni", processed=place / "grown").data_version == fresh.data_version
 
 
+PING = """PING 10.0.0.{0} (10.0.0.{0}) 56(84) bytes of data.
+64 bytes from 10.0.0.{0}: icmp_seq=1 ttl=64 time=0.638 ms
+
+--- 10.0.0.{0} ping statistics ---
+1 packets transmitted, 1 received, 0% packet loss, time 0ms
+rtt min/avg/max/mdev = 0.638/0.638/0.638/0.000 ms
+"""
+#: Names with and without a time, in folders that are before and after them.
+NAMES = ("a.log", "z.log", "2026-05-01.log", "2026-05-02.log", "b/2026-05-01.log", "b/2026-05-03T10-15.log", "b/c.log")
+WRITES = st.tuples(st.sampled_from(NAMES), st.sampled_from([None, 4, 5]))
+
+
+@pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_equal_logs_with_times_in_their_names_are_imported_as_afresh(
+    tmp_path_factory: pytest.TempPathFactory, examples: int
+) -> None:
+    """Whatever is added, deleted and changed between two imports, and in whatever order."""
+
+    @settings(max_examples=examples, deadline=None)
+    @given(rounds=st.lists(st.lists(WRITES, min_size=1, max_size=4), min_size=2, max_size=4))
+    def check(rounds: list[list[tuple[str, int | None]]]) -> None:
+        place = tmp_path_factory.mktemp("equal")
+        logs = place / "logs"
+        (logs / "b").mkdir(parents=True)
+        for writes in rounds:
+            for name, host in writes:
+                (logs / name).unlink(missing_ok=True)
+                if host is not None:
+                    (logs / name).write_text(PING.format(host), "utf-8")
+            grown = import_study("equal", [logs], out=place / "grown")
+        fresh = import_study("equal", [logs], out=place / "fresh")
+        assert (grown.duplicates, grown.runs_by_tool) == (fresh.duplicates, fresh.runs_by_tool)
+        if fresh.runs_by_tool:
+            assert contents(place / "grown" / "equal") == contents(place / "fresh" / "equal")
+            runs = set(load("equal", processed=place / "fresh").runs["run_id"])
+            assert set(az.parse(logs).runs["run_id"]) == runs
+
+    check()
+
+
 def test_tables_do_not_depend_on_the_executor(study: Path, tmp_path: Path) -> None:
     import_study("cni", [study], out=tmp_path / "one")
     with ThreadPoolExecutor(2) as executor:
