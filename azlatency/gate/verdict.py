@@ -328,7 +328,9 @@ def judge(  # noqa: PLR0913 - one for each option of the command
                 remarks["Throughput is on both sides and not compared, because the margin is a time"] = None
             continue
         on_both_sides |= bool(len(after) and len(before))
-        after_keys, before_keys = ((frame["source_id"] if scenarios else frame.index) for frame in (after, before))
+        after_keys, before_keys = after.index, before.index
+        if scenarios:
+            after_keys, before_keys = _contents(after, candidate), _contents(before, base)
         shared = set(after_keys) & set(before_keys)
         if shared:
             logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
@@ -451,6 +453,11 @@ def _column(metric: str) -> str | None:
     if _PERCENTILE.fullmatch(metric) is None:
         raise ValueError(unknown_name("metric", metric, [*columns, "p99"], f"choose from {METRICS}"))
     return f"{metric}_ns"
+
+
+def _contents(runs: pd.DataFrame, study: Study) -> pd.Series:
+    """Return the SHA-256 of the log of each run: the id of a log depends on the logs beside it, too."""
+    return runs["source_id"].map(dict(zip(study.sources["source_id"], study.sources["sha256"], strict=True)))
 
 
 def _select(runs: pd.DataFrame, tool: str | None, path: str | None) -> pd.DataFrame:

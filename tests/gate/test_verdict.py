@@ -56,6 +56,15 @@ def test_identical_logs_on_both_sides_are_left_out(tmp_path: Path, raw: Path) ->
     assert "logs are on both sides, byte for byte, and left out" in result.stdout
 
 
+def test_a_log_on_both_sides_is_left_out_also_if_one_side_has_it_at_two_times(tmp_path: Path, raw: Path) -> None:
+    log = (raw / "westeurope-azure-cni" / "az1-az3" / "qperf.log").read_bytes()
+    for name, days in (("a", (1, 2)), ("b", (1,))):
+        (tmp_path / name).mkdir()
+        for day in days:
+            (tmp_path / name / f"2026-05-0{day}.log").write_bytes(log)
+    assert "byte for byte, and left out" in compare("a", "b", cwd=tmp_path).stdout
+
+
 def test_paths_missing_in_the_candidate_prevent_an_unchanged_outcome(tmp_path: Path, raw: Path) -> None:
     write_side(raw, tmp_path / "a", "123"), write_side(raw, tmp_path / "b", "23", scale=1.0001)
     result = compare("a", "b", "--format", "json", cwd=tmp_path)
