@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,10 +59,18 @@ class Column:
 
 
 class ColumnTexts(dict[str, str]):
-    """The texts of the columns of a frame, which pandas would copy at each operation if they could change."""
+    """The texts of the columns of a frame. They cannot change: pandas would copy them at each operation if they could."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("the texts of columns cannot be changed; change a copy: dict(frame.attrs['columns'])")
+
+    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = setdefault = clear = _refuse
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ColumnTexts:
         return self
+
+    def __reduce__(self) -> tuple[type[ColumnTexts], tuple[dict[str, str]]]:
+        return ColumnTexts, (dict(self),)
 
 
 def _columns(text: str) -> tuple[Column, ...]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
+import pickle
 
 import pytest
+from helpers.studies import load
 
+import azlatency as az
 from azlatency.logs import schema
 
 
@@ -33,6 +37,24 @@ def test_every_column_has_a_sentence_and_a_source() -> None:
             if column.unit:
                 unit = {"ns": "_ns", "bytes": "bytes", "bit/s": "_bit_s", "1/s": "_per_s"}[column.unit]
                 assert unit in column.name, f"{column.name} of {table} does not name its unit"
+
+
+def test_the_texts_of_the_columns_of_a_frame_cannot_be_changed() -> None:
+    frame = az.latency(load("westeurope-azure-cni"))
+    texts = frame.attrs["columns"]
+    for change in (
+        lambda: texts.__setitem__("median_ns", "x"), lambda: texts.update(median_ns="x"), texts.clear, texts.popitem,
+        lambda: texts.pop("median_ns"), lambda: texts.setdefault("x", "x"), lambda: texts.__delitem__("median_ns"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=r"change a copy: dict\(frame\.attrs\['columns'\]\)"):
+            change()
+    for copied in (
+        copy.copy(texts),
+        copy.deepcopy(texts),
+        pickle.loads(pickle.dumps(texts)),
+        frame[:1].attrs["columns"],
+    ):
+        assert copied == texts and copied["median_ns"].endswith("Unit: ns. Source: log.")
 
 
 def test_help_shows_every_column() -> None:
