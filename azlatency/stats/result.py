@@ -276,6 +276,9 @@ class Results(list[_R]):
     def __getitem__(self, place: SupportsIndex | slice) -> _R | Results[_R]:
         return Results(super().__getitem__(place)) if isinstance(place, slice) else super().__getitem__(place)
 
+    def __add__(self, other: Iterable[_R]) -> Results[_R]:  # type: ignore[override]
+        return Results([*self, *other])
+
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with one row per result."""
         import pandas as pd

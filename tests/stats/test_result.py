@@ -201,3 +201,10 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
 
 def test_every_code_has_a_sentence_and_a_word() -> None:
     assert set(CODES) == set(SHORT)
+
+
+def test_results_that_are_added_are_results() -> None:
+    first, second = az.summarize(runs()), az.summarize(runs())
+    both = first + second
+    assert len(both.to_frame()) == len(first) + len(second) and isinstance(first + list(second), Results)
+    assert len(first) == len(az.summarize(runs())), "the first is not changed"
