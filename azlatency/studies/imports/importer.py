@@ -40,7 +40,6 @@ from azlatency.studies.store.remote import (
     publish,
 )
 from azlatency.studies.store.study import (
-    EMPTY_STAMP,
     LAYOUT,
     STAMP_FILE,
     Stamp,
@@ -49,6 +48,7 @@ from azlatency.studies.store.study import (
     data_folder,
     data_version,
     digest,
+    empty_stamp,
     list_studies,
     read_stamp,
     recover,
@@ -208,9 +208,10 @@ def _import(
     manifest = find_manifest(name, roots if described is None else [described])
     recover(folder)
     summary = ImportSummary(name, folder)
-    before = EMPTY_STAMP if rebuild else _intact_stamp(folder)
+    last = read_stamp(folder)
+    before = empty_stamp() if rebuild else _intact_stamp(folder, last)
     files, marks, recordings = _select_files(roots, manifest, summary, before)
-    archived, taken_away = _archived(name, folder, files, before)
+    archived, taken_away = _archived(name, files, before, last)
     if taken_away:
         marks = dict(sorted((marks | taken_away).items(), key=lambda item: item[0].split("/")))
     stamp: Stamp = {
@@ -301,16 +302,15 @@ def _check_origin(folder: Path, name: str, sources: Sequence[Path | str] | None)
         )
 
 
-def _intact_stamp(folder: Path) -> Stamp:
+def _intact_stamp(folder: Path, before: Stamp) -> Stamp:
     """Return what was imported before; the empty stamp if its files are not as they were written, so that all are."""
-    before = read_stamp(folder)
     if before["layout"] != LAYOUT:
-        return EMPTY_STAMP
+        return empty_stamp()
     altered = altered_files(folder, before)
     for name in altered:
         if (folder / name).exists():
             warnings.warn(f"{folder / name}: not as it was imported (its SHA-256 differs); written again", stacklevel=2)
-    return EMPTY_STAMP if altered else before
+    return empty_stamp() if altered else before
 
 
 def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None:
@@ -354,15 +354,15 @@ def _select_files(
 
 
 def _archived(
-    name: str, folder: Path, files: Mapping[str, str | RemoteFile], before: Stamp
+    name: str, files: Mapping[str, str | RemoteFile], before: Stamp, last: Stamp
 ) -> tuple[list[str], dict[str, Mark]]:
     """Return the logs that were moved to the archive, and the marks of those that were taken away from there.
 
-    Their rows stay.
+    Their rows stay. ``last`` is the last import, ``before`` the same if its rows can be used.
     """
     archive = f"{data_folder('archive') / name}{os.sep}"
     there = [path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)]
-    missing = [path for path in read_stamp(folder)["archived"] if path not in files]
+    missing = [path for path in last["archived"] if path not in files]
     _check_archive(name, [path for path in missing if path not in before["files"]])
     return sorted(there + missing), {path: before["files"][path] for path in missing}
 

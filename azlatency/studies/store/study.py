@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -43,10 +44,6 @@ LAYOUT = 8
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
-EMPTY_STAMP: Stamp = {
-    "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "archived": [],
-    "hosts": {}, "summary": None, "refused": [], "imported_at": None, "layout": None, "tables": {},
-}  # fmt: skip
 
 
 #: Name of the study of `azlatency compare` for logs that are not a study. No study in data/raw can have it.
@@ -334,28 +331,29 @@ def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
             yield read_samples(file)
 
 
+def empty_stamp() -> Stamp:
+    """Return the stamp of a study that was never imported."""
+    return {
+        "study": None, "parser_version": None, "manifest": None, "roots": [], "origin": [], "files": {}, "archived": [],
+        "hosts": {}, "summary": None, "refused": [], "imported_at": None, "layout": None, "tables": {},
+    }  # fmt: skip
+
+
 def read_stamp(folder: Path) -> Stamp:
     """Read what was imported into a folder; the empty stamp if nothing was, or if another version wrote it."""
-    file = folder / STAMP_FILE
+    empty = empty_stamp()
     try:
-        state = file.stat()
-        return _decoded(file, (state.st_ino, state.st_mtime_ns, state.st_size))
+        raw = (folder / STAMP_FILE).read_bytes()
     except OSError:
-        return EMPTY_STAMP
-
-
-@lru_cache(maxsize=1)
-def _decoded(file: Path, _state: tuple[int, ...]) -> Stamp:
-    """Return the stamp in a file, which is read once for each state of the file: of many logs it takes long."""
-    raw = file.read_bytes()
+        return empty
     try:
         stamp = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError):
         try:
             stamp = json.loads(raw)  # which reads what `write_stamp` escapes
         except ValueError:
-            return EMPTY_STAMP
-    return stamp if isinstance(stamp, dict) and stamp.keys() == EMPTY_STAMP.keys() else EMPTY_STAMP
+            return empty
+    return stamp if isinstance(stamp, dict) and stamp.keys() == empty.keys() else empty
 
 
 def write_stamp(folder: Path, stamp: Stamp) -> None:
@@ -388,12 +386,16 @@ def recover(folder: Path) -> None:
 #: Folders that an import writes beside the tables, with the number of its process.
 _LEFTOVER = re.compile(r"\.(?P<study>.+)\.(?P<process>\d{1,9})\.(?P<kind>new|old)")
 _SWAP_SECONDS = 0.5
+# Constants of winnt.h, winerror.h and winbase.h.
+_SYNCHRONIZE, _ACCESS_DENIED, _TIMED_OUT = 0x100000, 5, 258
 
 
 def _is_running(process: int) -> bool:
     """Return whether another process has this number."""
     if process == os.getpid():
         return False
+    if os.name == "nt":
+        return _is_running_on_windows(process, ctypes.windll.kernel32)  # type: ignore[attr-defined]
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -401,6 +403,17 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _is_running_on_windows(process: int, kernel32: Any) -> bool:
+    """Return whether there is such a process: `os.kill` would send it Ctrl-C."""
+    handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
+    if not handle:
+        return bool(kernel32.GetLastError() == _ACCESS_DENIED)
+    try:
+        return bool(kernel32.WaitForSingleObject(handle, 0) == _TIMED_OUT)
+    finally:
+        kernel32.CloseHandle(handle)
 
 
 def data_version(stamp: Stamp) -> str:

@@ -7,15 +7,24 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.logs import schema
+from azlatency.studies.imports import importer
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.manifest.manifest import _STUDY_TYPES
-from azlatency.studies.store.study import LAYOUT, StudyInfo, load, recover
+from azlatency.studies.store.study import (
+    LAYOUT,
+    StudyInfo,
+    _is_running_on_windows,
+    load,
+    read_stamp,
+    recover,
+)
 
 
 def test_tables_files_and_frames(study: Path, out: Path) -> None:
@@ -71,6 +80,46 @@ def test_only_remains_of_dead_processes_of_this_study_are_removed(tmp_path: Path
         (tmp_path / name).mkdir()
     recover(tmp_path / "cni")
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
+
+
+@pytest.mark.parametrize(
+    ("handle", "last_error", "waited", "is_running"),
+    [(8, 0, 258, True), (8, 0, 0, False), (0, 5, None, True), (0, 87, None, False)],
+)
+def test_a_process_is_looked_up_on_windows_without_a_signal(
+    handle: int, last_error: int, waited: int, is_running: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs, has ended but is still open elsewhere, belongs to somebody else, or does not exist."""
+    monkeypatch.setattr(os, "kill", None)
+    kernel32 = mock.Mock()
+    kernel32.OpenProcess.return_value, kernel32.GetLastError.return_value = handle, last_error
+    kernel32.WaitForSingleObject.return_value = waited
+    assert _is_running_on_windows(4711, kernel32) is is_running
+    assert kernel32.CloseHandle.call_count == bool(handle)
+
+
+def test_what_a_caller_changes_in_a_stamp_changes_no_other_one(study: Path, out: Path) -> None:
+    assert read_stamp(out / "cni")["files"] == {}
+    read_stamp(out / "cni")["files"]["x"] = {}
+    import_study("cni", [study], out=out)
+    changed = read_stamp(out / "cni")
+    changed["files"].clear()
+    changed["hosts"]["x"] = {}
+    stamp = read_stamp(out / "cni")
+    assert len(stamp["files"]) == 20 and stamp["hosts"] == {} and read_stamp(out / "none")["files"] == {}
+
+
+def test_an_import_that_cannot_be_written_changes_nothing_for_the_next_one(
+    study: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_study("cni", [study], out=out)
+    log = study / "az1-az1" / "qperf.log"
+    log.write_bytes(log.read_bytes() + b"\n")
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="disk"):
+        patched.setattr(importer, "write_study", mock.Mock(side_effect=OSError("disk full")))
+        import_study("cni", [study], out=out)
+    summary = import_study("cni", [study], out=out)
+    assert (summary.parsed, summary.reused, len(load("cni", processed=out).runs)) == (1, 19, 25)
 
 
 NO_NAMES = ["*", "", ".", "..", ".side.", "a/b", "a\\b", "a\nb", "a\x1b[m", "a\u202eb", "\udcfc", "x" * 101]
