@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence, Sized
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -420,9 +419,8 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
             absolute = float(nanoseconds(match[1], match[2]))
         except UnitError as error:
             raise ValueError(f"margin {margin!r}: {error}") from None
-    else:
-        with suppress(ValueError):
-            relative = float(margin)
+    elif re.fullmatch(r"\s*0?\.[0-9]+\s*", margin):  # "5" may mean 5 %
+        relative = float(margin)
     if not (math.isfinite(relative) and (relative > 0 or absolute > 0)):
         raise ValueError(f"margin {margin!r}: write 0.05, '5%' or '2 us'")
     return relative, absolute

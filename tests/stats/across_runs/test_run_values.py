@@ -22,7 +22,9 @@ def test_margins_are_relative_or_absolute(margin: str | float, due: tuple[float,
     assert parse_margin(margin) == pytest.approx(due)
 
 
-@pytest.mark.parametrize("margin", ["banana", "0", "-0.05", "nan", "inf", "", "5 %%", 0, -1.0])
+@pytest.mark.parametrize(
+    "margin", ["banana", "0", "0.0", "-0.05", "nan", "inf", "", "5 %%", "5", "1.5", "1e-2", 0, -1.0]
+)
 def test_a_margin_that_is_not_positive_is_refused(margin: str | float) -> None:
     with pytest.raises(ValueError, match="margin"):
         parse_margin(margin)
