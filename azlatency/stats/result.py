@@ -141,6 +141,11 @@ _CODES = {
     "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
+    "duplicate_runs": (
+        "runs twice",
+        "a run is in the frame more than once, and would count as often; drop the copies: "
+        "frame[~frame.index.duplicated()]",
+    ),
     "mixed_paths": (
         "several paths",
         "the runs are of several paths, which are no repeats of each other; select one path, or use by='path'",

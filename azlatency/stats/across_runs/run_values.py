@@ -105,12 +105,18 @@ class RunValues:
 
 
 def run_ids_of(data: object) -> tuple[str, ...]:
-    """Return the run_id of each row of a frame or Series, from its column or index; empty if it has neither."""
+    """Return the run_id of each row of a frame or Series, from its column or index; empty if it has neither.
+
+    A missing one is an empty text.
+    """
+    import pandas as pd
+
     if "run_id" in getattr(data, "columns", ()):
-        return tuple(str(run_id) for run_id in data["run_id"])  # type: ignore[index]
-    index = getattr(data, "index", None)
-    named = getattr(index, "name", None) == "run_id"
-    return tuple(str(run_id) for run_id in index) if named else ()  # type: ignore[union-attr]
+        run_ids = data["run_id"]  # type: ignore[index]
+    else:
+        index = getattr(data, "index", None)
+        run_ids = index if getattr(index, "name", None) == "run_id" else ()
+    return tuple("" if pd.isna(run_id) else str(run_id) for run_id in run_ids)
 
 
 def is_frame(data: object) -> TypeIs[pd.DataFrame]:
@@ -323,6 +329,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         Different tool, test or protocol, or another field of the key that differs (`azlatency.key`).
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
+    ``duplicate_runs``
+        A run (``run_id``) that is more than once in a frame, for example one that was joined with itself.
     ``mixed_paths``
         Runs of several paths in one frame.
     ``sender_only``
@@ -337,11 +345,12 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
     unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
     sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
     endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
+    repeated = ("duplicate_runs",) if any(map(_has_duplicates, sides)) else ()
     parts = [data for data in sides if is_frame(data)]
     if not parts:
-        return endless
+        return (*repeated, *endless)
     column = value_column(parts[0], value)
-    codes = [*_unit_problems(parts, column)]
+    codes = [*repeated, *_unit_problems(parts, column)]
     if differing(parts):
         codes.append("type_p_mismatch")
     if column == "throughput_bit_s" and len(_distinct(parts, "side")) > 1:
@@ -355,6 +364,12 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
     if any("status" in part.columns and len(part) > 1 and part["status"].isin(_INCOMPLETE).all() for part in parts):
         codes.append("incomplete_runs")
     return (*codes, *endless)
+
+
+def _has_duplicates(data: object) -> bool:
+    """Return whether two rows are of one run."""
+    run_ids = [run_id for run_id in run_ids_of(data) if run_id]
+    return len(set(run_ids)) < len(run_ids)
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:

@@ -82,6 +82,37 @@ def test_without_start_times_the_order_of_the_files_is_that_of_measuring() -> No
     assert "dependent_runs" in typical_run(known).codes
 
 
+def test_runs_that_are_twice_in_a_frame_are_refused(runs: pd.DataFrame) -> None:
+    pings = runs[runs["method"] == "ping"]
+    twice, one_path = pd.concat([pings, pings]), pings[pings["path"] == "a → b"]
+    assert all("duplicate_runs" in estimate.codes and estimate.estimate is None for estimate in az.summarize(twice))
+    other = one_path.rename(index=lambda run_id: f"{run_id} again")
+    again = pd.concat([one_path, one_path])
+    for result in (
+        typical_run(again), typical_run(again.reset_index()), typical_run(again["mean_ns"]), az.compare(again, other),
+        az.compare(other, again), az.stats.runs_needed(again), *az.plan(again), *az.compare(other, again, by="path"),
+    ):  # fmt: skip
+        assert "duplicate_runs" in result.codes, result
+    assert "drop the copies: frame[~frame.index.duplicated()]" in str(typical_run(again))
+    assert typical_run(again[~again.index.duplicated()]).estimate == typical_run(one_path).estimate
+    unnamed = again.reset_index(drop=True)
+    for anonymous in (unnamed, unnamed.assign(run_id=None), unnamed.assign(run_id=float("nan"))):
+        assert "duplicate_runs" not in typical_run(anonymous).codes
+
+
+@pytest.mark.parametrize("column", ["path", "method"])
+def test_runs_without_a_path_or_a_method_are_refused_by_number(runs: pd.DataFrame, column: str) -> None:
+    runs.loc["ping/a → b/2", column] = None
+    both = pd.concat([runs, runs])
+    for call in (
+        az.summarize, az.history, az.plan, az.stats.agreement, lambda frame: az.compare(frame, frame, by="path"),
+        lambda frame: az.compare(both, frame, by=["path"]),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=rf"rows? without {column}; fill in the column, or leave them out"):
+            call(runs)
+    assert len(az.summarize(runs[runs[column].notna()])) == len(az.summarize(round_runs()))
+
+
 def test_runs_of_several_paths_are_no_repeats() -> None:
     """Six paths of 226 and 830 µs have no typical run, and no ratio to the paths within a zone."""
     pings = az.latency(load("emulated-zones")).query("method == 'ping 56 B'")
