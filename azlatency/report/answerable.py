@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs
@@ -91,27 +92,27 @@ class _Facts:
 
     @property
     def has_time_series(self) -> bool:
-        busy = self.study.intervals.groupby("run_id").size()
+        busy = grouped(self.study.intervals, "run_id").size()
         return (
             bool(len(select_quantity(self.study.samples))) or bool((busy >= 60).any()) or "failed_at" in self.reported
         )
 
     @property
     def has_common_paths(self) -> bool:
-        methods = self.latency_runs.groupby("path", sort=False)["method"].nunique()
+        methods = grouped(self.latency_runs, "path")["method"].nunique()
         return bool((methods > 1).any())
 
     @property
     def has_repeats(self) -> bool:
         return any(
-            bool((runs.groupby(["path", "method"], sort=False).size() > 1).any())
+            bool((grouped(runs, ["path", "method"]).size() > 1).any())
             for runs in (self.latency_runs, self.throughput_runs)
         )
 
     @property
     def has_history(self) -> bool:
         return any(
-            bool((runs.groupby(["path", "method"], sort=False).size() >= FEWEST).any())
+            bool((grouped(runs, ["path", "method"]).size() >= FEWEST).any())
             for runs in (self.latency_runs, self.throughput_runs)
         )
 

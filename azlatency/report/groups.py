@@ -14,6 +14,7 @@ from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()
     """
     runs = runs[runs[column].notna() & (runs[column].astype(float) < float("inf"))]
     method, values = by_method(zip(measured_runs(runs), runs[column].astype(float), strict=True))
-    counts = runs[runs["method"] == method].groupby("path", sort=False).size()
+    counts = grouped(runs[runs["method"] == method], "path").size()
     for estimate in across:
         path = str(estimate.labels["path"])
         if str(estimate.labels["method"]) == method and path in values and estimate.estimate is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parsers import find_parser
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
 
     shares = closed_loop_shares(runs)
     rows = []
-    for (method, printed_as), group in runs.groupby(["method", "printed_as"], sort=False):
+    for (method, printed_as), group in grouped(runs, ["method", "printed_as"]):
         of_group = shares.loc[group.index].dropna()
         low, high = (of_group.min(), of_group.max()) if len(of_group) else (None, None)
         rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group.index)))

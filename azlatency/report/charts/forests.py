@@ -29,6 +29,7 @@ from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import extremes
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import format_value, plain
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ def _forest(
         if axis is axes[-1] or not shared:
             axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
     for axis, method in zip(axes, methods, strict=True):
-        groups = dict(list(runs[runs["method"] == method].groupby("path", sort=False)[value]))
+        groups = dict(list(grouped(runs[runs["method"] == method], "path")[value]))
         keys = {path: (_size(group, by_key.get((path, method))), str(path)) for path, group in groups.items()}
         names = ordered(keys, keys.__getitem__)
         draw.name_rows(axis, [label(path) for path in names], 0.5)
@@ -210,12 +211,12 @@ def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate]) -> str:
         caption += "No path has two runs with the same method, so there are no intervals; a second run may differ."
     else:
         caption += "No path has an interval; the table says why."
-    return f"{caption} {sizes(runs.groupby(['path', 'method']).size(), 'runs per path and method')}."
+    return f"{caption} {sizes(grouped(runs, ['path', 'method']).size(), 'runs per path and method')}."
 
 
 def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Select the runs of the most repeated paths and methods; also return the caption's sentence on the others."""
-    repeats, methods = runs.groupby(["path", "method"], sort=False).size(), runs["method"].value_counts()
+    repeats, methods = grouped(runs, ["path", "method"]).size(), runs["method"].value_counts()
     named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
     rows = [key for key in repeats.index if key[1] in set(named)]
     kept, _ = most_of(rows, repeats.__getitem__, "paths and methods", MOST_ROWS)
@@ -267,7 +268,7 @@ def _forest_row(
 def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estimates: list[Estimate]) -> str:
     by_key = {(estimate.labels["path"], estimate.labels["method"]): estimate for estimate in estimates}
     lines = []
-    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+    for (path, method), group in grouped(runs, ["path", "method"]):
         values = ", ".join(plain(float(number) / scale, 5) for number in group[value])
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))

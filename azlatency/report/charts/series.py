@@ -17,6 +17,7 @@ from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling
 from azlatency.studies.format import format_value, one_prefix, plain
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +117,11 @@ def throughput_series(
         f"Intervals of one run are not replicates; {sizes(counts, 'intervals per run')}.",
         (binned, max(counts) > _INTERVALS),
     )
-    middle = of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)].groupby("run_id")["throughput_bit_s"].median()
+    middle = (
+        grouped(of_chosen[~of_chosen["omitted"].fillna(False).astype(bool)], "run_id")["throughput_bit_s"]
+        .median()
+        .sort_index()
+    )
     method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle.astype(float), strict=True))
     title = extremes("typical interval", by_path, "bit/s", method)
     if shown_falls:

@@ -26,6 +26,7 @@ from azlatency.report.table import (
 )
 from azlatency.stats.result import CODES, SHORT, Estimate, results_only
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, natural_key
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +211,7 @@ def paths_table(
 ) -> Table[Estimate]:
     """Return one row per path and method: the range of the values of its runs, and the interval across them."""
     measured = runs[runs[value].notna()]
-    values = {key: group[value].astype(float) for key, group in measured.groupby(["path", "method"], sort=False)}
+    values = {key: group[value].astype(float) for key, group in grouped(measured, ["path", "method"])}
 
     def span(estimate: Estimate) -> tuple[float, float] | tuple[None, None]:
         of_path = values.get((estimate.labels["path"], estimate.labels["method"]))

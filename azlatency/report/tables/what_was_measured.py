@@ -19,6 +19,7 @@ from azlatency.report.tables.common import (
     spaced,
     whole_file,
 )
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.store.hosts import differing_facts
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _headline_column(name: str) -> Column[Headlines]:
 
 def _repeated(runs: pd.DataFrame) -> str:
     """Return what the first runs of a path support."""
-    counts = runs.groupby("method").size()
+    counts = grouped(runs, "method").size()
     several = int((counts > 1).sum())
     if not several:
         return "one run per method: describes these connections, not the path"
@@ -206,7 +207,7 @@ def events(study: Study) -> Table[EventGroup] | Note:
         return Note("The parsers reported no events.")
     paths = dict(zip(study.sources["source_id"], study.sources["path"], strict=True))
     rows = []
-    for (code, severity), group in study.events.groupby(["code", "severity"], sort=False):
+    for (code, severity), group in grouped(study.events, ["code", "severity"]):
         first = group.iloc[0]
         place = f"{paths.get(first['source_id'], '')}:{first['line']}"
         rows.append(EventGroup(str(code), str(severity), group, place))

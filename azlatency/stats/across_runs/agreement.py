@@ -19,6 +19,7 @@ from azlatency.stats.across_runs.run_values import check_columns, is_frame, pars
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, refuse_frames, verdict_of
 from azlatency.studies.format import count_of, format_estimate, format_interval, join_words
+from azlatency.studies.runs.groups import check_complete, grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +247,8 @@ def agreement(
         runs = latency(data)
     check_columns(runs, value, "path", "method")
     runs = runs[runs[value].notna()]
-    groups = {str(method): group for method, group in runs.groupby("method", sort=False)}
+    check_complete(runs, "path", "method")
+    groups = {str(method): group for method, group in grouped(runs, "method")}
     results = []
     for first, second in combinations(groups, 2):
         x, y = (_keyed(groups[name], value) for name in (first, second))

@@ -49,6 +49,7 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
 from azlatency.studies.format import count_of, format_value
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
         return [("", frame)]
     if metric != "latency" and len(frame):
         frame = frame.assign(method=frame["method"].str.replace(" stream-reverse", "", regex=False))
-    groups = {str(method): group for method, group in frame.groupby("method", sort=False)}
+    groups = {str(method): group for method, group in grouped(frame, "method")}
     return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 
 

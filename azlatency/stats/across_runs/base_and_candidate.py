@@ -9,6 +9,7 @@ from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, run_values
 from azlatency.stats.result import Comparison, Results
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +127,8 @@ def compare(
     keys += ["method"] * ("method" not in keys)
     check_columns(base, *keys)
     check_columns(candidate, *keys)
-    after = dict(list(candidate.groupby(keys, sort=False)))
-    pairs = [(key, group, after[key]) for key, group in base.groupby(keys, sort=False) if key in after]
+    after = dict(list(grouped(candidate, keys)))
+    pairs = [(key, group, after[key]) for key, group in grouped(base, keys) if key in after]
     value, unit = options.get("value"), options.get("unit")
     sides = [(run_values(new, value, unit), run_values(old, value, unit)) for _, old, new in pairs]
     orders = orders_of_pairs(sides)

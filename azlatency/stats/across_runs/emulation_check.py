@@ -15,6 +15,7 @@ from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.result import Estimate
 from azlatency.studies.emulation import sums_of_both_directions
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def emulated_differences(
     reference = {shortest, str(NetworkPath.parse(shortest).reversed())}
     runs = runs[runs.index.isin(records.index) & runs["round"].notna()]
     differences = []
-    for method, of_method in runs.groupby("method", sort=False):
+    for method, of_method in grouped(runs, "method"):
         value = value_column(of_method)
         if value not in records.columns:
             continue
@@ -127,11 +128,11 @@ def _pairs(
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield each path with its runs and the mean runs of the reference, both indexed by the rounds that they share."""
     values = [column for column in ("median_ns", "mean_ns", "recorded") if column in rounds.columns]
-    near = rounds[rounds["path"].astype(str).isin(reference)].reset_index().groupby("round")
+    near = rounds[rounds["path"].astype(str).isin(reference)].reset_index().groupby("round", dropna=False)
     if not len(near):
         return
     mean = near[values].mean().assign(run_ids=near["run_id"].agg(list))
-    for path, of_path in rounds[rounds["path"].astype(str).isin(paths)].groupby("path", sort=True):
+    for path, of_path in rounds[rounds["path"].astype(str).isin(paths)].groupby("path", dropna=False):
         far = of_path.reset_index().drop_duplicates("round").set_index("round")
         shared = far.index.intersection(mean.index)
         yield str(path), far.loc[shared], mean.loc[shared]

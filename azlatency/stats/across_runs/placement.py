@@ -16,6 +16,7 @@ from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
 from azlatency.stats.result import Comparison, Estimate
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,9 +153,9 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
 
 
 def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
-    whole = runs.groupby("method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
+    whole = grouped(runs, "method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
     measured_runs: list[tuple[pd.DataFrame, PathRuns]] = []
-    for (path, method), group in runs.groupby(["path", "method"], sort=False):
+    for (path, method), group in grouped(runs, ["path", "method"]):
         column = "median_ns" if whole[method] else "mean_ns"
         # A run that lost most of its probes has an infinite median, which has no position on an axis and no interval.
         measured = run_values(group, column)

@@ -23,6 +23,7 @@ from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends
 from azlatency.stats.result import Result, Results, Row, Scope, refuse_frames
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -381,9 +382,9 @@ def plan(
     check_columns(runs, "path", "method")
     relative = parse_fraction(relative)
     plans = []
-    for method, of_method in runs.groupby("method", sort=False) if len(runs) else ():
+    for method, of_method in grouped(runs, "method") if len(runs) else ():
         column = value_column(of_method, value)
-        for path, group in of_method[of_method[column].notna()].groupby("path", sort=False):
+        for path, group in grouped(of_method[of_method[column].notna()], "path"):
             labels = {"path": path, "method": method, "value": column}
             plans.append(
                 runs_needed(group, relative, confidence=confidence, assurance=assurance, value=column, labels=labels)

@@ -26,6 +26,7 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.result import Comparison, Result, Results, Row
 from azlatency.studies.format import count_of, format_value, natural_key
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import whole_run_rows
 from azlatency.studies.runs.throughput import throughput
@@ -321,7 +322,7 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None, confidence: float
         check_columns(runs, *METRICS)
     # To copy all columns of a run table takes a hundred times longer than a short series is worth.
     used = runs[[name for name in runs.columns if name in {*_OF_POINT, *names}]]
-    for (path, method), places in runs.groupby(["path", "method"], sort=False).indices.items():
+    for (path, method), places in grouped(runs, ["path", "method"]).indices.items():
         group = used.iloc[places]
         has_median = "median_ns" in names and group["median_ns"].notna().any()
         for column in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.run_values import value_column
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ def in_turns(first: pd.DataFrame, second: pd.DataFrame, value: str | None = None
     runs = runs.sort_values("started_at", kind="stable")
     if not named:
         runs["round"] = [place // 2 for place in range(len(runs))]
-    rounds = runs.groupby("round", sort=False).agg(
+    rounds = grouped(runs, "round").agg(
         begin=("started_at", "first"),
         end=("started_at", "last"),
         sides=("second", "nunique"),

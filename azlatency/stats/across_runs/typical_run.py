@@ -36,6 +36,7 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.stats.across_runs.shared_spread import CLOSE, shared_spread
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -357,9 +358,9 @@ def summarize(
     check_columns(runs, *keys)
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
-    columns = {method: value_column(group, value) for method, group in runs.groupby("method", sort=False)}
+    columns = {method: value_column(group, value) for method, group in grouped(runs, "method")}
     groups: list[PathRuns] = []
-    for group_keys, group in runs.groupby(keys, sort=False):
+    for group_keys, group in grouped(runs, keys):
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
         measured = group[group[column].notna()]

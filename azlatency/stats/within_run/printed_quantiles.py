@@ -18,6 +18,7 @@ from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,7 @@ def percentile_tables(quantiles: pd.DataFrame, metrics: pd.DataFrame) -> Iterato
     """Yield the printed round-trip percentiles of each run, with minimum and maximum from its metrics."""
     printed = quantiles[(quantiles["metric"] == "rtt") & quantiles["rank"].notna()]
     extremes = metrics[metrics["metric"].isin(["rtt_min", "rtt_max"])]
-    for run_id, table in printed.groupby("run_id", sort=False):
+    for run_id, table in grouped(printed, "run_id"):
         n = int(table["n"].iloc[0])
         by_rank = dict(zip(table["rank"].astype(int), table["value_ns"].astype(float), strict=True))
         for metric, value in extremes.loc[extremes["run_id"] == run_id, ["metric", "value"]].itertuples(index=False):
@@ -131,7 +132,7 @@ def printed_quantiles(
     tables = {table.run_id: table for table in percentile_tables(quantiles, metrics)}
     printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
     as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}
-    by_class = {} if classes is None else dict(iter(classes.groupby("run_id", sort=False)))
+    by_class = {} if classes is None else dict(iter(grouped(classes, "run_id")))
     estimates = Results[Estimate]()
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}

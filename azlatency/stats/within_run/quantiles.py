@@ -16,6 +16,7 @@ from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _bounds_by_run(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterat
     if not {"run_id", "rtt_ns"} <= set(samples.columns):
         columns = ", ".join(map(str, samples.columns))
         raise ValueError(f"samples need the columns run_id and rtt_ns; the frame has {columns}")
-    groups = {str(run_id): group for run_id, group in counted(samples).groupby("run_id", sort=False)}
+    groups = {str(run_id): group for run_id, group in grouped(counted(samples), "run_id")}
     run_ids = list(groups) if labels is None else [str(run_id) for run_id in labels.index]
     for run_id in run_ids:
         if run_id in groups:

@@ -15,6 +15,7 @@ from azlatency.stats.within_run.stability import Stability, stability
 from azlatency.stats.within_run.throttling import Throttling, throttling
 from azlatency.stats.within_run.throughput_intervals import interval_mean
 from azlatency.stats.within_run.trend import Trend, trend
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
@@ -177,7 +178,7 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> li
         return []
     means = reported[(reported["metric"] == "rtt_mean") & reported["segment"].notna() & (reported["segment"] != "")]
     segments = []
-    for path, group in means.groupby("scenario", sort=False):
+    for path, group in grouped(means.fillna({"scenario": "unknown"}), "scenario"):
         values = tuple(float(value) for value in group["value_low"])
         segments.append(
             ReportedSegments(
@@ -300,7 +301,7 @@ def throughput_series(
     ]
     counted = counted[~counted["omitted"].fillna(False).astype(bool)]
     series = []
-    for run_id, group in counted.groupby("run_id", sort=False):
+    for run_id, group in grouped(counted, "run_id"):
         side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group
         rates = side["throughput_bit_s"].to_numpy(dtype="float64")
         seconds = ((side["end_ns"] - side["start_ns"]) / _NS).to_numpy(dtype="float64")

@@ -58,7 +58,7 @@ def archive_old(study: Study, before: datetime) -> Moved:
         If a file cannot be moved, such as to another file system. The others are where they were, or moved.
     """
     known = study.runs["started_at"].astype(object).where(study.runs["started_at"].notna(), None)
-    starts = {source_id: list(times) for source_id, times in known.groupby(study.runs["source_id"])}
+    starts = {source_id: list(times) for source_id, times in known.groupby(study.runs["source_id"], dropna=False)}
     archive = data_folder("archive") / study.name
     moved, undated, taken = 0, 0, 0
     for file, path, sources in _unchanged_logs(study):

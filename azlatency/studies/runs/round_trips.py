@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import ROUND_TRIP, document
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import STEP, client_runs, frequency_tables, once_per_study, whole_run_rows
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
@@ -203,7 +204,7 @@ class _Steps:
 def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame, quantiles: Mapping[str, float]) -> None:
     """Complete the quantiles by the middle of their classes in a frequency table."""
     incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
-    for run_id, table in classes[classes["run_id"].isin(incomplete.index)].groupby("run_id"):
+    for run_id, table in grouped(classes[classes["run_id"].isin(incomplete.index)], "run_id"):
         ordered = table.sort_values("low_ns")
         totals = ordered["count"].cumsum()
         n = int(totals.iloc[-1])

@@ -19,6 +19,7 @@ from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_map
 from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
 from azlatency.studies.runs.treatments import ONE_CLIENT, ONE_SERVER, Described, treatments
 from azlatency.studies.store.study import Study, StudyInfo
@@ -256,7 +257,7 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def names_of(runs: pd.DataFrame) -> list[str]:
     """Name each run by its path and method, and by what tells it from the others of the same path and method."""
     which = dict.fromkeys(runs.index, "")
-    for _, group in runs.groupby(["path", "method"], sort=False):
+    for _, group in grouped(runs, ["path", "method"]):
         if len(group) > 1:
             which.update(_which(group))
     ends = zip(runs.index, runs["path"], runs["method"], strict=True)

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +98,7 @@ def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.Dat
     Runs with interval-censored replies are left out; `azlatency.quantiles` uses the bounds of such replies.
     """
     wanted = runs.index.astype(str)
-    groups = {str(run_id): group for run_id, group in _of_runs(study, wanted).groupby("run_id", sort=False)}
+    groups = {str(run_id): group for run_id, group in grouped(_of_runs(study, wanted), "run_id")}
     return {run_id: groups[run_id] for run_id in wanted if run_id in groups and not bounded(groups[run_id]).any()}
 
 

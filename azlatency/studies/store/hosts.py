@@ -100,7 +100,7 @@ def differing_facts(hosts: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
         if known[fact].nunique() < 2:
             continue
         values = differing.setdefault(title, {})
-        for host, recordings in known.groupby("host"):
+        for host, recordings in known.groupby("host", dropna=False):
             firsts = recordings[recordings[fact].ne(recordings[fact].shift()).fillna(True)]
             times = firsts["recorded_at"].dt.strftime(" from %Y-%m-%d %H:%M").fillna(" from an unknown time")
             for value, since in zip(firsts[fact].map(str), times, strict=True):
