@@ -263,9 +263,10 @@ def pieces_of(column: Column) -> Iterator[NDArray[np.int64]]:
 
 
 def extremes(column: Column) -> tuple[int, int]:
-    """Return the least and the greatest value of a column, which in an array may not be missing."""
+    """Return the least and the greatest value of a column that are not missing; at least one must not be."""
     if isinstance(column, array) and len(column) < _FEW:
-        return min(column), max(column)
+        known = [value for value in column if value != NULL] if NULL in column else column
+        return min(known), max(known)
     pieces = (piece[piece != NULL] for piece in pieces_of(column))
     ends = [(int(piece.min()), int(piece.max())) for piece in pieces if len(piece)]
     return min(low for low, _ in ends), max(high for _, high in ends)

@@ -488,6 +488,30 @@ def test_mean_and_deviation_are_compared_with_the_replies(read, times: tuple[str
     assert log.runs[0]["status"] == ("failed" if codes else "complete")
 
 
+@pytest.mark.parametrize(
+    ("second", "times", "names"),
+    [
+        ("1.20", ("1.100", "3.866", "9.300", "3.842"), []),
+        ("1.20", ("1.100", "8.866", "9.300", "3.842"), ["avg"]),
+        ("1.20", ("1.100", "3.866", "9.300", "3.142"), ["deviation"]),
+        ("368", ("1.100", "3.866", "9.300", "3.842"), ["max", "avg"]),
+        ("0.12", ("1.100", "3.866", "9.300", "3.842"), ["min", "avg"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "lost", ["no answer yet for icmp_seq=4\n", "", "From 10.2.2.1 icmp_seq=4 Time to live exceeded\n"]
+)
+def test_lost_probes_do_not_switch_off_the_comparison_with_the_replies(
+    read, second: str, times: tuple[str, ...], names: list[str], lost: str
+) -> None:
+    """A lost probe has a line, or only the counts say that it is lost, or a router answered instead."""
+    end = summary(4, 3, loss="25", extra=", +1 errors" * lost.startswith("From")).partition("rtt")[0] + rtt_line(*times)
+    log = read(HEADER + reply(1, "1.10") + reply(2, second) + reply(3, "9.30") + lost + end)
+    assert [run["status"] for run in log.runs] == ["failed" if names else "complete"]
+    told = [event["text"].split()[3] for event in log.tables.rows["events"] if event["code"] == "summary_mismatch"]
+    assert told == names
+
+
 def test_the_deviation_of_old_iputils_has_the_resolution_of_its_arithmetic(read) -> None:
     # 275 us in 6 replies: the mean of 45.83 is truncated to 45, so 8.95 is printed as 12.
     replies = "".join(reply(seq, f"0.0{us}") for seq, us in enumerate((47, 39, 41, 35, 51, 62), start=1))

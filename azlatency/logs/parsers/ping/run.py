@@ -128,12 +128,14 @@ class PingRun:
         if self.windows and 0 < replies < n:
             text = f"the log has {replies} replies, but the summary counts {n}; lines are missing"
             run.add_event("lines_missing", "info", text, number)
-        whole = replies == n if self.windows else len(samples.rtt) == n
-        if not n or not len(samples.rtt) or (not self.windows and NULL in samples.rtt):
+        timed = len(samples.rtt) - samples.rtt.count(NULL)
+        if not n or not timed:
             return
+        # A lost probe is no part of the summary. A void reply is, but only its maximum is kept.
+        whole = (replies if self.windows else timed + samples.count("void")) == n
         for name, extreme, sign in zip(("min", "max"), extremes(samples.rtt), (-1, 1), strict=True):
             printed = run.value(f"rtt_{name}")
-            if printed is None or extreme == NULL:
+            if printed is None or (name == "min" and timed < replies):
                 continue  # Windows prints "<1ms"
             beyond = sign * (extreme - printed)
             if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
@@ -150,7 +152,7 @@ class PingRun:
     def _check_mean_and_deviation(self, n: int, number: int) -> None:
         """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""
         run = self.run
-        counts = frequencies(self.samples.rtt)
+        counts = {rtt: count for rtt, count in frequencies(self.samples.rtt).items() if rtt != NULL}
         steps = {rtt: 1000 if self.three_decimals else _printed_step(rtt) for rtt in counts}
         average = sum(rtt * count for rtt, count in counts.items()) / n
         mean, row = run.value("rtt_mean"), run.row_of("rtt_sd")
