@@ -18,6 +18,8 @@ from azlatency.logs.record import Recorder, Row
 _Place = tuple[str | None, str | None]
 #: What is derived from a difference, or from two clocks, may be negative.
 _SIGNED = ("_ci_low", "one_way_latency_min", "one_way_latency_mean", "one_way_latency_max")
+#: What lies between the minimum and the maximum of a metric: the ends of the names of metrics, and their texts.
+_INSIDE = {"mean": "mean", "geometric_mean": "geometric mean", "last": "last value"}
 #: A total of rates is taken over its own time, those of its streams over theirs.
 _OWN_TIMES = 0.02
 
@@ -60,35 +62,36 @@ class NotNegative:
 
 @dataclass(frozen=True)
 class Spread:
-    """Minimum, mean and maximum of every metric are in order, and its standard deviation is possible for that range.
+    """What a metric has between its extremes is between them, and its standard deviation is possible for that range.
 
     The sample standard deviation of n values is at most half the range times sqrt(n / (n - 1)).
     """
 
     def check(self, numbers: Numbers) -> Iterator[Contradiction]:
-        """Yield every minimum above its maximum, every mean outside its range, and every impossible deviation."""
+        """Yield every minimum above its maximum, every mean or last value outside, and every impossible deviation."""
         for rows in numbers.places.values():
             n = rows.get("observations") or numbers.places.get((None, None), {}).get("observations")
             for prefix in dict.fromkeys(name.rpartition("_")[0] for name in rows if name.endswith(("_min", "_max"))):
-                low, mean, high, deviation = (rows.get(f"{prefix}_{name}") for name in ("min", "mean", "max", "sd"))
+                low, high, deviation = (rows.get(f"{prefix}_{name}") for name in ("min", "max", "sd"))
                 if low is not None and high is not None:
                     if exceeds(low, high):
                         text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
                         yield Contradiction("not_monotone", text, high["line"])
                         continue
-                    mean = mean or rows.get(prefix)
                     count = max(n["value"] if n else 2, 2)
                     most = (high["value"] - low["value"]) / 2 * math.sqrt(count / (count - 1))
                     if deviation is not None and deviation["value"] > most + 2 * slack(low, high, deviation):
                         between = f"{low['printed']} and {high['printed']}"
                         text = f"a deviation of {deviation['printed']} is impossible between {between}"
                         yield Contradiction("impossible_spread", text, deviation["line"])
-                if mean is not None and (
-                    (low is not None and exceeds(low, mean)) or (high is not None and exceeds(mean, high))
-                ):
-                    ends = " to ".join(row["printed"] or "?" for row in (low, high) if row is not None)
-                    text = f"the mean {mean['printed']} of {prefix} is not in its range, {ends}"
-                    yield Contradiction("impossible_spread", text, mean["line"])
+                inside = {name: rows[f"{prefix}_{key}"] for key, name in _INSIDE.items() if f"{prefix}_{key}" in rows}
+                if "mean" not in inside and low is not None and high is not None and prefix in rows:
+                    inside["mean"] = rows[prefix]
+                for name, row in inside.items():
+                    if (low is not None and exceeds(low, row)) or (high is not None and exceeds(row, high)):
+                        ends = " to ".join(end["printed"] or "?" for end in (low, high) if end is not None)
+                        text = f"the {name} {row['printed']} of {prefix} is not in its range, {ends}"
+                        yield Contradiction("impossible_spread", text, row["line"])
 
 
 @dataclass(frozen=True)
