@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from azlatency.studies.format import printable
-
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from azlatency.logs.record import Row
     from azlatency.logs.tables import Logs
 
@@ -24,46 +20,25 @@ def microseconds(value_ns: float | None) -> str:
     return "" if value_ns is None else f"{value_ns / MICROSECOND:,.3f}".rstrip("0").rstrip(".")
 
 
-def full_table(rows: list[Row], title: str) -> Table:
-    """Show every column that has a value, as text."""
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = [name for name in (rows[0] if rows else {}) if any(row[name] is not None for row in rows)]
-    table = Table(*columns, title=title)
-    for row in rows:
-        table.add_row(*(Text("" if row[name] is None else printable(str(row[name]))) for name in columns))
-    return table
+def full_rows(rows: list[Row]) -> list[dict[str, str]]:
+    """Return the rows of a table as text."""
+    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
 
 
-def run_summary(logs: Logs) -> Table:
-    """Show one line per run: file and lines, test, latency and throughput, status. Empty columns are left out."""
-    from rich.table import Table
-    from rich.text import Text
-
+def run_summary(logs: Logs) -> list[dict[str, str]]:
+    """Return one row per run: file and lines, test, latency and throughput, status."""
     paths = {row["source_id"]: row["path"] for row in logs.rows["sources"]}
     metrics = _values_by_run(logs.rows["metrics"], "metric")
     quantiles = _values_by_run([row for row in logs.rows["quantiles"] if row["metric"] == "rtt"], "q")
-    rows = [
+    return [
         {
-            "log:lines": printable(
-                f"{paths[run['source_id']].rsplit('/', 1)[-1]}:{run['first_line']}-{run['last_line']}"
-            ),
+            "log:lines": f"{paths[run['source_id']].rsplit('/', 1)[-1]}:{run['first_line']}-{run['last_line']}",
             "test": f"{run['tool']} {run.get('test') or ''}".strip(),
             **_cells(metrics.get(run["run_id"], {}), quantiles.get(run["run_id"], {})),
             "status": run["status"],
         }
         for run in logs.rows["runs"]
     ]
-    has_latency = any(row["mean"] or row["median"] for row in rows)
-    table = Table(title="runs; latencies are round-trip times in µs" if has_latency else "runs", pad_edge=False)
-    headers = [header for header in rows[0] if any(row[header] for row in rows)]
-    for header in headers:
-        is_text = header in ("log:lines", "test", "status")
-        table.add_column(header, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(row[header]) for header in headers))
-    return table
 
 
 def _cells(metrics: dict[str, float], percentiles: dict[float, float]) -> dict[str, str]:

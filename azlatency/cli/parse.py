@@ -16,6 +16,7 @@ from azlatency.logs import schema
 from azlatency.studies.format import escape_formula, escape_json, printable
 
 if TYPE_CHECKING:
+    from azlatency.logs.record import Row
     from azlatency.logs.tables import Logs
 
 
@@ -111,16 +112,23 @@ def _print_csv(logs: Logs, table: str) -> None:
 
 def _print_tables(logs: Logs, table: str | None) -> None:
     """Print one table in full, or a summary of the runs followed by the warnings."""
-    from azlatency.cli.console import full_table, run_summary
+    from azlatency.cli.console import full_rows, run_summary
+    from azlatency.cli.grid import print_table, print_text
 
     out = console()
     if table is not None:
-        out.print(full_table(logs.records(table), table))
+        rows = logs.records(table)
+        print_table(out, full_rows(rows), texts=[column for column in schema.names(table) if _is_text(rows, column)])
         return
-    if logs.rows["runs"]:
-        out.print(run_summary(logs))
+    if runs := run_summary(logs):
+        if any(run["mean"] or run["median"] for run in runs):
+            print_text(out, "Latencies are round-trip times in µs.")
+        print_table(out, runs, texts=("log:lines", "test", "status"), leave=("n",))
     paths = {row["source_id"]: row["path"] for row in logs.rows["sources"]}
     for event in logs.rows["events"]:
         if event["severity"] == "warning":
-            place = f"{paths[event['source_id']]}:{event['line']}"
-            out.print(printable(f"{place}: {event['text']}"), style="yellow", markup=False, highlight=False)
+            print_text(out, f"{paths[event['source_id']]}:{event['line']}: {event['text']}", style="yellow")
+
+
+def _is_text(rows: list[Row], column: str) -> bool:
+    return any(isinstance(row[column], str) for row in rows)

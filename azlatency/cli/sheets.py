@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from azlatency.cli.common import console, print_error
+from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import printable
 
 if TYPE_CHECKING:
-    from azlatency.gate.formats import Sheet
+    from azlatency.gate.formats import Mark, Sheet
 
-#: A pipe has no width. With this width, a row of the table stays on one line.
-_PIPE_WIDTH = 200
+_STYLES: dict[Mark, str] = {"bad": "bold red", "good": "green", "open": "yellow", "refused": "magenta"}
 
 
 class Format(StrEnum):
@@ -72,16 +72,17 @@ def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
 
 
 def _print_table(sheet: Sheet) -> None:
-    from azlatency.gate import formats
-
     out = console()
-    if not out.is_terminal:
-        out.width = max(out.width, _PIPE_WIDTH)
-    if sheet.lines:
-        out.print(formats.table(sheet))
-    for line in sheet.notes:
-        out.print(printable(line), markup=False, highlight=False)
-    out.print(printable(sheet.headline), markup=False, highlight=False)
+    print_table(
+        out,
+        [line.cells for line in sheet.lines],
+        texts=("path", "method", "changed on", "change", "label"),
+        leave=sheet.leave,
+        names=[f"{line.group}, {line.name}" for line in sheet.lines],
+        styles=[_STYLES[line.mark] for line in sheet.lines],
+    )
+    for line in (*sheet.notes, sheet.headline):
+        print_text(out, line)
 
 
 def _write(path: Path, text: str) -> None:

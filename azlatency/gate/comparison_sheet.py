@@ -143,6 +143,7 @@ def sheet(judgement: Judgement) -> Sheet:
             name: str(getattr(judgement, name)) for name in ("base", "candidate", "margin", "confidence", "outcome")
         },
         failure="beyond_margin",
+        leave=("scope", "flags", "needed", "difference"),
         # An empty suite would be a success in CI.
         missing=tuple(missing or ["nothing"] * (not judgement.rows)),
     )

@@ -1,4 +1,4 @@
-"""Format a sheet of results as a terminal table, as Markdown or as JUnit XML.
+"""Format a sheet of results as Markdown or as JUnit XML.
 
 Names of paths come from logs and manifests, so every format escapes them.
 """
@@ -9,21 +9,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from xml.etree import ElementTree
 
 from azlatency.studies.format import printable
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 Mark = Literal["bad", "good", "open", "refused"]
 #: Most rows of a Markdown table, so that it fits into a job summary (1 MiB).
 _MAX_ROWS = 500
 _MARKS: dict[Mark, str] = {"bad": "❌", "good": "✅", "open": "❔", "refused": "⛔"}
-_STYLES: dict[Mark, str] = {"bad": "bold red", "good": "green", "open": "yellow", "refused": "magenta"}
-#: Columns of text, which are aligned to the left and may wrap.
-_TEXTS = ("path", "method", "flags", "label")
 #: Characters with a meaning in Markdown, or in HTML inside it.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@<>&:])")
 #: Characters that XML 1.0 cannot contain.
@@ -47,7 +41,7 @@ class Sheet:
 
     ``intro`` are pairs of a text and a name that Markdown prints in bold. Lines with the mark ``good`` are folded in
     Markdown under ``folded``. ``failure`` is the type of a failed test case; ``missing`` are names of further test
-    cases that are skipped.
+    cases that are skipped. ``leave`` are the columns that leave a narrow table, the least important one first.
     """
 
     command: str
@@ -59,31 +53,12 @@ class Sheet:
     notes: tuple[str, ...]
     properties: Mapping[str, str]
     failure: str
+    leave: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
     def count(self, *marks: Mark) -> int:
         """Return the number of lines with one of these marks."""
         return sum(line.mark in marks for line in self.lines)
-
-
-# --- terminal
-
-
-def table(sheet: Sheet) -> Table:
-    """Return the rows as a table for `rich`. The cells contain neither markup nor control characters."""
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    for header in sheet.lines[0].cells if sheet.lines else ():
-        is_text = header in _TEXTS
-        justify = "left" if is_text or header == "verdict" else "right"
-        grid.add_column(header, justify=justify, no_wrap=not is_text, overflow="fold")  # type: ignore[arg-type]
-    for line in sheet.lines:
-        cells = [Text(printable(cell)) for cell in line.cells.values()]
-        cells[0].stylize(_STYLES[line.mark])
-        grid.add_row(*cells)
-    return grid
 
 
 # --- Markdown

@@ -221,6 +221,7 @@ def sheet(judgement: HistoryJudgement) -> Sheet:
         lines=tuple(sorted(lines, key=lambda line: order.index(line.mark))),
         folded="No new change",
         failure="changed",
+        leave=("history", "flags", "points", "before"),
         notes=tuple(_notes(judgement)),
         properties={
             "studies": " ".join(judgement.names),
