@@ -105,7 +105,8 @@ def progress(title: str) -> Iterator[Progress | None]:
     from rich.progress import Progress as Bar
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Bar(*columns, console=bar_console, transient=True) as bar:
+    # A bar redirects what is printed meanwhile above itself, to standard error: a pipe would get nothing.
+    with Bar(*columns, console=bar_console, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total, what="": bar.update(
             task, completed=done, total=total, description=printable(f"{title} {what}".strip())
