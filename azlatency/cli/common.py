@@ -39,7 +39,9 @@ def _escaped() -> Iterator[None]:
     try:
         yield
     except _USAGE_ERROR as error:
-        error.message = printable(error.message)
+        # Without arguments, the message is the help.
+        if type(error).__name__ != "NoArgsIsHelpError":
+            error.message = printable(error.message)
         raise
 
 
