@@ -46,17 +46,11 @@ def main() -> None:
     except (LogError, ManifestError) as error:
         print_error(str(error))
         sys.exit(1)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except OSError as error:
         # A full or read-only disk; what is written is replaced as a whole, so nothing is half written.
         name = error.filename2 or error.filename
         print_error(f"{f'{name}: ' if name else ''}{error.strerror or error}; free space or check the permissions")
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("interrupted; no partial files were left behind", file=sys.stderr)
-        sys.exit(130)
 
 
 def _print_version(requested: bool) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, get_args
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.models import ArgumentInfo
 
 from azlatency.studies.format import count_of, printable
 
@@ -22,16 +28,63 @@ if TYPE_CHECKING:
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
 
+#: The commands in the order of work, as the help lists them; others follow.
+_ORDER = (
+    "init",
+    "check",
+    "parse",
+    "import",
+    "ask",
+    "manifest",
+    "report",
+    "verify",
+    "compare",
+    "history",
+    "export",
+    "plan",
+)
+#: What the help calls a value of a type.
+_METAVARS = {str: "TEXT", int: "NUMBER", float: "NUMBER", Path: "PATH"}
+
+
 class _Commands(TyperGroup):
     """The commands; a usage error quotes arguments, which may be names of files, and is escaped like other messages."""
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(self.commands, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands with their whole first sentence; by default, it is cut at the width of the terminal."""
+        sentences = {name: (self.commands[name].help or "").partition("\n\n")[0] for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, " ".join(text.split())) for name, text in sentences.items()])
+
     def make_context(self, *args: Any, **options: Any) -> Any:
-        with _escaped():
+        with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        with _escaped():
+        with _escaped(), _orderly_end():
             return super().invoke(ctx)
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """End the command with one line after Ctrl-C, and with success if the reader of a pipe has what it wanted."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        discard_output()
+        raise typer.Exit(0) from None
+
+
+def discard_output() -> None:
+    """Print nothing more: nobody reads it, and Python would complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -70,10 +123,64 @@ class Progress(Protocol):
         """Report the steps done, the steps in total if they are known, and the name of the current step."""
 
 
+class _OneCommand(TyperCommand):
+    """A command whose help does not add the Python type to the name of an argument."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[attr-defined]
+
+
+class _Output:
+    """Whether notes and progress are printed; each command sets it."""
+
+    quiet = False
+
+
 def command(name: str, *examples: str) -> Callable[[_Command], _Command]:
-    """Register a command, with examples at the end of its help."""
-    # click does not rewrap a paragraph that starts with \b.
-    return app.command(name, epilog="\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples))
+    """Register a command, with the option ``--quiet``, and with examples at the end of its help."""
+
+    def register(function: _Command) -> _Command:
+        @wraps(function)
+        def run(*, quiet: bool, **options: Any) -> None:
+            _Output.quiet = quiet
+            function(**options)
+
+        signature = inspect.signature(function, eval_str=True)
+        quiet = inspect.Parameter(
+            "quiet",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[
+                bool, typer.Option("--quiet", "-q", help="Print results and errors only: no notes, no progress.")
+            ],
+        )
+        run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*map(_with_metavar, signature.parameters.values()), quiet]
+        )
+        run.__annotations__ = {}
+        # click does not rewrap a paragraph that starts with \b.
+        epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples)
+        app.command(name, cls=_OneCommand, epilog=epilog)(run)
+        return function
+
+    return register
+
+
+def _with_metavar(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Name the value of an option by its type, and an argument by itself; Typer would show ``list[str]``."""
+    kind, info = get_args(parameter.annotation)
+    kinds = [kind, *(get_args(kind) if isinstance(kind, UnionType) else ())]
+    kinds += [part for each in kinds for part in get_args(each)]
+    is_argument = isinstance(info, ArgumentInfo)
+    metavar = (
+        parameter.name.upper() if is_argument else next((_METAVARS[kind] for kind in kinds if kind in _METAVARS), None)
+    )
+    named = copy(info)
+    named.metavar = info.metavar or metavar
+    return parameter.replace(annotation=Annotated[kind, named])
 
 
 def print_error(message: str) -> None:
@@ -81,6 +188,17 @@ def print_error(message: str) -> None:
     # If both streams go to the same file, their lines stay in order.
     sys.stdout.flush()
     print(printable(message), file=sys.stderr)
+
+
+def print_note(message: str) -> None:
+    """Print one line on standard error that ``--quiet`` leaves out."""
+    if not _Output.quiet:
+        print_error(message)
+
+
+def is_quiet() -> bool:
+    """Return whether the command was called with ``--quiet``."""
+    return _Output.quiet
 
 
 def relative(path: Path) -> Path:
@@ -93,14 +211,19 @@ def console(stderr: bool = False) -> Console:
     """Create a rich console. It honours NO_COLOR and does not write colour codes to a pipe."""
     from rich.console import Console
 
-    return Console(stderr=stderr, soft_wrap=False)
+    class Whole(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave the end of the command to it; rich would end it with an error."""
+            raise  # noqa: PLE0704 (rich calls this while it handles the error)
+
+    return Whole(stderr=stderr, soft_wrap=False)
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress | None]:
     """Show a progress bar on standard error; yield None if standard error is not a terminal."""
     bar_console = console(stderr=True)
-    if not bar_console.is_terminal:
+    if _Output.quiet or not bar_console.is_terminal:
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -164,9 +287,9 @@ def read_each(
                 continue
             skipped += 1
             if skipped <= _COPIES_NAMED:
-                print_error(f"{source.path}: identical to {original}; skipped")
+                print_note(f"{source.path}: identical to {original}; skipped")
     if skipped > _COPIES_NAMED:
-        print_error(f"{count_of(skipped - _COPIES_NAMED, 'more file')} identical to another one; skipped")
+        print_note(f"{count_of(skipped - _COPIES_NAMED, 'more file')} identical to another one; skipped")
 
 
 def folder_name(study: str) -> str:

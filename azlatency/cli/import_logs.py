@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, print_error, progress, relative
+from azlatency.cli.common import command, folder_name, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.studies.format import count_of
 
@@ -220,7 +220,7 @@ def _append(importing: Callable[..., ImportSummary], name: str, source: str, out
     with locked(folder):
         night = append(Path(source), folder)
         for note in night.notes:
-            print_error(f"  note: {note}")
+            print_note(f"  note: {note}")
         print(f"{relative(folder / night.name)}: {count_of(night.new, 'new file')}")
         return _import_study(importing, name, [], out)
 
@@ -248,7 +248,7 @@ def _archive(name: str, age: str, out: str | None) -> None:
     if moved.files:
         print(f"{relative(data_folder('archive') / name)}: {count_of(moved.files, 'log')} moved here")
     for note in moved.notes:
-        print_error(f"  note: {note}")
+        print_note(f"  note: {note}")
 
 
 def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:
@@ -288,9 +288,9 @@ def _print_draft(name: str, folder: Path, out: str | None) -> None:
 
     study = load(name, processed=out)
     for line in assumptions(study):
-        print_error(f"  {line}")
+        print_note(f"  {line}")
     if not len(study.hosts):
-        print_error("  no facts about the machines (CPU, kernel, MTU); the script of azlatency plan records them")
+        print_note("  no facts about the machines (CPU, kernel, MTU); the script of azlatency plan records them")
     print(f"drafted {relative(folder / FILE_NAME)}; add what you know about the zones and machines. Next:")
     print(f"  azlatency report --study {name}")
 
@@ -325,8 +325,9 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         ("skipped", summary.duplicates + summary.ignored),
         ("note", summary.notes),
     ):
+        tell = print_note if title in ("skipped", "note") else print_error
         for line in _shortened(lines):
-            print_error(f"  {title}: {line}")
+            tell(f"  {title}: {line}")
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():
         keys_by_count.setdefault(count, []).append(key)
@@ -334,4 +335,4 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         verb = "has" if count == 1 else "have"
         pronoun = "it" if len(keys) == 1 else "them"
         place = relative(folder / FILE_NAME)
-        print_error(f"  {count_of(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")
+        print_note(f"  {count_of(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, print_error
+from azlatency.cli.common import command, folder_name, print_note
 from azlatency.cli.completion import complete_path, complete_study_or_path
 from azlatency.studies.format import count_of, printable
 
@@ -120,9 +120,9 @@ def _write_scripts(plan: Plan, out: Path) -> None:
     from azlatency.planning.powershell import powershell_script
     from azlatency.planning.shell import shell_script
 
-    print_error(f"rounds: {plan.rounds.number}, {plan.rounds.reason}")
+    print_note(f"rounds: {plan.rounds.number}, {plan.rounds.reason}")
     for limit in plan.limits():
-        print_error(f"not answered by this plan: {limit}")
+        print_note(f"not answered by this plan: {limit}")
     for windows, path in ((False, out), (True, out.with_suffix(".ps1"))):
         tools = [tool for tool in plan.tools if (tool in WINDOWS_TOOLS) == windows]
         if not tools:
@@ -135,7 +135,7 @@ def _write_scripts(plan: Plan, out: Path) -> None:
             path.write_text(shell_script(plan, path.name), "utf-8", newline="\n")
             path.chmod(0o755)
         count = count_of(len(plan.of(tools)), "measurement")
-        print_error(f"{count} with {', '.join(tools)}, about {plan.minutes(tools):,.0f} minutes")
+        print_note(f"{count} with {', '.join(tools)}, about {plan.minutes(tools):,.0f} minutes")
         print(path)
 
 

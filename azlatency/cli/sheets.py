@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from azlatency.cli.common import console, print_error
+from azlatency.cli.common import console, discard_output, is_quiet, print_error
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import printable
 
@@ -57,8 +57,8 @@ def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | No
         else:
             sys.stdout.write(_formatted(sheet, record, format))
         sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (after `| head`, the exit code still counts)
+    except BrokenPipeError:
+        discard_output()  # after `| head`, the exit code still counts
 
 
 def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
@@ -81,7 +81,7 @@ def _print_table(sheet: Sheet) -> None:
         names=[f"{line.group}, {line.name}" for line in sheet.lines],
         styles=[_STYLES[line.mark] for line in sheet.lines],
     )
-    for line in (*sheet.notes, sheet.headline):
+    for line in (*(() if is_quiet() else sheet.notes), sheet.headline):
         print_text(out, line)
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from helpers.command import azlatency
 from helpers.places import TESTS
+from helpers.terminal import on_terminal
+
+from azlatency.cli import app
 
 
 @pytest.fixture
@@ -110,3 +113,36 @@ def test_no_module_of_the_working_directory_is_imported(arguments: tuple[str, ..
         [sys.executable, "-m", "azlatency", *arguments], cwd=tmp_path, env=environment, capture_output=True, check=False
     )
     assert not (tmp_path / "ran").exists()
+
+
+def test_without_arguments_the_help_has_lines() -> None:
+    result = azlatency()
+    assert result.returncode == 2 and "\n\n  Turn raw latency" in result.stderr and "\\x0a" not in result.stderr
+
+
+def test_the_help_lists_the_commands_in_the_order_of_work_and_no_python_types() -> None:
+    text = azlatency("--help").stdout
+    listed = re.findall(r"^  ([a-z]+)  ", text.partition("Commands:\n")[2], re.MULTILINE)
+    assert set(listed) == {command.name for command in app.registered_commands}
+    order = [name for name in listed if name not in ("ask", "manifest")]
+    assert order[:5] == ["init", "check", "parse", "import", "report"] and order[-1] == "plan"
+    for command in listed:
+        assert not re.search(r"list\[|<(str|int|path)", azlatency(command, "--help").stdout), command
+
+
+def test_quiet_leaves_out_notes(raw: Path, tmp_path: Path) -> None:
+    words = ["import", "--study", "westeurope-azure-cni", "--out", tmp_path]
+    assert "add it to" in azlatency(*words, cwd=raw.parents[1]).stderr
+    quiet = azlatency(*words, "--quiet", cwd=raw.parents[1])
+    assert quiet.stderr == "" and quiet.stdout.startswith("westeurope-azure-cni: ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
+def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: Path) -> None:
+    words = f"azlatency parse {raw}/westeurope-azure-cni --format table"
+    code, printed = on_terminal(f"bash -c '{words} | true; exit ${{PIPESTATUS[0]}}'", 80, tmp_path)
+    assert (code, printed.strip()) == (0, "")
+    words = f"exec azlatency import --study emulated-zones --rebuild --out {tmp_path}"
+    code, printed = on_terminal(words, 80, raw.parents[1], stop=True)
+    assert (code, printed.splitlines()[-1]) == (130, "interrupted")
+    assert "Traceback" not in printed
