@@ -65,6 +65,10 @@ IDENTICAL = "identical_file"
 class LogError(ValueError):
     """An input that cannot be used. The message has the form ``file:line: what is wrong; what to do``."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Show the message in a notebook without the lines of the library, which are not where the mistake is."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 def parse(
     *paths: Path | str,
