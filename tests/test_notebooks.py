@@ -124,9 +124,14 @@ def test_a_code_host_shows_the_caption_of_each_figure_and_the_study(notebook: An
     kinds = [output.get("metadata", {}).get("azlatency", {}).get("kind") for output in outputs]
     for figure, output in enumerate(outputs):
         if kinds[figure] == "figure":
+            assert {"image/svg+xml", "image/png"} <= output.data.keys(), "Jupyter shows SVG in trusted notebooks only"
             assert kinds[figure + 1] == "caption"
             assert outputs[figure + 1].data["text/markdown"].startswith("**Figure.** ")
             assert outputs[figure + 1].data["text/plain"] == f"Figure. {output.metadata['azlatency']['caption']}"
     (parameters,) = (cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
     (study,) = (line for line in parameters.source.splitlines() if line.startswith("study:"))
     assert f"(`{study.split(chr(34))[1]}`).*" in notebook.cells[0].source
+
+
+def test_the_notebooks_stay_small_enough_for_a_repository() -> None:
+    assert sum(path.stat().st_size for path in NOTEBOOKS) < 6_000_000

@@ -6,8 +6,10 @@ nbval compares the text form, and readers without pictures read it.
 from __future__ import annotations
 
 import io
+import os
 import re
 import warnings
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -70,6 +72,8 @@ def style() -> Iterator[None]:
         yield
 
 
+#: Environment variable of a process whose charts need no PNG in a notebook: drawing it takes as long as the SVG.
+WITHOUT_PNG = "AZLATENCY_CHARTS_WITHOUT_PNG"
 #: Formats of charts.
 FORMATS = ("svg", "pdf", "png")
 #: Endings of images and documents that a chart is not saved as; any other ending is part of a name.
@@ -105,6 +109,15 @@ class Chart:
         buffer = io.BytesIO()
         with style():
             self.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+        return buffer.getvalue()
+
+    def _small_png(self) -> bytes:
+        """Return the chart as a PNG of few colours, which is a third as large: notebooks are stored in repositories."""
+        from PIL import Image
+
+        buffer = io.BytesIO()
+        with Image.open(io.BytesIO(self.png(100))) as picture:
+            picture.convert("RGB").quantize(64).save(buffer, "png", optimize=True)
         return buffer.getvalue()
 
     def pdf(self) -> bytes:
@@ -158,6 +171,9 @@ class Chart:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"text/plain": repr(self), "image/svg+xml": self.svg()}
+        if os.environ.get(WITHOUT_PNG) is None:
+            # JupyterLab shows SVG only in trusted notebooks, which those of a clone, Binder or papermill are not.
+            data["image/png"] = b64encode(self._small_png()).decode()
         record: dict[str, Any] = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
         record |= {"claim": asdict(self.claim)} if self.claim else {}
         return data, {"azlatency": {"kind": "figure", **record}}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from azlatency.logs.parse import LogError
+from azlatency.report.objects import WITHOUT_PNG
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import CellError, WarmKernel
@@ -40,7 +42,7 @@ def store(folder: Path | None = None) -> list[str]:
             write_notebook(notebook, path)
         return None if error is None else f"{path}: {error}; outputs not stored"
 
-    return sorted(failure for failure in run_all(paths, work, new_kernel, worker_count()) if failure)
+    return sorted(failure for failure in run_all(paths, work, partial(new_kernel, png=True), worker_count()) if failure)
 
 
 def notebooks_folder() -> Path:
@@ -60,11 +62,12 @@ def notebook_files(folder: Path) -> list[Path]:
     return paths
 
 
-def new_kernel() -> WarmKernel:
-    """Start a kernel in the project's folder that uses the same data as this process."""
+def new_kernel(*, png: bool = False) -> WarmKernel:
+    """Start a kernel in the project's folder that uses the same data as this process; ``png``: charts are PNG too."""
+    without = {} if png else {WITHOUT_PNG: "1"}
     data = data_folder("processed").parent.absolute()
     project = notebooks_folder().parent
-    return WarmKernel(Path.cwd() if project == INSTALLED else project, {"AZLATENCY_DATA": str(data)})
+    return WarmKernel(Path.cwd() if project == INSTALLED else project, {"AZLATENCY_DATA": str(data)} | without)
 
 
 def worker_count() -> int:

@@ -6,10 +6,13 @@ than the notebook itself. The report shares kernels in the same way (`azlatency.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from nbval import plugin
 from nbval.kernel import RunningKernel
+
+from azlatency.report.objects import WITHOUT_PNG
 
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
 _TIMEOUT = 600
@@ -35,6 +38,7 @@ def _give_back(notebook: Any) -> None:
 
 
 def pytest_configure() -> None:
+    os.environ[WITHOUT_PNG] = "1"  # nbval does not compare pictures
     plugin.RunningKernel = _take
     plugin.IPyNbFile.teardown = _give_back
 

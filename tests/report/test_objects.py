@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from azlatency.report.objects import FINDINGS_TYPE, Chart, Finding, Findings, Note
+from base64 import b64decode
+
+import pytest
+
+from azlatency.report.objects import FINDINGS_TYPE, WITHOUT_PNG, Chart, Finding, Findings, Note
 
 
 def test_findings_carry_their_kind() -> None:
@@ -26,3 +30,16 @@ def test_a_name_that_xml_forbids_is_drawn() -> None:
     figure.suptitle("host\x1b[31m\u202e\x9b")
     svg = Chart(figure, "", "", tips={"point-1": ["host\x1b"]}).svg()
     assert "host\ufffd[31m\ufffd\ufffd" in svg and "host\ufffd<" in svg
+
+
+def test_a_notebook_gets_a_small_png_beside_the_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.add_subplot().plot([1, 2])
+    chart = Chart(figure, "", "")
+    monkeypatch.delenv(WITHOUT_PNG, raising=False)
+    png = b64decode(chart._repr_mimebundle_()[0]["image/png"])
+    assert png.startswith(b"\x89PNG") and len(png) < len(chart.png(100))
+    monkeypatch.setenv(WITHOUT_PNG, "1")
+    assert chart._repr_mimebundle_()[0].keys() == {"text/plain", "image/svg+xml"}
