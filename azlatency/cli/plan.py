@@ -85,7 +85,7 @@ def plan(  # noqa: PLR0913 - one for each option of the command
 
     The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs no editing.
     """
-    from azlatency.planning.design import PlanError, make_plan, parse_host, read_hosts
+    from azlatency.planning.design import PlanError, make_plan, parse_host, read_hosts, requested
 
     tools = tool or []
     if (base is None) != (candidate is None):
@@ -99,7 +99,7 @@ def plan(  # noqa: PLR0913 - one for each option of the command
             folder_name(study),
             machines,
             tools,
-            _rounds(machines, tools, precision, pilot, spread, rounds),
+            _rounds(machines, tools, precision, pilot, spread) if rounds is None else requested(rounds),
             seed=seed,
             seconds=seconds,
             message_bytes=message_bytes,
@@ -139,17 +139,14 @@ def _write_scripts(plan: Plan, out: Path) -> None:
         print(path)
 
 
-def _rounds(
-    hosts: list[Host], tools: list[str], precision: str, pilot: str | None, spread: str, rounds: int | None
-) -> Rounds:
-    """Choose the number of rounds: as given, from a pilot, or from an assumed spread."""
-    from azlatency.planning.design import Rounds, rounds_from_pilot, rounds_from_spread
+def _rounds(hosts: list[Host], tools: list[str], precision: str, pilot: str | None, spread: str) -> Rounds:
+    """Choose the number of rounds from a pilot, or from an assumed spread."""
+    from azlatency.planning.design import practical, rounds_from_pilot, rounds_from_spread
 
-    if rounds is not None:
-        return Rounds(rounds, "as requested with --rounds")
     wanted = _fraction("--precision", precision)
     if pilot is None:
-        return rounds_from_spread(_fraction("--spread", spread), wanted, hosts)
+        assumed = _fraction("--spread", spread)
+        return practical(lambda width: rounds_from_spread(assumed, width, hosts), wanted)
     from azlatency.gate.inputs import open_study
     from azlatency.studies.runs.round_trips import latency
     from azlatency.studies.runs.throughput import throughput
@@ -157,7 +154,8 @@ def _rounds(
     programs = {tool.split("-")[0] for tool in tools}
     with open_study(pilot) as study:
         frames = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
-    return rounds_from_pilot([frame for frame in frames if len(frame)], wanted, hosts)
+    measured = [frame for frame in frames if len(frame)]
+    return practical(lambda width: rounds_from_pilot(measured, width, hosts), wanted)
 
 
 def _fraction(option: str, text: str) -> float:

@@ -16,19 +16,21 @@ import random
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.planning import PILOT, plan, runs_for_spread
+from azlatency.stats.across_runs.planning import PILOT, PRECISIONS, plan, runs_for_spread
 from azlatency.stats.across_runs.turns import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: More rounds than this are advised against: a wider interval, or another quantity, costs less.
+MANY_ROUNDS = 100
 #: A plan with more measurements is rejected: the precision is probably a typing error.
 MAX_MEASUREMENTS = 50_000
 _DNS_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,9}")
@@ -287,7 +289,7 @@ def make_plan(  # noqa: PLR0913 - one for each option of the command
     sides = max(1, len(switches))
     if rounds.number * len(hosts) * (len(hosts) - 1) * len(set(tools)) * sides > MAX_MEASUREMENTS:
         raise PlanError(
-            f"{rounds.number} rounds need more than {MAX_MEASUREMENTS:,} measurements; reduce the precision, or give "
+            f"{rounds.number:,} rounds need more than {MAX_MEASUREMENTS:,} measurements; reduce the precision, or give "
             "--rounds"
         )
     names = tuple(dict.fromkeys(tools))
@@ -310,6 +312,27 @@ def make_plan(  # noqa: PLR0913 - one for each option of the command
 
 
 # --- rounds
+
+
+def requested(number: int) -> Rounds:
+    """Return a number of rounds that somebody chose."""
+    return Rounds(number, "as requested with --rounds")
+
+
+def practical(rounds_for: Callable[[float], Rounds], precision: float) -> Rounds:
+    """Return the rounds for a precision; advise against more than `MANY_ROUNDS`, and refuse ten times as many."""
+    rounds = rounds_for(precision)
+    if rounds.number <= MANY_ROUNDS:
+        return rounds
+    wider = ((width, rounds_for(width).number) for width in PRECISIONS if width > precision)
+    fewer = next((f"--precision {width:.0%} ({number} rounds)" for width, number in wider if number <= MANY_ROUNDS), "")
+    advice = (
+        f"more than {MANY_ROUNDS} rounds are rarely practical: {f'ask for {fewer}, ' if fewer else ''}make each run "
+        "longer (--seconds), or leave out the tool that varies the most"
+    )
+    if rounds.number > 10 * MANY_ROUNDS:
+        raise PlanError(f"±{100 * precision:g} % needs {rounds.number:,} rounds; {advice}; or choose --rounds")
+    return Rounds(rounds.number, f"{rounds.reason}; {advice}")
 
 
 def rounds_from_spread(spread: float, precision: float, hosts: Sequence[Host]) -> Rounds:

@@ -10,8 +10,10 @@ from helpers.command import Completed, azlatency
 
 from azlatency.planning.design import (
     PlanError,
+    Rounds,
     make_host,
     parse_host,
+    practical,
     read_hosts,
     rounds_from_pilot,
     rounds_from_spread,
@@ -66,6 +68,16 @@ def test_rounds_from_an_assumed_spread_respect_the_minimum_of_an_exact_test() ->
     assert 50 < rounds.number < 60 and "assumed run-to-run spread of 10 % (no pilot)" in rounds.reason
     few = rounds_from_spread(0.01, 0.05, hosts())
     assert few.number == 7 and "3 pairs of zones" in few.reason
+
+
+def test_too_many_rounds_are_advised_against_and_then_refused() -> None:
+    def rounds(spread: float) -> Rounds:
+        return practical(lambda width: rounds_from_spread(spread, width, hosts()), 0.05)
+
+    assert rounds(0.1) == rounds_from_spread(0.1, 0.05, hosts())
+    assert rounds(0.2).number > 100 and "rarely practical: ask for --precision 10% (" in rounds(0.2).reason
+    with pytest.raises(PlanError, match=r"^±5 % needs \d,\d{3} rounds; more than 100 .* ask for .* choose --rounds$"):
+        rounds(0.9)
 
 
 def test_rounds_from_a_pilot_need_five_runs(tmp_path: Path, raw: Path) -> None:
@@ -133,7 +145,8 @@ def test_hosts_from_a_file(tmp_path: Path) -> None:
         ([*TWO, "--tool", "nmap"], "unknown tool 'nmap'"),
         ([*TWO], "at least one of"),
         ([*TWO, "--tool", "ping", "--precision", "x"], "write 5% or 0.05"),
-        ([*TWO, "--tool", "ping", "--precision", "0.01%"], "measurements"),
+        ([*TWO, "--tool", "ping", "--precision", "0.01%"], "rounds; more than 100 rounds are rarely practical"),
+        ([*TWO, "--tool", "ping", "--rounds", "40000"], "more than 50,000 measurements"),
         ([*TWO, "--tool", "ping", "--runner", "ssh {x}"], "{name}, {address}"),
         ([*TWO, "--tool", "ping", "--pilot", "none"], "not a study"),
         ([*TWO, "--tool", "ping", "--base", "true"], "give both --base and --candidate"),
