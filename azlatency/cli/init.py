@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from azlatency import __version__
-from azlatency.cli.common import command
+from azlatency.cli.common import command, print_note
 from azlatency.cli.completion import complete_path
+from azlatency.studies.format import count_of
 
 _README = """\
 # {title}
@@ -36,7 +36,7 @@ azlatency report                            # open build/site/index.html
 def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", autocompletion=complete_path)]) -> None:
     """Make a project folder: data/raw and data/processed, the notebooks of the report to edit, a CI workflow.
 
-    Existing files are never overwritten.
+    The folder may contain files; those are never overwritten.
     """
     from azlatency.site.notebooks import INSTALLED, notebook_files
 
@@ -52,15 +52,15 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
         for path in notebook_files(INSTALLED / "notebooks")
     }
     workflow = ".github/workflows/latency.yml"
-    existing = [name for name in (*texts, workflow) if (folder / name).exists()]
-    if existing:
-        raise typer.BadParameter(f"{folder / existing[0]} already exists; choose a new folder")
-    for name, text in texts.items():
+    texts[workflow] = (INSTALLED / "docs" / "ci" / "github-actions.yml").read_text("utf-8")
+    kept = [name for name in texts if (folder / name).exists()]
+    new = [name for name in texts if name not in kept]
+    for name in new:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8", newline="\n")
-    (folder / workflow).parent.mkdir(parents=True)
-    shutil.copyfile(INSTALLED / "docs" / "ci" / "github-actions.yml", folder / workflow)
-    print(f"{folder}: {len(texts) + 1} files. Next, in that folder: azlatency import LOGS --study NAME")
+        (folder / name).write_text(texts[name], "utf-8", newline="\n")
+    if kept:
+        print_note(f"already there, and not changed: {', '.join(kept)}")
+    print(f"{folder}: {count_of(len(new), 'new file')}. Next, in that folder: azlatency import LOGS --study NAME")
 
 
 def _without_outputs(notebook: str) -> str:

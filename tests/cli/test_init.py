@@ -24,8 +24,10 @@ def test_a_project_has_notebooks_without_outputs_and_a_workflow(tmp_path: Path) 
         assert cells and not any(cell.get("outputs") for cell in cells)
 
 
-def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_and_named(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine")
     result = azlatency("init", ".", cwd=tmp_path)
-    assert result.returncode == 2 and "README.md already exists; choose a new folder" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    assert result.returncode == 0 and result.stderr == "already there, and not changed: README.md\n"
+    assert (tmp_path / "README.md").read_text() == "mine" and (tmp_path / "requirements.txt").is_file()
+    again = azlatency("init", ".", cwd=tmp_path)
+    assert again.returncode == 0 and ".: 0 new files" in again.stdout
