@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from azlatency.stats.across_runs.comparison import compare_runs
@@ -55,8 +56,21 @@ def compare(
 ) -> Results[Comparison]: ...
 
 
-def compare(
-    base: Any, candidate: Any, *, by: str | Sequence[str] | None = None, **options: Any
+def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name
+    base: Any,
+    candidate: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    paired: bool | None = None,
+    value: str | None = None,
+    statistic: Literal["typical", "mean"] = "typical",
+    floor: float | None = None,
+    unit: str | None = None,
+    what: str = "",
+    labels: Mapping[str, object] | None = None,
+    resolution: float | None = None,
 ) -> Comparison | Results[Comparison]:
     """Compare a candidate with a base: the ratio candidate ÷ base with its interval, and a verdict.
 
@@ -120,26 +134,30 @@ def compare(
     >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.superiority
     ('different', 1.26, 1.0)
     """
+    compare_sides = partial(
+        compare_runs,
+        margin=margin,
+        confidence=confidence,
+        paired=paired,
+        value=value,
+        statistic=statistic,
+        floor=floor,
+        unit=unit,
+        resolution=resolution,
+    )
     if by is None:
-        defaults = {"what": "candidate against base", "paired": None}
-        return compare_runs(candidate, base, **(defaults | _given(options)))
+        return compare_sides(candidate, base, what=what or "candidate against base", labels=labels)
     keys = [*([by] if isinstance(by, str) else by)]
     keys += ["method"] * ("method" not in keys)
     check_columns(base, *keys)
     check_columns(candidate, *keys)
     after = dict(list(grouped(candidate, keys)))
     pairs = [(key, group, after[key]) for key, group in grouped(base, keys) if key in after]
-    value, unit = options.get("value"), options.get("unit")
     sides = [(run_values(new, value, unit), run_values(old, value, unit)) for _, old, new in pairs]
     orders = orders_of_pairs(sides)
     comparisons = []
     for (key, old, new), order in zip(pairs, orders, strict=True):
         named = {name: str(part) for name, part in zip(keys, key, strict=True)}
-        own = {"what": ", ".join(named.values()), "paired": None, **_given(options)}
-        own["labels"] = {**named, **(options.get("labels") or {})}
-        comparisons.append(compare_runs(new, old, order=order, **own))
+        own = what or ", ".join(named.values())
+        comparisons.append(compare_sides(new, old, order=order, what=own, labels={**named, **(labels or {})}))
     return Results(comparisons)
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: option for name, option in options.items() if name != "what" or option}
