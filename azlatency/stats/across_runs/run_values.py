@@ -145,14 +145,15 @@ def check_columns(runs: object, *names: str) -> None:
     TypeError
         If the runs are not a frame.
     KeyError
-        If a column is missing. The message contains the most similar name and all columns.
+        If a column is missing. The message contains the most similar name, or all columns if none is similar.
     """
     if not is_frame(runs):
         raise TypeError(f"{type(runs).__name__} is not a frame of runs; pass az.latency(study) or az.throughput(study)")
     columns = [str(column) for column in runs.columns]
     for name in names:
         if name not in columns and len(runs):
-            raise KeyError(f"no column {name!r}{did_you_mean(name, columns) or '.'} Columns: {', '.join(columns)}")
+            hint = did_you_mean(name, columns, cutoff=0.6) or f"; the columns are {', '.join(columns)}"
+            raise KeyError(f"unknown column {name!r}{hint}")
 
 
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
@@ -161,7 +162,7 @@ def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
     Raises
     ------
     KeyError
-        If there is no such column. The message contains the most similar name and all columns.
+        If there is no such column. The message contains the most similar name, or all columns if none is similar.
     """
     if value is not None:
         check_columns(frame, value)
