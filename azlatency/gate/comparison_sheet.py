@@ -12,8 +12,8 @@ from azlatency.studies.format import format_value
 
 #: Most names in a list of what only one side measured.
 _MAX_NAMES = 6
-_OUTCOMES: dict[Outcome, Mark] = {"changed": "bad", "unchanged": "good", "undetermined": "open"}
-_VERDICTS: dict[RowVerdict, Mark] = {"beyond": "bad", "within": "good", "undetermined": "open", "refused": "refused"}
+_OUTCOMES: dict[Outcome, Mark] = {"changed": "bad", "unchanged": "good", "inconclusive": "open"}
+_VERDICTS: dict[RowVerdict, Mark] = {"beyond": "bad", "within": "good", "inconclusive": "open", "refused": "refused"}
 _T_ONLY = "t interval only"
 _DIGITS = 4
 
@@ -101,7 +101,7 @@ def _notes(judgement: Judgement) -> list[str]:
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
             "round to round does not count."
         )
-    if judgement.count("undetermined"):
+    if judgement.count("inconclusive"):
         notes.append(
             "Needed: the runs on each side that would show with 80 % probability that nothing changed beyond the "
             f"margin, if nothing did. It is a range if there are fewer than {PILOT} runs. A change about as large as "

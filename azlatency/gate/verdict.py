@@ -8,15 +8,15 @@ row has one of four verdicts:
     correction over all rows.
 ``within``
     The interval at twice the error (90 % for 95 %) lies inside the margin: two one-sided tests.
-``undetermined``
+``inconclusive``
     Neither: there are too few runs, or they vary too much, or the ratio is close to the margin. The row says how many
     runs are needed.
 ``refused``
     The two sides must not be compared. The row gives the reason.
 
 The outcome is ``changed`` if one row is beyond the margin, ``unchanged`` if every row is within it and nothing that the
-base measured is missing, otherwise ``undetermined``. A candidate that is faster by more than the margin also counts
-as changed. These words are stable in JSON and JUnit; texts for people say "inconclusive" for ``undetermined``.
+base measured is missing, otherwise ``inconclusive``. A candidate that is faster by more than the margin also counts
+as changed. These words are stable in JSON and JUnit.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store.study import Study
 
-RowVerdict = Literal["beyond", "within", "undetermined", "refused"]
-Outcome = Literal["unchanged", "changed", "undetermined"]
+RowVerdict = Literal["beyond", "within", "inconclusive", "refused"]
+Outcome = Literal["unchanged", "changed", "inconclusive"]
 #: A cell of the JSON output.
 Cell = str | float | bool | None
 
@@ -56,11 +56,11 @@ Cell = str | float | bool | None
 VERDICTS: dict[RowVerdict, str] = {
     "beyond": "changed",
     "refused": "not comparable",
-    "undetermined": "inconclusive",
+    "inconclusive": "inconclusive",
     "within": "no change",
 }
 #: Exit codes of ``azlatency compare``; 2 is a usage error.
-EXIT_CODES: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "undetermined": 3}
+EXIT_CODES: dict[Outcome, int] = {"unchanged": 0, "changed": 1, "inconclusive": 3}
 #: Reasons why two sides must not be compared, whatever the number of runs.
 _REFUSALS = {
     "logical_zone",
@@ -92,7 +92,7 @@ METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The verdict for one path, method and metric. ``plan`` is the number of runs needed if it is undetermined."""
+    """The verdict for one path, method and metric. ``plan`` is the number of runs needed if it is inconclusive."""
 
     metric: str
     comparison: Comparison
@@ -124,7 +124,7 @@ class Row:
 
     @property
     def reason(self) -> str:
-        """Why the row is undetermined or refused, and what to do; empty for other verdicts."""
+        """Why the row is inconclusive or refused, and what to do; empty for other verdicts."""
         if self.verdict in ("beyond", "within"):
             return ""
         codes = self.comparison.codes
@@ -146,7 +146,7 @@ class Row:
     def is_one_of_many(self) -> bool:
         """Whether its interval alone shows a change, but the family of all rows does not."""
         low, high, _ = self.comparison.decides
-        if self.verdict != "undetermined" or low is None or high is None or self.p_beyond is None:
+        if self.verdict != "inconclusive" or low is None or high is None or self.p_beyond is None:
             return False
         return low > 1 + self.comparison.margin or high < 1 / (1 + self.comparison.margin)
 
@@ -210,11 +210,11 @@ class Judgement:
         if self.count("beyond"):
             return "changed"
         complete = bool(self.rows) and not self.only_in_base
-        return "unchanged" if complete and self.count("within") == len(self.rows) else "undetermined"
+        return "unchanged" if complete and self.count("within") == len(self.rows) else "inconclusive"
 
     @property
     def exit_code(self) -> int:
-        """0 unchanged, 1 changed, 3 undetermined."""
+        """0 unchanged, 1 changed, 3 inconclusive."""
         return EXIT_CODES[self.outcome]
 
     def count(self, verdict: RowVerdict) -> int:
@@ -227,7 +227,7 @@ class Judgement:
         sentence = {
             "changed": f"Changed by more than the margin of {self.margin}",
             "unchanged": f"No change beyond the margin of {self.margin}",
-            "undetermined": f"Inconclusive at a margin of {self.margin}",
+            "inconclusive": f"Inconclusive at a margin of {self.margin}",
         }[self.outcome]
         counts = ", ".join(f"{self.count(verdict)} {name}" for verdict, name in VERDICTS.items() if self.count(verdict))
         missing = f"; {len(self.only_in_base)} measured only in the base" if self.only_in_base else ""
@@ -397,9 +397,9 @@ def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[R
     decisions: list[tuple[RowVerdict, float | None]] = []
     adjusted = adjust_p([None if p is None else float(p) for p in raw])
     for comparison, has_ratio, p in zip(comparisons, answered, adjusted, strict=True):
-        verdict: RowVerdict = "undetermined"
+        verdict: RowVerdict = "inconclusive"
         if not has_ratio:
-            verdict = "refused" if _REFUSALS & set(comparison.codes) else "undetermined"
+            verdict = "refused" if _REFUSALS & set(comparison.codes) else "inconclusive"
         elif p is not None and p <= 1 - confidence and comparison.verdict == "different":
             verdict = "beyond"
         elif comparison.verdict in ("equivalent", "different_within_margin"):
@@ -409,13 +409,13 @@ def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[R
 
 
 def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:
-    """Give every comparison its verdict, the typical run of both sides and, if undetermined, the runs it needs."""
+    """Give every comparison its verdict, the typical run of both sides and, if inconclusive, the runs it needs."""
     rows = []
     decisions = decide([item.comparison for item in compared], confidence)
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
         plan = None
-        if verdict == "undetermined" and "rounds" not in comparison.ratio.diagnostics:
+        if verdict == "inconclusive" and "rounds" not in comparison.ratio.diagnostics:
             values = item.pairing.values(_column(item.metric))
             plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
         column = item.pairing.column(_column(item.metric))

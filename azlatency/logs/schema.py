@@ -319,7 +319,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         statistic        | string  | | computed | Statistical method and its source.
         codes            | string  | | computed | Codes of the warnings, separated by blanks.
         q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
-        verdict          | string  | | computed | different, different_within_margin, equivalent or undetermined.
+        verdict          | string  | | computed | different, different_within_margin, equivalent or inconclusive.
         verdict_alone    | string  | | computed | The verdict about these machines, without the spread between machines.
         margin           | float64 | | computed | Ratio minus 1 up to which a difference does not matter in practice.
         ratio            | float64 | | computed | First over second, measured over limit, or candidate over base.

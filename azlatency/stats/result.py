@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 #: Cells of a row: an attribute, or (column, path of attributes) as in ``("ratio_low", "ratio.low")``.
 Row = tuple[str | tuple[str, str], ...]
 Scope = Literal["within_run", "across_runs"]
-Verdict = Literal["different", "different_within_margin", "equivalent", "undetermined"]
+Verdict = Literal["different", "different_within_margin", "equivalent", "inconclusive"]
 
 #: Verdicts as a reader sees them.
 VERDICTS: dict[Verdict, str] = {
     "different": "different",
     "different_within_margin": "different, but within the margin",
     "equivalent": "practically equivalent",
-    "undetermined": "inconclusive",
+    "inconclusive": "inconclusive",
 }
 
 #: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
@@ -437,8 +437,8 @@ class Comparison(Result):
         First over second.
     difference : Estimate or None
         First minus second, in the unit of the values.
-    verdict : {"different", "different_within_margin", "equivalent", "undetermined"}
-        Follows from intervals, never from ``p`` alone. ``undetermined`` reads as "inconclusive".
+    verdict : {"different", "different_within_margin", "equivalent", "inconclusive"}
+        Follows from intervals, never from ``p`` alone.
     margin : float
         Relative margin that is practically equivalent; 0.05 is 5 %.
     p : float or None
@@ -562,4 +562,4 @@ def verdict_of(
     )
     if differs:
         return "different_within_margin" if within else "different"
-    return "equivalent" if within else "undetermined"
+    return "equivalent" if within else "inconclusive"

@@ -127,7 +127,7 @@ def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = No
         p_beyond=0.08,
         base=comparison.ratio,
         candidate=comparison.ratio,
-        plan=plan if verdict == "undetermined" else None,
+        plan=plan if verdict == "inconclusive" else None,
     )
 
 
@@ -139,14 +139,14 @@ def test_the_interval_that_decides_is_shown() -> None:
 
 
 def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
-    row = _row("undetermined", [130.0, 131, 129, 133, 128], needed=20)
+    row = _row("inconclusive", [130.0, 131, 129, 133, 128], needed=20)
     assert row.comparison.ratio.low > 1.05 and row.is_one_of_many
     assert "not significant among all rows, p = 0.08" in row.reason
-    assert not _row("undetermined", [100.0, 101, 99, 100, 120], needed=20).is_one_of_many
+    assert not _row("inconclusive", [100.0, 101, 99, 100, 120], needed=20).is_one_of_many
 
 
 @pytest.mark.parametrize(("needed", "low", "shown"), [(2509, 80, "over 50"), (None, 3, "3 – over 50"), (35, 20, "35")])
 def test_more_than_fifty_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
-    row = _row("undetermined", [100.0, 101, 99, 100, 120], needed=needed, low=low)
+    row = _row("inconclusive", [100.0, 101, 99, 100, 120], needed=needed, low=low)
     assert comparison_sheet._runs_needed(row) == shown
     assert ("accept a wider margin" in row.reason) == (shown == "over 50") == (not row.is_feasible)

@@ -23,8 +23,8 @@ def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Pa
     result = compare("a", "b", "--map", "?=client", "--format", "json", cwd=tmp_path)
     assert result.returncode == 3
     judged = json.loads(result.stdout)
-    assert judged["outcome"] == "undetermined" and judged["exit_code"] == 3
-    assert {row["verdict"] for row in judged["rows"]} == {"undetermined"}
+    assert judged["outcome"] == "inconclusive" and judged["exit_code"] == 3
+    assert {row["verdict"] for row in judged["rows"]} == {"inconclusive"}
     row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
     assert row["codes"] == "no_replication" and row["ratio"] is None
     assert (row["runs_needed_low"], row["runs_needed_high"]) == (5, 84)
@@ -203,7 +203,7 @@ def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     assert [row["verdict"] for row in judged["rows"]] == ["within", "within"]
     assert all(row["ratio_low"] < 1 < row["ratio_high"] for row in judged["rows"])
     rows = json.loads(few.stdout)["rows"]
-    assert any(row["verdict"] == "undetermined" and row["runs_needed"] > 5 for row in rows)
+    assert any(row["verdict"] == "inconclusive" and row["runs_needed"] > 5 for row in rows)
 
 
 def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ _MARKS = {
         True,
         "blue square: practically equivalent, with the interval that decides on it (twice the error)",
     ),
-    "undetermined": ("s", GREY, False, "hollow grey square: inconclusive"),
+    "inconclusive": ("s", GREY, False, "hollow grey square: inconclusive"),
 }
 
 
@@ -98,7 +98,7 @@ def ratio_reach(pairs: Sequence[Comparison]) -> float:
 
 def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
-    verdict = "inconclusive" if pair.verdict == "undetermined" else pair.verdict.replace("_", " ")
+    verdict = pair.verdict.replace("_", " ")
     ends = draw.brackets(deciding_ends(pair))
     band = f"band {plain(1 / (1 + pair.margin), 4)} – {plain(1 + pair.margin, 4)}"
     return f"{pair.what}, {pair.labels['method']}: {plain(pair.ratio.estimate, 4)}{ends}, {verdict} ({band})"

@@ -47,7 +47,7 @@ def _answer(comparisons: Sequence[Comparison]) -> str:
     counts = {
         "practically equivalent": sum(comparison.verdict == "equivalent" for comparison in judged),
         "different within the margin": sum(comparison.verdict == "different_within_margin" for comparison in judged),
-        "inconclusive": sum(comparison.verdict == "undetermined" for comparison in judged),
+        "inconclusive": sum(comparison.verdict == "inconclusive" for comparison in judged),
     }
     number = count_of(len(judged), "comparison")
     if not changed:

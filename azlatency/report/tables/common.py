@@ -41,7 +41,7 @@ VERDICTS = {
     "different": "different",
     "different_within_margin": "different, within the margin",
     "equivalent": "practically equivalent",
-    "undetermined": "inconclusive",
+    "inconclusive": "inconclusive",
 }
 COUNT = number(",.0f")
 TENTHS = number(",.1f")

@@ -19,7 +19,7 @@ _VERDICTS = {
     "different": "differs",
     "different_within_margin": "differs, within the margin",
     "equivalent": "equivalent within the margin",
-    "undetermined": "inconclusive: more runs",
+    "inconclusive": "inconclusive: more runs",
 }
 _NETWORKING = {True: ", acc. networking", False: ", no acc. networking", None: ""}
 

@@ -194,7 +194,7 @@ def both_ways(results: Sequence[Asymmetry], metric: str = "latency") -> Table[Pa
 
     def codes(row: PairRow) -> list[str]:
         # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
-        decided = row.comparison.verdict != "undetermined"
+        decided = row.comparison.verdict != "inconclusive"
         implied = (*_IMPLIED, "few_runs") if decided else _IMPLIED
         return [code for code in row.comparison.codes if code not in implied]
 

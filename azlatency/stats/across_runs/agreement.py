@@ -60,7 +60,7 @@ class Agreement(Result):
         Interval for the ratio of one more pair by Student's t; it also holds for few pairs.
     tost_p : float or None
         p-value of the two one-sided tests.
-    verdict : {"different", "different_within_margin", "equivalent", "undetermined"}
+    verdict : {"different", "different_within_margin", "equivalent", "inconclusive"}
         Verdict on the mean ratio. With the code ``type_p_mismatch`` it is about definitions, not accuracy.
     margin : float
         Relative margin that is practically equivalent.
@@ -96,7 +96,7 @@ class Agreement(Result):
     @property
     def agree(self) -> bool | None:
         """Whether they agree within the margin; ``None`` if inconclusive or if their packets differ."""
-        if self.differs_in or self.verdict == "undetermined":
+        if self.differs_in or self.verdict == "inconclusive":
             return None
         return self.verdict in ("equivalent", "different_within_margin")
 
@@ -159,7 +159,7 @@ def bland_altman(
         reasons.append("two_runs")
     all_codes = tuple(dict.fromkeys(reasons))
     low = high = tost_p = limits = prediction = None
-    verdict: Verdict = "undetermined"
+    verdict: Verdict = "inconclusive"
     if spread:
         error = sd / math.sqrt(n)
         step_x, step_y = resolution[0] / 2, resolution[1] / 2

@@ -188,7 +188,7 @@ class Asymmetry(Result):
         elif self.symmetric_enough:
             verdict = f"{subject} are practically equivalent in {count_of(len(self.pairs), 'pair')}"
         else:
-            undecided = sum(pair.verdict == "undetermined" for pair in self.pairs)
+            undecided = sum(pair.verdict == "inconclusive" for pair in self.pairs)
             verdict = f"{subject}: {undecided} of {count_of(len(self.pairs), 'pair')} inconclusive, none different"
         cyclic = [
             curl.what

@@ -227,7 +227,7 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
         return replace(result, codes=tuple(codes))
     codes = [code for code in codes if code not in _OF_A_RATIO]
     ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
-    return replace(result, ratio=ratio, difference=None, verdict="undetermined", p=None, codes=tuple(codes))
+    return replace(result, ratio=ratio, difference=None, verdict="inconclusive", p=None, codes=tuple(codes))
 
 
 def _same_subscription(x: pd.DataFrame, y: pd.DataFrame) -> bool:

@@ -244,7 +244,7 @@ class Setting(NamedTuple):
             what=self.what,
             ratio=ratio,
             difference=difference,
-            verdict="undetermined",
+            verdict="inconclusive",
             margin=parse_margin(self.margin)[0],
             p=None,
             scope="across_runs",

@@ -185,7 +185,7 @@ def _log_width(result: Comparison) -> float:
 
 
 #: Verdicts without the difference, if it does not hold for the whole family.
-_WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "undetermined", "different_within_margin": "equivalent"}
+_WITHOUT_DIFFERENCE: dict[str, Verdict] = {"different": "inconclusive", "different_within_margin": "equivalent"}
 #: Verdicts of the rounds that agree with one of the machines: both must support it.
 _SUPPORTED_BY: dict[Verdict, tuple[Verdict, ...]] = {
     "different": ("different", "different_within_margin"),
@@ -208,6 +208,6 @@ def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Compar
     low, high = min(ratio.low, ratio.estimate / outer), max(ratio.high, ratio.estimate * outer)
     verdict = verdict_of(low, high, ratio.estimate / inner, ratio.estimate * inner, result.margin)
     if result.verdict not in _SUPPORTED_BY.get(verdict, (result.verdict,)):
-        verdict = "undetermined"
+        verdict = "inconclusive"
     both = (ratio.estimate / inner, ratio.estimate * inner)
     return replace(result, ratio=replace(ratio, low=low, high=high), verdict=verdict, inner=both)

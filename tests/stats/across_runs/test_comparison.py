@@ -79,7 +79,7 @@ def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, pai
     first = frame(SLOW, subscription="a", zone="1")
     result = compare_runs(first, frame(FAST).assign(**change), paired=paired)
     assert code in result.codes
-    assert result.ratio.refused and result.p is None and result.verdict == "undetermined"
+    assert result.ratio.refused and result.p is None and result.verdict == "inconclusive"
 
 
 def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None:
@@ -117,7 +117,7 @@ HARD: list[tuple[list[Any], list[Any], str]] = [
 def test_hard_inputs(a: list[Any], b: list[Any], code: str) -> None:
     result = compare_runs(a, b)
     assert code in result.codes
-    assert result.verdict == "undetermined" or code == "two_runs"
+    assert result.verdict == "inconclusive" or code == "two_runs"
     assert str(result) and result.row()
     for name in ("ratio", "ratio_low", "ratio_high", "p"):
         value = result.row()[name]
@@ -134,12 +134,12 @@ def test_a_zero_denominator_has_no_ratio() -> None:
     assert "ratio_unbounded" in result.codes and result.ratio.refused
     assert result.difference is not None and result.difference.low is not None
     near = compare_runs([1.0, 2.0, 3.0], [-1.0, 0.2, 1.0], statistic="mean")
-    assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "undetermined"
+    assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "inconclusive"
 
 
 def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
     result = compare_runs([42.0] * 10, [43.0] * 10)
-    assert result.codes == ("constant",) and result.verdict == "undetermined" and result.ratio.low is None
+    assert result.codes == ("constant",) and result.verdict == "inconclusive" and result.ratio.low is None
     assert result.p is None
     known = compare_runs([42.0] * 10, [43.0] * 10, resolution=1.0)
     assert (known.ratio.low, known.ratio.high) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
@@ -191,7 +191,7 @@ def test_the_verdict_follows_from_the_printed_intervals() -> None:
                 ends = [row[name] for name in ("ratio_low", "ratio_high", "inner_low", "inner_high")]
                 assert row["verdict"] == verdict_of(*ends, row["margin"])
                 verdicts.add(row["verdict"])
-    assert verdicts == {"different", "different_within_margin", "equivalent", "undetermined"}
+    assert verdicts == {"different", "different_within_margin", "equivalent", "inconclusive"}
     equal = compare_runs([100.0, 101, 99, 100.5, 99.5, 100.2], [100.1, 100.9, 99.2, 100.4, 99.7, 100.0])
     assert equal.verdict == "equivalent" and "90 % CI" in str(equal), "the interval that decides is printed"
 
@@ -281,7 +281,7 @@ def test_a_microsecond_is_never_a_practical_difference() -> None:
 
 
 def test_wrong_arguments_are_errors() -> None:
-    with pytest.raises(KeyError, match="Columns"):
+    with pytest.raises(KeyError, match="the columns are"):
         compare_runs(frame(SLOW), frame(FAST), value="nothing")
     with pytest.raises(ValueError, match="confidence"):
         compare_runs(SLOW, FAST, confidence=95)
