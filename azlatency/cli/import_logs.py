@@ -182,6 +182,7 @@ def _import_study(
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
+    before = sum(path.is_file() for path in folder.rglob("*"))
     copied = None
     if key is not None:
         copied = _copy_pseudonymised(sources, folder, key)
@@ -196,6 +197,9 @@ def _import_study(
         raise
     if copied is not None:
         summary.unreadable += copied.refused
+        if before and copied.new:
+            added = count_of(len(copied.new), "new file")
+            print_note(f"{name} existed already: {added} added to its {count_of(before, 'file')}, nothing overwritten")
     if copied is not None and not summary.usable and copied.new:
         copied.undo()
         _print_summary(summary, folder)
