@@ -92,8 +92,8 @@ def import_(  # noqa: PLR0913 - one for each option of the command
     Sources are copied to data/raw/STUDY and are never modified. If that folder has no study.toml, a draft is written.
     Logs at a URL are read where they are, with the study.toml next to them.
     Unchanged files are not parsed again. A study is not replaced by logs of another folder.
-    Exit code 0: runs were imported; 1: no log was recognised, a file could not be read (the others are imported), or
-    the study was imported from another folder; 2: usage error.
+    Exit code 0: runs were imported; 1: no log was recognised, a file could not be read or contains an error (the
+    others are imported), or the study was imported from another folder; 2: usage error.
     """
     from azlatency.studies.imports.importer import import_study
     from azlatency.studies.store.remote import is_url, local_path
@@ -212,7 +212,7 @@ def _import_study(
     _print_summary(summary, folder)
     if drafted:
         _print_draft(name, folder, out)
-    return summary.usable and not summary.unreadable
+    return summary.usable and not summary.unreadable and not summary.problems
 
 
 def _append(importing: Callable[..., ImportSummary], name: str, source: str, out: str | None) -> bool:

@@ -56,10 +56,12 @@ def parse(
 ) -> None:
     """Parse logs and print their contents.
 
-    Exit code 0: at least one run was parsed; 1: no log was recognised, or a log contains an error; 2: usage error.
+    Exit code 0: at least one run was parsed; 1: no log was recognised, a log contains an error, or a file could not be
+    read (pictures and programs among the logs do not count); 2: usage error.
     """
     from azlatency.logs.parse import LogError
     from azlatency.logs.parsers import load_parsers
+    from azlatency.logs.source.decode import BINARY
 
     if tool is not None and tool not in load_parsers():
         raise typer.BadParameter(f"unknown tool {tool!r}; choose from {', '.join(load_parsers())}", param_hint="--tool")
@@ -82,7 +84,7 @@ def parse(
         _print_tables(logs, table)
     for message in errors:
         print_error(message)
-    if errors or unreadable or not logs.rows["runs"]:
+    if errors or any(BINARY not in message for message in unreadable) or not logs.rows["runs"]:
         raise typer.Exit(1)
 
 

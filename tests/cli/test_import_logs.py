@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
+from helpers.places import TESTS
 
 
 @pytest.fixture
@@ -97,7 +98,8 @@ def test_import_accepts_folders_notes_and_standard_input(tmp_path: Path, raw: Pa
     (tmp_path / "notes.md").write_text("# AZ1 - AZ2\n\n```\n" + log.read_text("utf-8") + "```\n", "utf-8")
     assert azlatency("import", "logs", "notes.md", "--study", "mine", cwd=tmp_path).returncode == 0
     piped = azlatency("import", "-", "--study", "mine", cwd=tmp_path, stdin=log.read_bytes() + b"\n")
-    assert piped.returncode == 0 and piped.stdout.startswith("mine: 3 sockperf"), piped.stdout + piped.stderr
+    assert piped.returncode == 1 and "error: stdin.log:2: no entry of study.toml matches this log" in piped.stderr
+    assert piped.stdout.startswith("mine: 3 sockperf"), piped.stdout + piped.stderr
     kept = sorted(path.name for path in (tmp_path / "data" / "raw" / "mine").rglob("*") if path.is_file())
     assert kept == ["notes.md", "sockperf.log", "stdin.log", "study.toml"]
 
@@ -229,3 +231,20 @@ def test_a_drafted_table_of_runs_is_never_overwritten(tmp_path: Path, log: Path)
     assert rows[0].startswith("log,scenario,zone") and rows[1].startswith("bbr_1.log,bbr,")
     again = azlatency("import", "--study", "mine", "--runs-csv", cwd=tmp_path)
     assert again.returncode == 2 and "runs.csv already exists" in again.stderr
+
+
+def test_the_exit_code_says_whether_every_log_is_sound(tmp_path: Path, raw: Path) -> None:
+    """A picture is not a log; a log with an error is imported, and named."""
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    shutil.copy(raw / "westeurope-azure-cni" / "az1-az3" / "sockperf.log", dump / "a.log")
+    (dump / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    sound = azlatency("import", dump, "--study", "mine", cwd=tmp_path)
+    assert sound.returncode == 0 and "  not recognised: picture.png:1: binary file" in sound.stderr
+    assert azlatency("parse", dump, "--format", "csv").returncode == 0
+    more = tmp_path / "more"
+    more.mkdir()
+    shutil.copy(TESTS / "fixtures" / "iperf3" / "3.9-refused.json", more / "b.json")
+    merged = azlatency("import", more, "--study", "mine", cwd=tmp_path)
+    assert merged.returncode == 1 and "  error: b.json" in merged.stderr
+    assert "mine existed already: 1 new file added to its 3 files, nothing overwritten\n" in merged.stderr

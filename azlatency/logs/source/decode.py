@@ -55,6 +55,10 @@ def _no_phrases() -> list[tuple[str, bytes]]:
 find_phrases: Callable[[], list[tuple[str, bytes]]] = _no_phrases
 
 
+#: The reason for which a picture or a program among logs is not read. It is no damage: such a file is not a log.
+BINARY = "binary file, not a text log"
+
+
 class SourceError(ValueError):
     """Input that cannot be read as text. The message names the file and what to do."""
 
@@ -251,7 +255,7 @@ def begin_decoding(head: bytes, path: str) -> tuple[bytes, str]:
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
         if zeros > 0.6 * half and others < 0.05 * half:
             return b"", encoding
-    raise SourceError(f"{path}:1: binary file, not a text log; give the log itself, or an archive of logs")
+    raise SourceError(f"{path}:1: {BINARY}; give the log itself, or an archive of logs")
 
 
 def find_code_page(pieces: Iterable[bytes]) -> str:

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.copied_files import CopiedFiles
+from azlatency.logs.source.decode import BINARY
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import Assembled, assemble, shortened
@@ -496,7 +497,7 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
             if reason := manifest.ignored(path := path_of(message)):
                 summary.ignored.append(f"{path}: {reason}")
             else:
-                summary.unreadable.append(message)
+                (summary.not_recognised if BINARY in message else summary.unreadable).append(message)
         for source_id, path in mark["sources"]:
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")
