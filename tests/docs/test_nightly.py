@@ -22,6 +22,13 @@ from helpers.places import ROOT
 CI = ROOT / "docs" / "ci"
 PAGE = (ROOT / "docs" / "nightly.md").read_text("utf-8")
 NAMES = ("nightly-github-actions.yml", "nightly-gitlab-ci.yml", "nightly-azure-pipelines.yml")
+#: `gh issue list` and `gh issue create`, with the titles in a file.
+GH = """#!/bin/sh
+case "$2" in
+    list) python -c 'import json, sys; print(json.dumps([{"title": line.strip()} for line in open(sys.argv[1])]))' "$TOLD" ;;
+    create) echo "$4" >> "$TOLD" ;;
+esac
+"""
 NIGHT = "tcp_lat:\n    latency   =  {value:.5g} us\n    msg_rate  =  {rate:.5g} K/sec\n"
 
 
@@ -86,10 +93,10 @@ def _project(tmp_path: Path, environment: dict[str, str]) -> Path:
 
 
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("git")), reason="no bash or no git")
-def test_the_steps_of_the_github_workflow_run_and_a_change_opens_an_issue(tmp_path: Path) -> None:
-    """As the runner runs them; the report is left out, and `gh` only notes what it is told."""
+def test_the_steps_of_the_github_workflow_run_and_a_change_opens_one_issue(tmp_path: Path) -> None:
+    """As the runner runs them, two nights; the report is left out, and `gh` keeps titles in a file."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "gh").write_text('#!/bin/sh\necho "$@" > "$TOLD"\n')
+    (tmp_path / "bin" / "gh").write_text(GH)
     (tmp_path / "bin" / "gh").chmod(0o755)
     path = os.pathsep.join([str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {
@@ -99,19 +106,25 @@ def test_the_steps_of_the_github_workflow_run_and_a_change_opens_an_issue(tmp_pa
     project = _project(tmp_path, environment)
     (project / "build" / "site").mkdir(parents=True)
     (project / "build" / "site" / "index.html").write_text("<p>report</p>")
-    done = {}
-    for step in load(NAMES[0])["jobs"]["nightly"]["steps"]:
-        if "run" not in step or step["name"] in ("Set up", "Report"):
-            continue
-        if step["name"] == "Verdict":
-            environment["CODE"] = (tmp_path / "output").read_text().strip().removeprefix("code=")
+    (tmp_path / "told").touch()
+
+    def run(step: Any) -> subprocess.CompletedProcess[str]:
         words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done[step["name"]] = subprocess.run(
-            words, cwd=project, env=environment, capture_output=True, text=True, check=False
-        )
-    failed = {name: run.stderr for name, run in done.items() if run.returncode and name != "Verdict"}
-    assert not failed and done["Verdict"].returncode == 1
-    assert "Latency changed (nightly)" in (tmp_path / "told").read_text()
+        return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+    steps = {step.get("name", ""): step for step in load(NAMES[0])["jobs"]["nightly"]["steps"] if "run" in step}
+    verdict = steps.pop("Verdict")
+    failed = {name: done.stderr for name, step in steps.items() if name not in ("Set up", "Report")
+              if (done := run(step)).returncode}  # fmt: skip
+    assert not failed
+    environment["CODE"] = (tmp_path / "output").read_text().strip().removeprefix("code=")
+    assert run(verdict).returncode == 1
+    titles = (tmp_path / "told").read_text("utf-8").splitlines()
+    assert len(titles) == 1
+    assert re.fullmatch(r"Latency changed: zone 1 → zone 2, qperf tcp_lat.*, mean, on \d{4}-\d\d-\d\d", titles[0])
+    again = run(verdict)
+    assert again.returncode == 0 and not again.stderr, "the next night, the same change has its issue"
+    assert (tmp_path / "told").read_text("utf-8").splitlines() == titles
     assert "zone 1 → zone 2" in (tmp_path / "summary.md").read_text("utf-8")
 
     def kept(branch: str) -> str:
