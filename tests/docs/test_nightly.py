@@ -25,7 +25,7 @@ NAMES = ("nightly-github-actions.yml", "nightly-gitlab-ci.yml", "nightly-azure-p
 #: `gh issue list` and `gh issue create`, with the titles in a file.
 GH = """#!/bin/sh
 case "$2" in
-    list) python -c 'import json, sys; print(json.dumps([{"title": line.strip()} for line in open(sys.argv[1])]))' "$TOLD" ;;
+    list) python -c 'import json; print(json.dumps([{"title": line.strip()} for line in open("'"$TOLD"'")]))' ;;
     create) echo "$4" >> "$TOLD" ;;
 esac
 """

@@ -88,7 +88,7 @@ class ImportSummary:
         One message per file: no known tool, damaged, ignored by the manifest, identical to another file, or with an
         error.
     missing : dict of str to int
-        Number of runs without the metadata of that name.
+        Number of runs without the metadata of that name, except what the manifest lists as ``not_said``.
     notes : list of str
         What to know before the runs are used: scenarios of several paths.
     reused, parsed : int
@@ -515,7 +515,8 @@ def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, sum
     summary.runs_by_tool = dict(
         sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
     )
-    summary.missing = {key: runs[key].null_count for key in REQUIRED_METADATA if runs[key].null_count}
+    sought = [key for key in REQUIRED_METADATA if key not in manifest.study.get("not_said", ())]
+    summary.missing = {key: runs[key].null_count for key in sought if runs[key].null_count}
     for event in tables.listed:
         message = f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
         (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
@@ -542,7 +543,7 @@ def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
             "if addresses change with every run, as those of pods do, name the machines in study.toml, "
             'for example machines = ["10.0.1.*=client", "10.0.2.*=server"]'
         )
-    elif left := _addresses_without_zone(runs, machines):
+    elif "zone" not in manifest.study.get("not_said", ()) and (left := _addresses_without_zone(runs, machines)):
         notes.append(
             f"{shortened(left)} {'has' if len(left) == 1 else 'have'} no zone, unlike the ends of other runs; name "
             f'what each of them is in study.toml, for example machines = ["{left[0]}=zone 1"]'

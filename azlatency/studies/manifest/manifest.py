@@ -50,7 +50,7 @@ _STUDY_TYPES = {
     **dict.fromkeys(("runs", "reported", "baseline"), "file"),
     **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
     **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking", "drafted"), "bool"),
-    "date": "date", "zone_maps": "files", "pattern": "patterns", "machines": "list",
+    "date": "date", "zone_maps": "files", "pattern": "patterns", "machines": "list", "not_said": "columns",
 }  # fmt: skip
 #: Keys of ``[[conclusion]]``, and those that must be stated; see `azlatency.studies.conclusions`.
 _CONCLUSION_KEYS = {"said", "we_say", "because", "source_line"}
@@ -78,7 +78,9 @@ _TYPES = {column.name: column.type for column in MANIFEST_COLUMNS} | {
     "started_at": "timestamp",
     **dict.fromkeys(_SELECTORS, "string"),
 }
-_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {"bool": bool, "date": (date, str), "list": list}
+_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "bool": bool, "date": (date, str), "list": list, "columns": list,
+}  # fmt: skip
 #: Columns that a pattern can read from a path.
 _FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}
 #: Zones of Google and Amazon contain the name of their region.
@@ -376,6 +378,8 @@ def _check_study(path: Path, study: dict[str, Any], text: str, manifest: Manifes
                 parse_maps(value)
             except (ValueError, AttributeError):
                 raise ManifestError(f'{place}: {key} = {_shown(value)} is no list of "PATTERN=NAME"') from None
+        if kind == "columns" and (unknown := [name for name in value if name not in ONLY_DESCRIBED]):
+            raise ManifestError(f"{place}: {key}: {_shown(unknown[0])} is no key of a run that a log does not contain")
         if key == "placement":
             _check_placement(place, value)
 

@@ -107,6 +107,7 @@ def test_the_log_is_never_overruled(tmp_path: Path) -> None:
     [
         ("[study\n", "study.toml:1:"),
         ('[study]\nmachines = "10.*=pod"\n', "study.toml:2: machines = '10.*=pod' is not of type list"),
+        ('[study]\nnot_said = ["zome"]\n', "study.toml:2: not_said: 'zome' is no key of a run"),
         ('[study]\nmachines = ["10.*"]\n', "study.toml:2: machines = ['10.*'] is no list of"),
         ("[study]\nmachines = [1]\n", "study.toml:2: machines = [1] is no list of"),
         (STUDY + "[[run]]\nlog = 3 3\n", "study.toml:6:"),
