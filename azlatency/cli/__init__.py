@@ -2,8 +2,8 @@
 
 An error is one line on standard error: ``file:line: what is wrong; what to do``.
 
-Exit codes: 0 success; 1 no log was recognised, or a log contains an error; 2 usage error. ``compare`` also uses 1 for a
-change and 3 for an inconclusive result.
+Exit codes: 0 success, also if the reader of a pipe closed it; 1 no log was recognised, or a log contains an error;
+2 usage error; 130 interrupted. ``compare`` also uses 1 for a change and 3 for an inconclusive result.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _orderly_end() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):  # the second comes from a question
         print_error("interrupted")
         raise typer.Exit(130) from None
     except BrokenPipeError:
