@@ -36,7 +36,7 @@ class Group:
     values: tuple[float, ...]
     inside: bool = False
 
-    def say(self, unit: str, like: float) -> str:
+    def say(self, unit: str, like: float | None) -> str:
         """Return the name and the values, as Markdown."""
         return f"{self.name} **{span(self.values, unit, like=like)}**"
 

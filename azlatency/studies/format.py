@@ -25,6 +25,10 @@ _PREFIXES = {
 _COLUMN_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
 #: Names of units that take no prefix.
 _NAMES = {"1/s": "per s", "ratio": "", "1": "", "count": "", "fraction": "%"}
+#: Between these ends a number is read without counting zeros and digits.
+_READABLE = (0.1, 10_000.0)
+#: Ratio above which the ends of a range have a prefix each.
+_FAR_APART = 1000.0
 #: Significant digits of a number without an interval.
 DIGITS = 3
 _MOST_DECIMALS = 9
@@ -57,8 +61,10 @@ def prefixed_unit(unit: str, value: float) -> tuple[float, str]:
     return next((prefix for prefix in reversed(prefixes) if size >= prefix[0]), prefixes[0])
 
 
-def one_prefix(values: Iterable[float], unit: str) -> float:
-    """Return what to pass as ``like`` for the values of one sentence: it has one unit.
+def one_prefix(values: Iterable[float], unit: str) -> float | None:
+    """Return what to pass as ``like`` for the values of one sentence: it has one unit, if they are readable in it.
+
+    None of values that are too far apart: each takes its own prefix.
 
     Examples
     --------
@@ -66,8 +72,13 @@ def one_prefix(values: Iterable[float], unit: str) -> float:
     >>> format_value(77_600, "ns", like=like), format_value(1_436_000, "ns", like=like)
     ('77.6 µs', '1,436 µs')
     """
-    by_prefix = {prefixed_unit(unit, value): value for value in values if value}
-    return by_prefix.popitem()[1] if len(by_prefix) == 1 else column_unit(unit)[0]
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    prefixes = {prefixed_unit(unit, size)[0] for size in sizes}
+    if len(prefixes) == 1:
+        return sizes[-1]
+    least, most = _READABLE
+    scales = column_unit(unit)[0], *sorted(prefixes, reverse=True)
+    return next((scale for scale in scales if all(least <= size / scale < most for size in sizes)), None)
 
 
 def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, like: float | None = None) -> str:
@@ -101,7 +112,11 @@ def format_interval(
     '1.07–1.10 ms'
     >>> format_interval(2.5e5, None, "ns")
     '250 µs or more'
+    >>> format_interval(862, 2.28e6, "bit/s")
+    '862 bit/s–2.28 Mbit/s'
     """
+    if low and high and unit in _PREFIXES and math.inf > high > _FAR_APART * low > 0:
+        return f"{format_value(low, unit)}–{format_value(high, unit)}"
     ends = [end for end in (low, high) if end is not None and math.isfinite(end)]
     if not ends:
         return ""

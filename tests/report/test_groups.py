@@ -47,7 +47,7 @@ def test_a_slow_direction_of_a_transfer_is_an_exception_by_name() -> None:
 def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> None:
     runs = pd.DataFrame({"path": list("abcdef"), "method": "ping", "median_ns": [10.0**power for power in range(6)]})
     text = say(groups(main_method(runs, "median_ns").values, runs), "ns")
-    assert text == "from **0.00100 µs** (a) to **100 µs** (f)"
+    assert text == "from **1.00 ns** (a) to **100 µs** (f)"
 
 
 def test_what_never_crossed_the_network_is_no_answer() -> None:

@@ -16,6 +16,7 @@ from azlatency.studies.format import (
     format_number,
     format_value,
     join_words,
+    one_prefix,
 )
 
 
@@ -78,6 +79,28 @@ def test_ranges_share_one_prefix() -> None:
     assert format_interval(950e3, 1.05e6, "ns") == "0.95–1.05 ms"
     assert format_interval(None, None, "ns") == ""
     assert format_interval(None, 2e6, "ns") == "2.00 ms or less"
+
+
+def test_ends_that_are_far_apart_have_a_prefix_each() -> None:
+    assert format_interval(4.3, 355.7e6, "bit/s", like=2e6) == "4.30 bit/s–356 Mbit/s"
+    assert format_interval(0.0, 355.7e6, "bit/s") == "0–356 Mbit/s"
+    assert format_estimate(2.25e6, 14.2, 355.7e6, "bit/s") == "2.2 Mbit/s, 95 % CI 14.2 bit/s–356 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "texts"),
+    [
+        ((33e3, 1_422e3), "ns", ["33.0 µs", "1,422 µs"]),
+        ((994e3, 1_082_500e3), "ns", ["994 µs", "1.08 s"]),
+        ((553e3, 80.0), "bit/s", ["553 kbit/s", "80.0 bit/s"]),
+        ((5e9, 50e6), "bit/s", ["5,000 Mbit/s", "50.0 Mbit/s"]),
+    ],
+)
+def test_values_of_a_sentence_share_a_prefix_if_they_are_readable_in_it(
+    values: tuple[float, ...], unit: str, texts: list[str]
+) -> None:
+    like = one_prefix(values, unit)
+    assert [format_value(value, unit, like=like) for value in values] == texts
 
 
 def test_small_helpers() -> None:

@@ -80,7 +80,7 @@ def _claim(pairs: Sequence[ZonePair]) -> Claim | None:
     return Claim(quantity=f"{pairs[0].quantity.split()[0]}_ns", method=pairs[0].method, values=values)
 
 
-def _title(across: Sequence[ZonePair], quantity: str, like: float) -> str:
+def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str:
     """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
     middles = {(pair.first, pair.second): median(pair.typical) for pair in across}
     near, far = (tied(middles, choose(middles, key=middles.__getitem__)) for choose in (min, max))
@@ -97,7 +97,7 @@ def _title(across: Sequence[ZonePair], quantity: str, like: float) -> str:
     return f"From {ends[0]} to {ends[1]}, {quantity}"
 
 
-def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float) -> tuple[Figure, bool]:
+def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) -> tuple[Figure, bool]:
     """Draw the zones on a circle; also return whether a pair is far."""
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
@@ -172,7 +172,7 @@ def _shown_values(pair: ZonePair) -> tuple[float, ...]:
     return pair.values if len(pair.values) < _FEWEST else pair.typical
 
 
-def _times(pair: ZonePair, like: float) -> str:
+def _times(pair: ZonePair, like: float | None) -> str:
     """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
     typical, whole = (span(values, "ns", like=like) for values in (_shown_values(pair), pair.values))
     truth = _truth(pair)

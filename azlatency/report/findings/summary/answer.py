@@ -118,8 +118,8 @@ def dots_of_levels(levels: Sequence[Condition], label: Callable[[Condition], str
     )
 
 
-def prefix_of(levels: Iterable[Condition]) -> float:
-    """Return the value whose prefix all values of a card take."""
+def prefix_of(levels: Iterable[Condition]) -> float | None:
+    """Return the value whose prefix all values of a card take; None if they are too far apart for one."""
     return one_prefix((value for level in levels for value in level.values), "ns")
 
 

@@ -62,7 +62,7 @@ def placements(data: Data) -> Answer | None:
     )
 
 
-def _cost(steps: Sequence[Change], like: float, *, first: bool) -> Sentence:
+def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Sentence:
     """Return the sentence about one placement: difference, ratio and values by message size."""
     digits = 2 if steps[0].base.origin == "reported" else 3
     ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]

@@ -161,7 +161,7 @@ def goodputs(data: Data) -> Answer | None:
     )
 
 
-def _intervals_of_ends(runs: pd.DataFrame, like: float) -> Sentence:
+def _intervals_of_ends(runs: pd.DataFrame, like: float | None) -> Sentence:
     """Say how certain the lowest and the highest typical goodput are, if both have an interval."""
     typical = summarize(runs, "throughput_bit_s")
     parts = [

@@ -63,7 +63,7 @@ def settings(data: Data) -> Answer | None:
     )
 
 
-def _sizes(steps: Sequence[Change], like: float) -> Sentence:
+def _sizes(steps: Sequence[Change], like: float | None) -> Sentence:
     """Say whether larger machines are consistently faster or slower, with the same network settings."""
     plain = [step for step in steps if step.other.accelerated_networking is not True]
     if not plain:
@@ -79,7 +79,7 @@ def _sizes(steps: Sequence[Change], like: float) -> Sentence:
     return " VM size: ", Linked(effect, *refs), " (", Linked(values, *refs, bold=False), ")."
 
 
-def _dots_of_settings(levels: Sequence[Condition], like: float) -> tuple[Dot, ...]:
+def _dots_of_settings(levels: Sequence[Condition], like: float | None) -> tuple[Dot, ...]:
     labels = [
         f"{PLACES.get(level.placement or '', level.path)}, {'on' if level.accelerated_networking else 'off'}"
         for level in levels
