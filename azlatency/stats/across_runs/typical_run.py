@@ -235,7 +235,8 @@ def _estimate(
     return replace(
         empty,
         estimate=float(np.median(x)),
-        low=None if interval is None else interval[0] - step,
+        # Neither a time nor a rate is negative, however coarse its print.
+        low=None if interval is None else max(interval[0] - step, 0.0),
         high=None if interval is None else interval[1] + step,
         method=method,
         codes=tuple(codes),

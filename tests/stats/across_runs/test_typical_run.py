@@ -127,3 +127,8 @@ def test_the_paths_of_a_method_show_together_whether_runs_resemble_their_neighbo
     assert sum("dependent_runs" in one.codes for one in alone) < 8
     # Without an order of measuring, nothing is tested.
     assert all(one.codes == () for one in summarize(runs.drop(columns="file")))
+
+
+def test_the_step_of_a_coarse_print_does_not_make_a_rate_negative() -> None:
+    result = typical_run([0.862, 823e3, 2.24e6, 2.28e6], unit="bit/s", resolution=1e4)
+    assert result.low == 0.0 and result.high is not None and result.high > 2.28e6
