@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     #: Ends of an interval; ``None`` where an end is open.
     Interval = tuple[float | None, float | None]
 
+#: Logarithm of the largest ratio, about that of the largest number.
+_LARGEST_LOG = 700.0
 MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
 
 
@@ -297,7 +299,12 @@ def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnos
 
 
 def _exp(ends: tuple[float, float] | None) -> Interval:
-    return (None, None) if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+    # Two runs that differ widely have an interval, at a high level, whose ends no number can have.
+    return (None, None) if ends is None else (_bounded_exp(ends[0]), _bounded_exp(ends[1]))
+
+
+def _bounded_exp(log: float) -> float:
+    return math.inf if log > _LARGEST_LOG else math.exp(log)
 
 
 def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:

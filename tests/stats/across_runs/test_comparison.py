@@ -297,3 +297,8 @@ def test_a_ratio_of_means_allows_for_the_printed_resolution() -> None:
     assert coarse.ratio.high is not None and coarse.ratio.high > exact.ratio.high + 0.09
     assert coarse.difference is not None and exact.difference is not None and exact.difference.low is not None
     assert coarse.difference.low == pytest.approx(exact.difference.low - 1)
+
+
+def test_two_runs_that_differ_widely_have_an_interval_without_an_upper_end() -> None:
+    result = compare_runs([1e3, 1e12], [1e3, 1e11], confidence=1 - 1e-4)
+    assert result.verdict == "undetermined" and result.ratio.low == 0 and result.ratio.high == math.inf
