@@ -29,6 +29,8 @@ _NAMES = {"1/s": "per s", "ratio": "", "1": "", "count": "", "fraction": "%"}
 _READABLE = (0.1, 10_000.0)
 #: Ratio above which the ends of a range have a prefix each.
 _FAR_APART = 1000.0
+#: From here on a duration is said in minutes.
+_MINUTES_NS = 120e9
 #: Significant digits of a number without an interval.
 DIGITS = 3
 _MOST_DECIMALS = 9
@@ -190,6 +192,19 @@ def plain(value: float | None, digits: int = DIGITS) -> str:
         return ""
     text = format_number(value, decimals_for(value, digits))
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def duration(*times: float) -> str:
+    """Format a duration in ns, or the range of several, in seconds below two minutes and in minutes from there on.
+
+    Examples
+    --------
+    >>> duration(3.2e9), duration(276e9), duration(4e9, 6e9)
+    ('3.2 s', '4.6 min', '4.0–6.0 s')
+    """
+    scale, unit = (60e9, "min") if max(times) >= _MINUTES_NS else (1e9, "s")
+    ends = dict.fromkeys(format_number(end / scale, 1) for end in (min(times), max(times)))
+    return f"{'–'.join(ends)} {unit}"
 
 
 def count_of(count: int, noun: str) -> str:

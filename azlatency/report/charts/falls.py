@@ -14,7 +14,7 @@ from azlatency.report.charts.series import fall_words
 from azlatency.report.groups import by_burst
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling
-from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.format import duration, format_value, one_prefix
 
 #: Most paths that the title names.
 _MOST_NAMED = 4
@@ -71,11 +71,11 @@ def falls_by_path(rates: Sequence[ThroughputSeries]) -> Chart | Note:
         (f"{len(tested) - len(fallen)} of {len(tested)} transfers did not fall.", len(fallen) < len(tested)),
     )
     times_of = {path: [_minutes(rate) for rate in fallen if rate.path == path] for path in paths}
-    words = [f"{path}: {', '.join(f'{time:.1f}' for time in times)} min" for path, times in times_of.items()]
+    words = [f"{path}: {', '.join(duration(60e9 * time) for time in times)}" for path, times in times_of.items()]
     typical = {path: median(_minutes(rate) for rate in usual if rate.path == path) for path in paths if path in left}
     title = f"{len(fallen)} of {len(tested)} rates fall"
     if len(typical) <= _MOST_NAMED:
-        title += f": after {', '.join(f'{time:.1f} min ({path})' for path, time in typical.items())}"
+        title += f": after {', '.join(f'{duration(60e9 * time)} ({path})' for path, time in typical.items())}"
     return Chart(figure, caption, "\n".join(words), title=title)
 
 
