@@ -26,10 +26,10 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
 from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, extremes
 from azlatency.stats.across_runs.main_method import Measured
+from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
 
@@ -44,6 +44,8 @@ _CURVES_SHOWN = 60
 _LABEL = (44, 18)
 #: Inches of a line of these names.
 _LINE_INCHES = 0.15
+#: Levels that a title speaks of.
+_TITLED = (0.5, 0.75, 0.9, 0.95, 0.99)
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 Source = Literal["printed", "samples"]
 _PATHS_SIDE_BY_SIDE = 5
@@ -72,7 +74,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
     if not drawn:
         has = "prints percentiles" if source == "printed" else "contains samples that resolve a percentile"
         return Note(f"No chart: no log of this study {has}.")
-    title, sizes_by_path, claim = _title(drawn)
+    title, sizes_by_path = _title(drawn)
     every = len({_run(estimate) for estimate in drawn})
     paths = told_apart(sizes_by_path)
     drawn = [estimate for estimate in drawn if estimate.labels["path"] in set(paths)]
@@ -103,39 +105,36 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
         _label_ends(axis, of_axis, looks(paths), names, 0.255 * lines(*names.values()) / height)
     in_text = drawn if source == "printed" else [estimate for estimate in drawn if estimate.labels["q"] in _NICE]
     alt = _alt_of_estimates(in_text, MICROSECOND, "µs")
-    # Other charts and tables have what the logs print, if they print it.
-    printed = claim if source == "printed" else None
-    return Chart(figure, _caption(drawn, source) + left, alt, title=title, claim=printed)
+    return Chart(figure, _caption(drawn, source) + left, alt, title=title)
 
 
 def _run(estimate: Estimate) -> tuple[str, str]:
     return str(estimate.labels["method"]), str(estimate.labels["run_id"])
 
 
-def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float], Claim | None]:
-    """Compare the paths at p99, or at the highest level below it that is not rare.
+def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
+    """Say from where to where the runs reach at p99, or at the highest usual level below it that is not rare.
 
-    Also return a number per path, by which paths are chosen, and the values of the title.
+    Also return a number per path, by which paths are chosen.
     """
-    levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] <= 0.99)
+    levels = Counter(float(estimate.labels["q"]) for estimate in drawn if estimate.labels["q"] in _TITLED)
     sizes_by_path = {e.labels["path"]: float(e.estimate or 0.0) for e in sorted(drawn, key=lambda e: -e.labels["q"])}
     if not levels:
-        return "", sizes_by_path, None
+        return "", sizes_by_path
     level = max(q for q in levels if 2 * levels[q] >= max(levels.values()))
-    values = [
-        (
-            Measured(str(estimate.labels["method"]), str(estimate.labels["path"]), packets=estimate.n),
-            float(estimate.estimate or 0.0),
-        )
-        for estimate in drawn
-        if estimate.labels["q"] == level
-    ]
-    method, by_path = by_method(values)
+    runs = [estimate for estimate in drawn if estimate.labels["q"] == level]
+    method, by_path = by_method(
+        (Measured(str(run.labels["method"]), str(run.labels["path"]), packets=run.n), float(run.estimate or 0.0))
+        for run in runs
+    )
+    values: dict[str, list[float]] = {}
+    for run in (run for run in runs if run.labels["method"] == method):
+        values.setdefault(str(run.labels["path"]), []).append(float(run.estimate or 0.0))
     quantity = "median" if level == 0.5 else f"p{100 * level:g}"
-    title = extremes(quantity, by_path, "ns", method)
-    claim = Claim(quantity=f"{quantity}_ns", method=method, values=by_path)
+    # The curves are of single runs, and not all runs of a path need be among them.
+    title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=path_differences(values))
     # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
-    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path, claim
+    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path
 
 
 def _caption(drawn: Sequence[Estimate], source: Source) -> str:

@@ -123,7 +123,7 @@ def throughput_series(
         .sort_index()
     )
     method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle.astype(float), strict=True))
-    title = extremes("typical interval", by_path, "bit/s", method)
+    title = extremes("median interval of a single run", by_path, "bit/s", method)
     if shown_falls:
         most = min(shown_falls, key=lambda rate: _left(rate.throttled))
         example = fall_words(most.path, most.throttled)

@@ -13,12 +13,11 @@ from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, size
 from azlatency.report.charts.names import wrap
 from azlatency.report.charts.palette import Look, looks, told_apart
 from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import by_method, names
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.distribution_shape import RunHistogram
-from azlatency.studies.format import plain
+from azlatency.studies.format import count_of, one_prefix, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,10 +87,18 @@ def run_shapes(shapes: Sequence[RunHistogram]) -> Chart | Note:
         figure,
         caption,
         "\n".join(_words(shape) for group in panels.values() for shape in group),
-        # Without names of paths: the forest of the same medians has the intervals that say which of them are tied.
-        title=f"Median round trip {span(medians.values(), 'ns')} ({names(medians)}), {method}" if medians else "",
-        claim=Claim(quantity="median_ns", method=method, values=medians),
+        title=_title(shapes, method),
     )
+
+
+def _title(shapes: Sequence[RunHistogram], method: str) -> str:
+    """Say from where to where the medians of the runs reach; the forest has the typical run of each path."""
+    medians = [shape.median for shape in shapes if shape.method == method and math.isfinite(shape.median)]
+    if not medians:
+        return ""
+    reach = span(medians, "ns", like=one_prefix(medians, "ns"))
+    paths = names(shape.path for shape in shapes if shape.method == method)
+    return f"Median round trip in {count_of(len(medians), 'run')}: {reach} ({paths}), {method}"
 
 
 def _curves(axis: Axes, group: Sequence[RunHistogram], look: Mapping[str, Look]) -> None:

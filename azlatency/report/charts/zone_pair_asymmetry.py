@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from azlatency.report.card import span
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import ratio_ticks
 from azlatency.report.charts.base import (
@@ -29,11 +30,11 @@ from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, 
 from azlatency.report.charts.truth import configured
 from azlatency.report.claim import Claim
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.report.titles import by_method, capitalised
 from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.result import Comparison, Estimate
-from azlatency.studies.format import plain
+from azlatency.studies.format import one_prefix, plain
 from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
     )
     main = next(one for one in shown if str(one.labels["method"]) == method)
     statistic = str(main.diagnostics["value"]).removesuffix("_ns")
-    intervals = {str(cell.what): draw.ends_of(cell) for cell in main.cells}
-    title = extremes(f"{statistic} round trip", values, "ns", method, intervals=intervals)
+    reach = span(values.values(), "ns", like=one_prefix(values.values(), "ns"))
+    title = f"{capitalised(statistic)} round trip from zone to zone {reach}, {method}"
     alt = "\n".join(_matrix_words(asymmetry) for asymmetry in shown)
     return Chart(figure, caption, alt, title=title, claim=_claim(main, values))
 

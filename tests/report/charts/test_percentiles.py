@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 import azlatency as az
 from azlatency.report import charts
@@ -20,8 +19,7 @@ def test_printed_percentiles_are_drawn_as_round_trips(cni: Study, cni_latency: p
     # single-node/sockperf.log: "percentile 50.000 =   16.493" and "percentile 99.000 =   24.549", printed as RTT/2
     assert isinstance(chart, Chart) and "Single node, sockperf TCP 14 B, n = 283,507" in chart.alt
     assert "p50 32.986 [" in chart.alt and "p99 49.098 [" in chart.alt
-    assert chart.claim is not None and chart.claim.quantity == "p99_ns"
-    assert chart.claim.values["Single node"] == pytest.approx(2 * 24_549)
+    assert chart.title.startswith("p99 of single runs from 49.1 µs (Single node) to ")
 
 
 def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
