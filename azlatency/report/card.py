@@ -11,9 +11,10 @@ from azlatency.report.table import Ref, ref_record
 from azlatency.studies.format import format_interval, format_value
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
-Badge = Literal["indicative", "replicated", "not_measured", "emulated"]
+Badge = Literal["indicative", "incomplete", "replicated", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
     "indicative": "measured once: indicative",
+    "incomplete": "not every path has a 95 % CI",
     "replicated": "replicated: 95 % CI",
     "not_measured": "not measured",
     "emulated": "emulated",

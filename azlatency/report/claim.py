@@ -4,6 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from azlatency.stats.result import Estimate
+
+#: Ratio of the ends above which an interval says nothing: it is not known.
+WIDEST = 100
+
+
+def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return the ends of an interval of a time, a rate or a ratio; none of one that is too wide to say anything."""
+    return (None, None) if low is not None and high is not None and high > WIDEST * low else (low, high)
+
+
+def interval_of(estimate: Estimate | None) -> tuple[float, float] | None:
+    """Return the interval of an estimate if it has one that says something."""
+    low, high = (None, None) if estimate is None else known_ends(estimate.low, estimate.high)
+    return None if low is None or high is None else (low, high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,12 +38,16 @@ class Claim:
         The typical run of each path: the median run, or the only one.
     runs : mapping of str to int
         The number of its runs; empty if unknown.
+    ranges : mapping of str to (float, float)
+        The smallest and the largest run of each path whose several runs have no interval that says something: it is
+        described by them, and not by its typical run.
     """
 
     quantity: str
     method: str
     values: Mapping[str, float]
     runs: Mapping[str, int] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def counts(self) -> str:

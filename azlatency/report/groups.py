@@ -8,9 +8,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
-from azlatency.report.claim import Claim
+from azlatency.report.claim import Claim, interval_of
+from azlatency.report.differences import not_different
 from azlatency.report.titles import by_method, capitalised
 from azlatency.stats.across_runs.main_method import measured_runs
+from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.time_series import ThroughputSeries
 
+#: The value of each path of a pair of zones, or the range of its runs.
+Unit = dict[str, tuple[float, ...]]
 #: Most groups that a sentence lists, and most pairs of zones that the name of a group does.
 _MOST_GROUPS, _MOST_PAIRS = 4, 3
 
@@ -46,43 +50,53 @@ def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()
 
     ``runs`` has one row per run with ``path``, ``method`` and ``column``.
     """
-    runs = runs[runs[column].notna() & (runs[column].astype(float) < float("inf"))]
-    method, values = by_method(zip(measured_runs(runs), runs[column].astype(float), strict=True))
-    counts = grouped(runs[runs["method"] == method], "path").size()
-    for estimate in across:
-        path = str(estimate.labels["path"])
-        if str(estimate.labels["method"]) == method and path in values and estimate.estimate is not None:
-            values[path] = estimate.estimate
-    sizes = {str(path): int(count) for path, count in counts.items()}
-    return Claim(quantity=column, method=method, values=values, runs=sizes)
+    known = runs[runs[column].notna()]
+    # A run that lost most of its probes is the slowest one, not a missing one.
+    method, medians = by_method(zip(measured_runs(known), known[column].astype(float), strict=True))
+    typical = {str(one.labels["path"]): one for one in across if str(one.labels["method"]) == method}
+    values, sizes, ranges = {}, {}, {}
+    for path, group in grouped(known[known["method"] == method], "path")[column]:
+        finite = group[group.astype(float) < float("inf")].astype(float)
+        estimate = typical.get(str(path))
+        value = medians[path] if estimate is None or estimate.estimate is None else estimate.estimate
+        if value < float("inf"):
+            values[str(path)], sizes[str(path)] = value, len(group)
+            if len(group) > 1 and not interval_of(estimate):
+                ranges[str(path)] = float(finite.min()), float(finite.max())
+    return Claim(quantity=column, method=method, values=values, runs=sizes, ranges=ranges)
 
 
-def groups(values: Mapping[str, float], runs: pd.DataFrame, *, directed: bool = False) -> list[Group]:
+def groups(
+    main: Claim, runs: pd.DataFrame, *, directed: bool = False, found: PathDifferences | None = None
+) -> list[Group]:
     """Return groups of paths with similar values, smallest first, those inside a zone last.
 
     Parameters
     ----------
-    values : mapping of str to float
-        A value by path.
+    main : Claim
+        A value by path, or the range of its runs.
     runs : DataFrame
         One row per run with ``path`` and the zones of both ends. Paths without zones are named by themselves.
     directed : bool
         Whether the two directions of a pair of zones are apart where their values are: those of a transfer, not those
         of a round trip.
+    found : PathDifferences, optional
+        Neighbours that it cannot tell apart are similar.
     """
     zones = zones_of(runs)
     local = set(map(str, runs.loc[runs["placement"] == "same_host", "path"])) if "placement" in runs.columns else set()
-    units: dict[tuple[str, ...], list[float]] = {}
+    units: dict[tuple[str, ...], Unit] = {}
     # What never crossed the network is no answer about it, unless there is nothing else.
-    for path, value in {path: value for path, value in values.items() if path not in local}.items() or values.items():
+    for path in [path for path in main.values if path not in local] or main.values:
         ends = zones.get(path)
-        units.setdefault((path,) if ends is None else ends if directed else tuple(sorted(ends)), []).append(value)
+        unit = (path,) if ends is None else ends if directed else tuple(sorted(ends))
+        units.setdefault(unit, {})[path] = main.ranges.get(path, (main.values[path],))
     if directed:
-        units = _joined_directions(units)
+        units = _joined_directions(units, found)
     inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
     across = {unit: some for unit, some in units.items() if unit not in inside}
     every = [unit for unit in across if len(unit) == 2]
-    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across)]
+    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across, found)]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
         named.append(Group(name=name, values=_values(inside, inside), inside=True))
@@ -102,33 +116,53 @@ def say(found: Sequence[Group], unit: str) -> str:
     return "; ".join([*ends, *(group.say(unit, like) for group in inside)])
 
 
-def _joined_directions(units: Mapping[tuple[str, ...], list[float]]) -> dict[tuple[str, ...], list[float]]:
+def _joined_directions(
+    units: Mapping[tuple[str, ...], Unit], found: PathDifferences | None
+) -> dict[tuple[str, ...], Unit]:
     """Join the directions of a pair whose values are similar; the others keep an arrow in their name."""
-    joined: dict[tuple[str, ...], list[float]] = {}
+    joined: dict[tuple[str, ...], Unit] = {}
     for unit, values in units.items():
-        back = units.get(unit[::-1], []) if len(unit) == 2 else []
-        both = [*values, *back]
-        if len(unit) < 2 or max(both) <= ALIKE * min(both):
-            joined[tuple(sorted(unit))] = sorted(both) if unit[0] != unit[-1] else values
+        back = units.get(unit[::-1], {}) if len(unit) == 2 else {}
+        if len(unit) < 2 or not back or _alike(values, back, found):
+            joined[tuple(sorted(unit))] = {**values, **back}
         else:
             joined[(f"zone {route(*unit)}",)] = values
     return joined
 
 
-def _clusters(units: Mapping[tuple[str, ...], list[float]]) -> list[list[tuple[str, ...]]]:
-    """Return the keys in groups whose values differ by at most a tenth, smallest first."""
-    ordered = sorted(units, key=lambda unit: (min(units[unit]), max(units[unit])))
-    found: list[list[tuple[str, ...]]] = []
+def _clusters(units: Mapping[tuple[str, ...], Unit], found: PathDifferences | None) -> list[list[tuple[str, ...]]]:
+    """Return the keys in groups whose values are similar, smallest first."""
+    ordered = sorted(units, key=lambda unit: _ends(units[unit]))
+    clusters: list[list[tuple[str, ...]]] = []
     for unit in ordered:
-        if found and max(units[unit]) <= ALIKE * min(min(units[other]) for other in found[-1]):
-            found[-1].append(unit)
+        before = {path: values for other in clusters[-1] for path, values in units[other].items()} if clusters else {}
+        if before and _alike(before, units[unit], found):
+            clusters[-1].append(unit)
         else:
-            found.append([unit])
-    return found
+            clusters.append([unit])
+    return clusters
 
 
-def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, list[float]]) -> tuple[float, ...]:
-    return tuple(sorted(value for unit in part for value in units[unit]))
+def _ends(unit: Unit) -> tuple[float, float]:
+    values = [value for path in unit.values() for value in path]
+    return min(values), max(values)
+
+
+def _alike(first: Unit, second: Unit, found: PathDifferences | None) -> bool:
+    """Return whether values differ by at most a tenth, or runs do not tell apart the smallest and the largest path.
+
+    Paths without an interval are alike if their ranges overlap.
+    """
+    (low, high), (low_after, high_after) = sorted((_ends(first), _ends(second)))
+    if max(high, high_after) <= ALIKE * min(low, low_after) or (low < high and low_after < high):
+        return True
+    before, after = sorted((first, second), key=_ends)
+    smallest, largest = min(before, key=before.__getitem__), max(after, key=after.__getitem__)
+    return found is not None and found.cannot_tell(smallest, largest)
+
+
+def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple[float, ...]:
+    return tuple(sorted(value for unit in part for path in units[unit].values() for value in path))
 
 
 def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
@@ -148,9 +182,14 @@ def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ..
 
 
 def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, directed: bool = False) -> str:
-    """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …"."""
-    found = say(groups(main.values, runs, directed=directed), unit)
-    return f"{capitalised(quantity)}: {found} ({main.method}, {main.counts})."
+    """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …".
+
+    Where runs do not show a difference between the paths, the sentence ends with that.
+    """
+    found = differences_by_path(runs, main.method, main.quantity)
+    said = say(groups(main, runs, directed=directed, found=found), unit)
+    verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "undetermined") else ""
+    return f"{capitalised(quantity)}: {said} ({main.method}, {main.counts}){verdict}."
 
 
 def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:

@@ -12,6 +12,7 @@ from azlatency.studies.format import format_value, one_prefix
 from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.path_differences import PathDifferences
     from azlatency.stats.across_runs.run_history import Change, RunHistory
     from azlatency.stats.result import Comparison
 
@@ -40,41 +41,49 @@ def extremes(
     unit: str,
     method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
-    intervals: Mapping[Name, Sequence[float]] | None = None,
+    found: PathDifferences | None = None,
 ) -> str:
     """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
-    Paths that are `tied` with an end are named together; ``intervals`` as there. ``ranges``: paths of which a range is
-    said instead of their value.
+    Paths that are `tied` with an end are named together; ``found`` as there. ``ranges``: paths of which a range is said
+    instead of their value.
     """
     if not values:
         return ""
     low, high = min(values.values()), max(values.values())
-    like, start = one_prefix((high, low), unit), capitalised(quantity)
+    numbers = [number for some in (ranges or {}).values() for number in some]
+    like, start = one_prefix((high, low, *numbers), unit), capitalised(quantity)
 
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
         return f"{span(reached, unit, like=like)} ({names(map(str, chosen))})"
 
-    near, far = (tied(values, choose(values, key=values.__getitem__), intervals) for choose in (min, max))
-    if not set(near).isdisjoint(far):
+    near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
+    ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
+    if not set(near).isdisjoint(far) or (any(ends) and max(ends[0], default=low) >= min(ends[1], default=high)):
         return f"{start} {end(values)}, {method}"
     return f"{start} from {end(near)} to {end(far)}, {method}"
 
 
 def tied(
-    values: Mapping[Name, float], end: Name, intervals: Mapping[Name, Sequence[float]] | None = None
+    values: Mapping[Name, float],
+    end: Name,
+    intervals: Mapping[Name, Sequence[float]] | None = None,
+    *,
+    found: PathDifferences | None = None,
 ) -> dict[Name, float]:
     """Return the values that a title must not rank against that of ``end``, which is one of them.
 
-    They are within a tenth of it, or their interval overlaps with its own. ``intervals`` has the ends of those that
-    have one.
+    They are within a tenth of it, their interval overlaps with its own, or ``found`` cannot tell them apart.
+    ``intervals`` has the ends of those that have one.
     """
     known = intervals or {}
 
     def alike(name: Name) -> bool:
         pair = sorted((values[name], values[end]))
         if pair[1] <= ALIKE * pair[0]:
+            return True
+        if found is not None and found.cannot_tell(str(name), str(end)):
             return True
         if not known.get(name) or not known.get(end):
             return False

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from azlatency.report.tables.common import WIDEST
+from azlatency.report.claim import WIDEST
 from azlatency.report.titles import tied
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 from azlatency.report.titles import by_method, extremes, most_apart, names, tied, times
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.main_method import Measured
+from azlatency.stats.across_runs.path_differences import path_differences
 
 
 def test_the_ends_are_named_with_their_values() -> None:
@@ -24,11 +26,19 @@ def test_a_tie_is_not_ranked() -> None:
 def test_overlapping_intervals_are_a_tie() -> None:
     values, intervals = {"a": 100.0, "b": 150.0, "c": 300.0}, {"a": (90.0, 160.0), "b": (140.0, 170.0)}
     assert tied(values, "a", intervals) == {"a": 100.0, "b": 150.0} and tied(values, "c", intervals) == {"c": 300.0}
-    assert (
-        extremes("mean", values, "ns", "ping", intervals=intervals) == "Mean from 100–150 ns (a, b) to 300 ns (c), ping"
-    )
-    everything = {path: (50.0, 400.0) for path in values}
-    assert extremes("mean", values, "ns", "ping", intervals=everything) == "Mean 100–300 ns (3 paths), ping"
+
+
+def test_paths_whose_runs_cannot_tell_them_apart_are_a_tie() -> None:
+    runs = {"a": [90e3, 110e3, 100e3, 130e3], "b": [150e3, 95e3, 160e3, 140e3], "c": [300e3, 310e3, 290e3, 305e3]}
+    values = {path: median(some) for path, some in runs.items()}
+    title = extremes("mean", values, "ns", "ping", found=path_differences(runs))
+    assert title == "Mean from 105–145 µs (a, b) to 302 µs (c), ping"
+
+
+def test_runs_without_an_interval_are_cited_as_a_range() -> None:
+    values, ranges = {"a": 2.25e6, "b": 1.53e6}, {"a": (0.27, 2.28e6), "b": (862.0, 2.28e6)}
+    title = extremes("goodput", values, "bit/s", "iperf3", ranges=ranges)
+    assert title == "Goodput 0.270 bit/s–2.28 Mbit/s (a, b), iperf3"
 
 
 def test_the_largest_difference_is_named_with_those_tied_with_it() -> None:

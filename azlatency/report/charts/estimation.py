@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.report.card import span
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks, times_axis
 from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
@@ -12,16 +13,19 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import ESTIMATE, GREY, INK
 from azlatency.report.charts.truth import configured
 from azlatency.report.claim import Claim
+from azlatency.report.differences import change_words, verdict_on
 from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import names, tied, times
+from azlatency.report.titles import capitalised, names, tied, times
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.placement import Change, Condition
-from azlatency.studies.format import plain
+from azlatency.studies.format import one_prefix, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PANELS = 4
+#: Most paths that a title lists with their values.
+_MOST_NAMED = 3
 
 
 @styled
@@ -89,15 +93,21 @@ def _claim(group: Sequence[Change]) -> Claim:
 
 
 def _title(group: Sequence[Change]) -> str:
-    """Say how much longer the farthest paths take than the reference: one, or all that are tied with it."""
+    """Say how much longer the farthest paths take than the reference, if their runs show it: one, or all tied ones."""
     base, ratios = group[0].base, _claim(group).values
     intervals = {change.other.path: _effect(change)[0] for change in group}
-    far = tied(ratios, max(ratios, key=ratios.__getitem__), intervals)
+    apart = {change.other.path: change for change in group if verdict_on([change], len(group)) == "different"}
+    end = f"({base.method}, {base.statistic} of a run)"
+    if not apart:
+        values = {path: value for row in _rows(group) for path, value in ((row.path, row.values),)}
+        like = one_prefix((value for some in values.values() for value in some), "ns")
+        listed = "; ".join(f"{path} {span(some, 'ns', like=like)}" for path, some in list(values.items())[:_MOST_NAMED])
+        more = f"; {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
+        return f"{capitalised(change_words(group, len(group)))}: {listed}{more} {end}"
+    known = {path: ratios[path] for path in apart}
+    far = tied(known, max(known, key=known.__getitem__), intervals)
     ratio = times(far.values(), f"as long as {base.path}", f"less than {base.path}")
-    verb = "takes" if len(far) == 1 else "take"
-    is_single = all(len(condition.values) == 1 for condition in _rows(group))
-    once = ", as reported" if base.origin == "reported" else ", one run each" if is_single else ""
-    return f"{names(far)} {verb} {ratio} ({base.method}, {base.statistic} of a run{once})"
+    return f"{names(far)} {'takes' if len(far) == 1 else 'take'} {ratio} {end}"
 
 
 def _runs(shown: Sequence[Sequence[Change]]) -> str:

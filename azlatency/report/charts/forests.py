@@ -27,6 +27,7 @@ from azlatency.report.charts.truth import configured
 from azlatency.report.groups import main_method
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import extremes
+from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import format_value, plain
 from azlatency.studies.runs.groups import grouped
@@ -123,7 +124,7 @@ def _forest(
         if math.isinf(only[value]):
             shown = "the run lost most of its probes"
         return Note(f"No chart: one run only. {only['path']}, {only['method']}: {shown}.")
-    every = runs[runs[value].astype(float) < math.inf]
+    every = runs
     runs, left = _most_repeated(runs)
     methods = list(dict.fromkeys(runs["method"]))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
@@ -184,9 +185,13 @@ def _forest(
         left,
     )
     main = main_method(every, value, estimates)
-    intervals = {path: draw.ends_of(by_key.get((path, main.method))) for path in main.values}
     title = extremes(
-        what.replace("round-trip time", "round trip"), main.values, quantity, main.method, intervals=intervals
+        what.replace("round-trip time", "round trip"),
+        main.values,
+        quantity,
+        main.method,
+        ranges=main.ranges,
+        found=differences_by_path(every, main.method, value),
     )
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title, claim=main)
 

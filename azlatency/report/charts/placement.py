@@ -25,12 +25,14 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim
+from azlatency.report.claim import Claim, interval_of
+from azlatency.report.differences import change_words, verdict_on
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.stats.across_runs.main_method import sends_rarely
+from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import Change, Condition
-from azlatency.studies.format import plain
+from azlatency.studies.format import count_of, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,22 +89,20 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
         axis.set_title(title if origin == "log" else f"{method}, {group[0].statistic} as reported (no log)")
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     method, by_path = by_method((c.measured, _size(c)) for c in every)
-    statistic = next(c.statistic for c in every if c.measured.method == method)
-    # Of two values neither is the typical one.
+    chosen = [c for c in every if c.measured.method == method]
+    # Runs without an interval that says something are described by their range.
     ranges: dict[str, Sequence[float]] = {
-        c.path: c.values
-        for c in every
-        if c.measured.method == method and len(c.values) == 2 and not draw.ends_of(c.typical)
+        c.path: c.values for c in chosen if len(c.values) > 1 and not interval_of(c.typical)
     }
-    intervals = {c.path: draw.ends_of(c.typical) for c in every if c.measured.method == method}
-    title = extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, intervals=intervals)
+    found = path_differences({c.path: c.as_runs for c in chosen if c.origin == "log" and c.path not in ranges})
+    title = extremes(f"{chosen[0].statistic} round trip", by_path, "ns", method, ranges=ranges, found=found)
     return Chart(
         figure,
         _caption(conditions) + left,
         "\n".join(_words(condition) for condition in conditions),
         title=title,
         claim=Claim(
-            quantity=f"{statistic}_ns",
+            quantity=f"{chosen[0].statistic}_ns",
             method=method,
             values={path: value for path, value in by_path.items() if path not in ranges},
         ),
@@ -198,7 +198,7 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
         span = _span(changes[0].ratio_low, changes[0].ratio_high)
         return Note(f"No chart: one change only. {change_name(changes[0])}: measured ratio {span}.")
     every = changes
-    changes, left = most_of(changes, _has_interval, "changes, those with intervals first", MOST_ROWS)
+    changes, left = most_of(changes, _interval_of, "changes, those with intervals first", MOST_ROWS)
     changes = ordered(changes, _ratio, change_name)
     names = [label(change_name(change).replace("Standard_", ""), most=_LINES_OF_A_CHANGE) for change in changes]
     heights = [lines(name) + 0.3 for name in names]
@@ -240,24 +240,26 @@ def single_changes(changes: Sequence[Change]) -> Chart | Note:
 def _title_of_changes(changes: Sequence[Change]) -> str:
     """Name the largest effect if its interval tells it from the others, else say from where to where effects reach."""
     changes = [change for change in changes if not sends_rarely(change.other.method)] or changes
-    ratios = {change_name(change): _ratio(change) for change in changes}
+    apart = [change for change in changes if verdict_on([change], len(changes)) == "different"]
+    factor = "" if any(change.unsaid for change in changes) else " of one factor"
+    count = f"{count_of(len(changes), 'change')}{factor}"
+    tools = ", ".join(dict.fromkeys(change.other.method.split()[0] for change in changes))
+    if not apart:
+        return f"{count}: {change_words(changes, len(changes))} ({tools})"
+    ratios = {change_name(change): _ratio(change) for change in apart}
     intervals = {
         change_name(change): away_from_one(*draw.ends_of(change.comparison.ratio))
-        for change in changes
-        if change.comparison is not None and draw.ends_of(change.comparison.ratio)
+        for change in apart
+        if change.comparison is not None
     }
     sizes = {name: max(ratio, 1 / ratio) for name, ratio in ratios.items()}
     far = max(sizes, key=sizes.__getitem__)
-    if len(ratios) == 1:
-        return f"One change: {times(ratios[far], 'as long', 'shorter')} ({far})"
-    if far in intervals and len(tied(sizes, far, intervals)) == 1:
+    if len(tied(sizes, far, intervals)) == 1:
         return f"Largest effect of one change: {times(ratios[far], 'as long', 'shorter')} ({far})"
     low, high = min(ratios.values()), max(ratios.values())
     parts = [low, high] if low <= 0.5 < high else [(low, high)]  # words for "shorter" begin at one half
     reach = " to ".join(times(part, "as long", "shorter") for part in parts)
-    tools = ", ".join(dict.fromkeys(change.other.method.split()[0] for change in changes))
-    factor = "" if any(change.unsaid for change in changes) else " of one factor"
-    return f"{len(ratios)} changes{factor}: {reach} ({tools})"
+    return f"{len(apart)} of {count}: {reach} ({tools})"
 
 
 def _truth(change: Change) -> float | None:
@@ -271,7 +273,7 @@ def _ratio(change: Change) -> float:
     return math.sqrt(change.ratio_low * change.ratio_high)
 
 
-def _has_interval(change: Change) -> float:
+def _interval_of(change: Change) -> float:
     """Return 1 for a change with an interval, else 0."""
     return float(change.comparison is not None and change.comparison.ratio.low is not None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,8 @@ from azlatency.report.claim import Claim
 from azlatency.report.groups import name_of_pairs
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import capitalised, tied
-from azlatency.stats.across_runs.zone_pairs import ZonePair
+from azlatency.stats.across_runs.path_differences import PathDifferences
+from azlatency.stats.across_runs.zone_pairs import ZonePair, pair_differences
 from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def _claim(pairs: Sequence[ZonePair]) -> Claim | None:
 def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str:
     """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
     middles = {(pair.first, pair.second): median(pair.typical) for pair in across}
-    near, far = (tied(middles, choose(middles, key=middles.__getitem__)) for choose in (min, max))
+    found = pair_differences(across)
+    near, far = (_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max))
 
     def end(chosen: Iterable[tuple[str, str]]) -> str:
         values = [value for pair in across if (pair.first, pair.second) in chosen for value in _shown_values(pair)]
@@ -95,6 +97,22 @@ def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str
         return f"No pair of zones is visibly nearer: {end(middles)} ({quantity})"
     ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
     return f"From {ends[0]} to {ends[1]}, {quantity}"
+
+
+def _tied(
+    across: Sequence[ZonePair],
+    middles: Mapping[tuple[str, str], float],
+    end: tuple[str, str],
+    found: PathDifferences,
+) -> dict[tuple[str, str], float]:
+    """Return the pairs that are tied with one of them: by their values, or as their runs cannot tell them apart."""
+    paths = {(pair.first, pair.second): pair.paths for pair in across}
+    near = tied(middles, end)
+    return {
+        pair: value
+        for pair, value in middles.items()
+        if pair in near or any(found.cannot_tell(first, second) for first in paths[pair] for second in paths[end])
+    }
 
 
 def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) -> tuple[Figure, bool]:

@@ -13,8 +13,9 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import ESTIMATE, INK
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import known_ends
 from azlatency.report.objects import Chart, Note
-from azlatency.report.tables.common import VERDICTS, known_ends
+from azlatency.report.tables.common import VERDICTS
 from azlatency.report.titles import times
 from azlatency.stats.across_runs.agreement import Agreement, Pair
 from azlatency.studies.format import plain

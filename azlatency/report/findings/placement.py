@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join_by_method
+from azlatency.report.differences import change_words, ratios_of, verdict_on
+from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join, join_by_method
 from azlatency.report.findings.summary.answer import PLACES
 from azlatency.report.objects import Finding, Findings
-from azlatency.report.titles import ratio_range
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting, widest
 from azlatency.studies.format import one_prefix
 
@@ -74,27 +74,30 @@ def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Se
         level, base = (in_words(getattr(side, step.factor)) for side in (step.other, step.base))
         groups.setdefault(base, {}).setdefault(level, []).append(step)
     parts = []
+    like = one_prefix((value for step in chosen for side in (step.base, step.other) for value in side.values), "ns")
     for base, levels in groups.items():
-        ratios = [f"{level} **{_times(group)} times**" for level, group in list(levels.items())[:_MOST_STEPS]]
-        parts.append(f"{' and '.join(ratios)} as long as {base}")
+        bases = [value for group in levels.values() for step in group for value in step.base.values]
+        effects = [
+            f"{level} {_effect(group, like, len(chosen))}" for level, group in list(levels.items())[:_MOST_STEPS]
+        ]
+        parts.append(f"{join(effects)}, against **{span(bases, 'ns', like=like)}** {base}")
     if not parts:
         return []
-    once = any(step.comparison is None or step.comparison.ratio.low is None for step in chosen)
-    source = "as reported" if chosen[0].comparison is None else "single runs" if once else "repeated runs"
-    return [answer(f"Round trips: {'; '.join(parts[:_MOST_STEPS])} ({chosen[0].other.method.split()[0]}, {source}).")]
+    source = {"once": ", measured once", "reported": ", as reported"}.get(verdict_on(chosen), "")
+    text = f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({chosen[0].other.method.split()[0]})."
+    return [answer(text)]
 
 
-def _times(group: Sequence[Change]) -> str:
-    """Return the range of the ratios of several changes."""
-    return ratio_range(ratio for step in group for ratio in _reach(step))
-
-
-def _reach(step: Change) -> tuple[float, float]:
-    """Return the estimated ratio of repeated runs, else the range of the measured ones."""
-    ratio = None if step.comparison is None else step.comparison.ratio
-    if ratio is None or ratio.low is None or ratio.estimate is None:
-        return step.ratio_low, step.ratio_high
-    return ratio.estimate, ratio.estimate
+def _effect(group: Sequence[Change], like: float | None, tests: int) -> str:
+    """Return the values of a placement or setting with the verdict on them, if their runs allow one."""
+    values = f"**{span([value for step in group for value in step.other.values], 'ns', like=like)}**"
+    verdict = verdict_on(group, tests)
+    if verdict in ("once", "reported"):
+        return values
+    if verdict != "different":
+        return f"{values} ({change_words(group, tests)})"
+    ratios, interval = ratios_of(group)
+    return f"{values} (**{ratios} times** as long, {interval})"
 
 
 def _disagreeing_texts(conditions: Sequence[Condition]) -> list[Finding]:

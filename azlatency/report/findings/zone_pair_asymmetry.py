@@ -107,7 +107,7 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
     parts = []
     if measured:
         best = (precise or measured)[0]  # of the method that the card and the titles speak of
-        parts.append(f"initiators' round trips differ by {_most_changed(best)}")
+        parts.append(f"initiators' round trips {_most_changed(best)}")
     slow = [
         pair
         for asymmetry in asymmetries
@@ -129,19 +129,22 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
 
 
 def _most_changed(asymmetry: Asymmetry) -> str:
-    """Say the largest change that the intervals of the pairs allow, or the largest measured one if they are wide."""
+    """Say whether the end that starts matters: what is shown, what the intervals allow, or what was measured."""
     method = asymmetry.labels["method"]
     ratios = [pair.ratio for pair in asymmetry.pairs if pair.ratio.estimate]
-    measured = max(abs(math.log(ratio.estimate or 1.0)) for ratio in ratios)
+    measured = _percent(max(abs(math.log(ratio.estimate or 1.0)) for ratio in ratios))
     bounds = [
         (math.log(end), math.log(ratio.estimate or end)) for ratio in ratios for end in (ratio.low, ratio.high) if end
     ]
     if not bounds:
-        return f"**{_percent(measured)}** ({method}, one round: not testable)"
+        return f"were measured **{measured}** apart at most ({method}, one round: not testable)"
     if any(abs(end - middle) > _WIDE for end, middle in bounds):
-        return f"**{_percent(measured)}**, inconclusive ({method})"
-    most = max(abs(end) for end, _ in bounds)
-    return f"at most **{_percent(most)}** ({method}, {100 * asymmetry.confidence:g} % CI)"
+        return f"were measured **{measured}** apart at most, inconclusive ({method})"
+    most = _percent(max(abs(end) for end, _ in bounds))
+    interval = f"({method}, {100 * asymmetry.confidence:g} % CI)"
+    if any(map(_differs, asymmetry.pairs)):
+        return f"differ by at most **{most}** {interval}"
+    return f"show no difference, at most **{most}** {interval}"
 
 
 def _percent(change: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.report.claim import known_ends
 from azlatency.report.objects import Note
 from azlatency.report.table import P_VALUE, Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
 from azlatency.report.tables.common import (
@@ -17,7 +18,6 @@ from azlatency.report.tables.common import (
     explain,
     flags,
     from_runs,
-    known_ends,
 )
 from azlatency.stats.result import results_only
 

@@ -242,14 +242,5 @@ def interval_column(spec: str) -> Column[Any]:
     )
 
 
-#: Ratio of the ends above which an interval says nothing: it is not known.
-WIDEST = 100
-
-
-def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of a ratio; none of one that is too wide to say anything."""
-    return (None, None) if low is not None and high is not None and high > WIDEST * low else (low, high)
-
-
 #: On the column "interval that decides".
 DECIDES = "The interval has twice the error (90 % for 95 %) where both are practically equivalent: two one-sided tests."

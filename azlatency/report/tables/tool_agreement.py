@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from azlatency.report.claim import known_ends
 from azlatency.report.objects import Note
 from azlatency.report.table import P_VALUE, Column, Table, interval, number, words
 from azlatency.report.tables.common import (
@@ -15,7 +16,6 @@ from azlatency.report.tables.common import (
     explain,
     flags,
     from_runs,
-    known_ends,
     level,
 )
 from azlatency.stats.result import results_only

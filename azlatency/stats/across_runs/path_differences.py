@@ -8,6 +8,7 @@ probability.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -50,6 +51,8 @@ class PathDifferences:
     refused: tuple[str, ...] = ()
     margin: float = 0.05
     confidence: float = 0.95
+    group_of: Mapping[str, str] = field(default_factory=dict)
+    """Paths of one group, such as both directions of a pair of zones, are not compared."""
     _runs: Mapping[str, RunData] = field(repr=False, compare=False)
     _value: str | None = field(default=None, repr=False)
     _known: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False, compare=False)
@@ -57,7 +60,11 @@ class PathDifferences:
     @property
     def pairs(self) -> int:
         """The number of pairs of paths that could be called different."""
-        return len(self.sizes) * (len(self.sizes) - 1) // 2
+        in_group = Counter(self.group_of.get(path, path) for path in self.sizes).values()
+        return math.comb(len(self.sizes), 2) - sum(math.comb(count, 2) for count in in_group)
+
+    def _is_pair(self, first: str, second: str) -> bool:
+        return self.group_of.get(first, first) != self.group_of.get(second, second)
 
     def compare(self, first: str, second: str) -> Comparison:
         """Return the ratio of the larger of two paths with several runs to the smaller, and the verdict on it."""
@@ -78,7 +85,7 @@ class PathDifferences:
 
     def cannot_tell(self, first: str, second: str) -> bool:
         """Return whether two paths have several runs each and are not shown to be different."""
-        known = first != second and {first, second} <= self.sizes.keys()
+        known = {first, second} <= self.sizes.keys() and self._is_pair(first, second)
         return known and self.compare(first, second).verdict != "different"
 
     @property
@@ -90,14 +97,15 @@ class PathDifferences:
         """
         paths = list(self.sizes)
         tested = paths if len(paths) <= _MOST else [*paths[: _MOST // 2], *paths[-_MOST // 2 :]]
-        by_size = sorted(combinations(tested, 2), key=lambda pair: self.sizes[pair[0]] / self.sizes[pair[1]])
+        chosen = [pair for pair in combinations(tested, 2) if self._is_pair(*pair)]
+        by_size = sorted(chosen, key=lambda pair: self.sizes[pair[0]] / self.sizes[pair[1]])
         found = []
         for pair in by_size:
             found.append(self.compare(*pair))
             if found[-1].verdict == "different":
                 return found[-1]
         undetermined = [comparison for comparison in found if comparison.verdict == "undetermined"]
-        return next(iter(undetermined), max(found, key=_largest_ratio, default=None))
+        return next(iter(undetermined), max(found, key=largest_ratio, default=None))
 
     @property
     def verdict(self) -> Literal["different", "equivalent", "undetermined", "once", "refused"]:
@@ -114,16 +122,22 @@ class PathDifferences:
     @property
     def bound(self) -> float:
         """The largest ratio, in either direction, that the interval of `decisive` allows."""
-        return _largest_ratio(self.decisive) if self.decisive is not None else math.inf
+        return largest_ratio(self.decisive) if self.decisive is not None else math.inf
 
 
-def _largest_ratio(comparison: Comparison) -> float:
+def largest_ratio(comparison: Comparison) -> float:
+    """Return the largest ratio, in either direction, that the interval allows which decides on equivalence."""
     low, high = comparison.inner
     return max(high or 1.0, 1 / low if low else 1.0)
 
 
 def path_differences(
-    runs: Mapping[str, RunData], value: str | None = None, *, margin: float = 0.05, confidence: float = 0.95
+    runs: Mapping[str, RunData],
+    value: str | None = None,
+    *,
+    group_of: Mapping[str, str] | None = None,
+    margin: float = 0.05,
+    confidence: float = 0.95,
 ) -> PathDifferences:
     """Compare paths of one method with each other.
 
@@ -133,6 +147,8 @@ def path_differences(
         The runs of each path: a frame with the column ``value``, or one number per run in ns.
     value : str, optional
         Column of the frames.
+    group_of : mapping of str to str, optional
+        The group of each path, such as its pair of zones; paths of one group are not compared.
     margin : float
         Relative change that is practically equivalent.
     confidence : float
@@ -160,15 +176,16 @@ def path_differences(
         refused=refused,
         margin=margin,
         confidence=confidence,
+        group_of=group_of or {},
         _runs=runs,
         _value=value,
     )
 
 
 def differences_by_path(
-    runs: pd.DataFrame, method: str, value: str, *, margin: float = 0.05, confidence: float = 0.95
+    runs: pd.DataFrame, method: str, value: str, *, group_of: Mapping[str, str] | None = None
 ) -> PathDifferences:
     """Compare the paths of one method of a frame with one row per run, as returned by `azlatency.latency`."""
     chosen = runs[(runs["method"] == method) & runs[value].notna()]
     by_path = {str(path): group for path, group in chosen.groupby("path", sort=False)}
-    return path_differences(by_path, value, margin=margin, confidence=confidence)
+    return path_differences(by_path, value, group_of=group_of)

@@ -84,6 +84,11 @@ class Condition:
             method, self.path, self.runs or 1, self.packets, self.placement or "", self.statistic == "median"
         )
 
+    @property
+    def as_runs(self) -> RunValues:
+        """The values with their unit and order."""
+        return replace(run_values(self.values, unit="ns"), order=self.order)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -289,7 +294,7 @@ def changes(
             if condition.origin == origin and getattr(condition, factor) is not None
         ]
         matched = list(_pairs(comparable, factor))
-        sides = [(_run_values(other), _run_values(base)) for base, other in matched]
+        sides = [(other.as_runs, base.as_runs) for base, other in matched]
         orders = orders_of_pairs(sides)
         for (base, other), (of_other, of_base), order in zip(matched, sides, orders, strict=True):
             ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
@@ -315,8 +320,10 @@ def changes(
     return results
 
 
-def _run_values(side: Condition) -> RunValues:
-    return replace(run_values(side.values, unit="ns"), order=side.order)
+def all_changes(conditions: Sequence[Condition], factor: Factor) -> list[Change]:
+    """Return `changes` whose intervals hold at 95 % for all of them together (Bonferroni)."""
+    tests = len(list(changes(conditions, factor)))
+    return changes(conditions, factor, confidence=1 - 0.05 / max(tests, 1))
 
 
 def _pairs(conditions: Sequence[Condition], factor: Factor) -> Iterable[tuple[Condition, Condition]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.placement import Condition
 from azlatency.studies.runs.run_table import run_table, whole_run_rows
 
@@ -50,14 +51,17 @@ class ZonePair:
         return tuple(dict.fromkeys(self.path_of))
 
     @property
+    def by_path(self) -> dict[str, list[float]]:
+        """The values of each path; empty for reported numbers."""
+        values: dict[str, list[float]] = {}
+        for path, value in zip(self.path_of, self.values, strict=bool(self.path_of)):
+            values.setdefault(path, []).append(value)
+        return values
+
+    @property
     def typical(self) -> tuple[float, ...]:
         """The median run of each path in ns: of both directions, and of every pair of machines."""
-        if not self.path_of:
-            return self.values
-        by_path: dict[str, list[float]] = {}
-        for path, value in zip(self.path_of, self.values, strict=True):
-            by_path.setdefault(path, []).append(value)
-        return tuple(median(values) for values in by_path.values())
+        return tuple(median(values) for values in self.by_path.values()) or self.values
 
     @property
     def inside(self) -> bool:
@@ -122,6 +126,13 @@ def _grouped(rows: Iterable[tuple[Any, float, str, str]]) -> list[ZonePair]:
             path_of=(*(before.path_of if before else ()), *([str(row["path"])] if run_id else [])),
         )
     return list(pairs.values())
+
+
+def pair_differences(pairs: Sequence[ZonePair]) -> PathDifferences:
+    """Compare the paths of different pairs of zones, of one method; both directions of a pair are not compared."""
+    values = {path: some for pair in pairs if pair.method for path, some in pair.by_path.items()}
+    group_of = {path: f"{pair.first}–{pair.second}" for pair in pairs for path in pair.paths}
+    return path_differences(values, group_of=group_of)
 
 
 def zones_of(runs: pd.DataFrame) -> dict[str, tuple[str, str]]:

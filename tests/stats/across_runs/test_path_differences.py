@@ -59,3 +59,10 @@ def test_single_runs_and_runs_that_are_not_pooled_are_not_compared() -> None:
 def test_of_many_paths_only_the_ends_are_compared() -> None:
     found = path_differences({f"p{at:02d}": _paths(at, 3, (1.0,))["a"] for at in range(40)})
     assert found.verdict == "undetermined" and found.pairs == 780
+
+
+def test_both_directions_of_a_pair_are_not_compared() -> None:
+    runs = _paths(1, 7, (1.0, 3.0, 1.0, 3.0))
+    found = path_differences(runs, group_of={"a": "1–2", "b": "1–2", "c": "1–3", "d": "1–3"})
+    assert found.pairs == 4 and found.decisive is not None
+    assert {found.decisive.labels["large"], found.decisive.labels["small"]} in ({"a", "d"}, {"b", "c"})

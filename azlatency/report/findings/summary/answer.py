@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed, span
+from azlatency.report.claim import interval_of
 from azlatency.report.table import Ref
 from azlatency.report.tables.common import condition_ref
+from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.placement import Change, Condition
+from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_value, one_prefix
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
     from azlatency.studies.store.study import Study
 
+#: Most typical runs that a card lists.
+_MOST_TYPICAL = 3
 PLACES = {
     "same_host": "on one host",
     "same_zone": "in one zone",
@@ -57,36 +62,67 @@ def axis_of(levels: Sequence[Condition]) -> str:
 
 
 def badge_of(levels: Sequence[Condition]) -> Badge:
-    """Return "replicated" if every condition has an interval."""
-    intervals = [level.typical is not None and level.typical.low is not None for level in levels]
-    return "replicated" if intervals and all(intervals) else "indicative"
+    """Return how far to trust what a card says: by the intervals that `inference_of` shows."""
+    if all(interval_of(level.typical) for level in levels):
+        return "replicated"
+    once = all(len(level.values) == 1 or level.origin == "reported" for level in levels)
+    return "indicative" if once else "incomplete"
 
 
-def inference_of(levels: Sequence[Condition], runs: pd.DataFrame) -> Sentence:
-    """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed."""
+def inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Iterable[str] = ()) -> Sentence:
+    """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed.
+
+    ``claimed`` are the paths that the answer speaks of: their intervals come first.
+    """
     shown = [run for level in levels for run in level.run_ids]
     halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
     note = (f" {levels[0].kind.split()[0]} prints half of each value.",) if halved else ()
-    return (*_inference_of(levels, runs), *note)
+    return (*_inference_of(levels, runs, list(claimed)), *note)
 
 
-def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame) -> Sentence:
+def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequence[str]) -> Sentence:
     if levels[0].origin == "reported":
         without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
             f"The text reports these numbers {without}, so the spread between runs is unknown: quote them, but do "
             "not test them."
         )
-    elif badge_of(levels) == "replicated":
-        typical = [
-            Linked(level.typical.in_short(), condition_ref(level), bold=False)
-            for level in levels[:3]
-            if level.typical is not None
-        ]
-        return "Typical runs: ", *listed((run,) for run in typical), "."
-    else:
+        return (text,)
+    if badge_of(levels) == "indicative":
         text = "Each path was measured once, so this describes these connections; other machines may rank differently."
-    return (text,)
+        return (text,)
+    in_order = sorted(levels, key=lambda level: level.path not in claimed)
+    known: list[Sentence] = [
+        (Linked(level.typical.in_short(), condition_ref(level), bold=False),)
+        for level in in_order
+        if level.typical is not None and interval_of(level.typical)
+    ]
+    unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_of(level.typical)]
+    typical: Sentence = ("Typical runs: ", *_first_of(known), ".") if known else ()
+    without_interval: Sentence = (" " * bool(known), "No interval: ", *_first_of(unknown), ".") if unknown else ()
+    return typical + without_interval
+
+
+def _first_of(parts: Sequence[Sentence]) -> Sentence:
+    """List the first parts, and say how many more there are."""
+    more: list[Sentence] = [(f"{len(parts) - _MOST_TYPICAL:,} more",)] if len(parts) > _MOST_TYPICAL else []
+    return listed([*parts[:_MOST_TYPICAL], *more])
+
+
+def _without_interval(level: Condition) -> str:
+    """Say why a condition has no interval: one run, runs that are not pooled, or runs that are too far apart."""
+    codes = level.typical.codes if level.typical is not None and level.typical.refused else ()
+    reason = ", ".join(SHORT[code] for code in codes if code != "no_replication") or "too far apart"
+    runs = count_of(len(level.values), "run")
+    return f"{level.path} ({runs}{f': {reason}' * (len(level.values) > 1)})"
+
+
+def next_rounds(levels: Sequence[Condition], tests: int, before: str, after: str = "") -> str:
+    """Say what to repeat in how many rounds, or where the number of further rounds is if that was done."""
+    rounds = rounds_needed(tests)
+    if levels[0].origin == "log" and min(len(level.values) for level in levels) >= rounds:
+        return "See the page *Planning the next measurement* for the rounds that smaller differences need."
+    return f"{before} in at least {rounds} rounds{after}."
 
 
 def values_of(level: Condition, *, bold: bool = False, like: float | None = None) -> Linked:
@@ -102,20 +138,23 @@ def both_sides(steps: Iterable[Change]) -> list[Ref]:
 def dots_of_levels(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
     """Return a dot for each condition, with its interval or its values."""
     near, like = levels[0].placement, prefix_of(levels)
-    return tuple(
-        dot(label(level), level.values, "ns", condition_ref(level), near=level.placement == near, like=like)
-        if level.typical is None or level.typical.low is None or level.typical.high is None
-        else dot(
-            label(level),
-            (level.typical.low, level.typical.high),
-            "ns",
-            condition_ref(level),
-            near=level.placement == near,
-            value=level.typical.estimate,
-            text=format_value(level.typical.estimate, "ns", like=like),
+    dots = []
+    for level in levels:
+        interval, estimate = interval_of(level.typical), level.typical.estimate if level.typical is not None else None
+        text = "" if interval is None else format_value(estimate, "ns", like=like)
+        dots.append(
+            dot(
+                label(level),
+                interval or level.values,
+                "ns",
+                condition_ref(level),
+                near=level.placement == near,
+                value=estimate if interval else None,
+                text=text,
+                like=like,
+            )
         )
-        for level in levels
-    )
+    return tuple(dots)
 
 
 def prefix_of(levels: Iterable[Condition]) -> float | None:

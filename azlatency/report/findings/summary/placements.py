@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.card import Linked, Sentence, listed, span
+from azlatency.report.differences import change_words, difference, ratios_of, verdict_on
 from azlatency.report.findings.summary.answer import (
     PLACES,
     Answer,
@@ -17,12 +18,14 @@ from azlatency.report.findings.summary.answer import (
     dots_of_levels,
     inference_of,
     label_of,
+    next_rounds,
     prefix_of,
     values_of,
 )
 from azlatency.report.table import ReportedRef, RunsRef
-from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.placement import Change, Condition, changes
+from azlatency.report.tables.common import condition_ref
+from azlatency.stats.across_runs.path_differences import path_differences
+from azlatency.stats.across_runs.placement import Change, Condition, all_changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value
 from azlatency.studies.runs.run_table import whole_run_rows
@@ -38,7 +41,7 @@ _STEPS = {
 
 def placements(data: Data) -> Answer | None:
     """Say what each placement costs compared with the nearest one."""
-    steps = changes(data.levels, "placement")
+    steps = all_changes(data.levels, "placement")
     if not steps:
         return None
     text: Sentence = ()
@@ -53,21 +56,18 @@ def placements(data: Data) -> Answer | None:
         inference=inference_of(levels, data.runs),
         dots=dots_of_levels(levels, label_of),
         axis=axis_of(levels),
-        next_step=(
-            "Record every packet, and start the connections at different times"
+        next_step=next_rounds(
+            levels,
+            len(order),
+            "Record every packet, and start the connections at different times,"
             if levels[0].origin == "reported"
-            else "Repeat each placement on the same machines"
-        )
-        + f", in at least {rounds_needed(len(order))} rounds.",
+            else "Repeat each placement on the same machines,",
+        ),
     )
 
 
 def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Sentence:
-    """Return the sentence about one placement: difference, ratio and values by message size."""
-    digits = 2 if steps[0].base.origin == "reported" else 3
-    ratios = [ratio for step in steps for ratio in (step.ratio_low, step.ratio_high)]
-    gaps = [_middle(step.other) - _middle(step.base) for step in steps]
-    ends = dict.fromkeys(format_value(ratio, digits=digits) for ratio in (min(ratios), max(ratios)))
+    """Return the sentence about one placement: what it costs if its runs show it, and values by message size."""
     sized = len({step.other.message_bytes for step in steps}) > 1
     values: list[Sentence] = [
         (
@@ -77,13 +77,17 @@ def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Senten
         )
         for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
     ]
-    verb = "costs" if min(gaps) > 0 else "changes the round trip by"
     name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), both_sides(steps)
-    return (
-        f"{'' if first else ' '}{name} {verb} ",
-        *(Linked(span(gaps, "ns", digits=2, like=like), *refs), " (", Linked(f"{'–'.join(ends)}×", *refs), "): "),
-        *(*listed(values), "."),
-    )
+    start: Sentence = (f"{'' if first else ' '}{name}",)
+    if verdict_on(steps) == "different":
+        gaps = [_middle(step.other) - _middle(step.base) for step in steps]
+        verb = "costs" if min(gaps) > 0 else "changes the round trip by"
+        ratios, interval = ratios_of(steps)
+        gap, ratio = Linked(span(gaps, "ns", digits=2, like=like), *refs), Linked(f"{ratios}×", *refs)
+        start += (f" {verb} ", gap, " (", ratio, f", {interval})")
+    else:
+        start += (f"{', ' if verdict_on(steps) in ('once', 'reported') else ': '}{change_words(steps)}",)
+    return *start, ": ", *listed(values), "."
 
 
 def _middle(level: Condition) -> float:
@@ -146,14 +150,25 @@ def single_level(data: Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
     if not data.levels:
         return None
-    like = prefix_of(data.levels)
-    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in data.levels]
+    levels, like = data.levels, prefix_of(data.levels)
+    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in levels]
+    reported = levels[0].origin == "reported"
+    logged = {level.path: level for level in levels if not (level.typical is None or level.typical.refused)}
+    found = path_differences({path: level.as_runs for path, level in logged.items()})
+    verdict: Sentence = ()
+    if found.decisive is not None:
+        verdict = difference(found, "paths", lambda path: condition_ref(logged[path]))
+    claimed = found.decisive.labels.values() if found.decisive is not None else ()
     return Answer(
-        badge=badge_of(data.levels),
-        reported=data.levels[0].origin == "reported",
-        answer=(f"The {data.levels[0].statistic} round trip takes ", *listed(parts), "."),
-        inference=inference_of(data.levels, data.runs),
-        dots=dots_of_levels(data.levels, label_of),
-        axis=axis_of(data.levels),
-        next_step="Measure a second path or setting with the same tool and message size, in rounds.",
+        badge=badge_of(levels),
+        reported=reported,
+        answer=(*verdict, *listed(parts), ".")
+        if verdict
+        else (f"The {levels[0].statistic} round trip takes ", *listed(parts), "."),
+        inference=inference_of(levels, data.runs, map(str, claimed)),
+        dots=dots_of_levels(levels, label_of),
+        axis=axis_of(levels),
+        next_step="Measure a second path or setting with the same tool and message size, in rounds."
+        if len(levels) == 1
+        else next_rounds(levels, len(levels), "Repeat every path"),
     )

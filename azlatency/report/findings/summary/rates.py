@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Linked, Sentence, dot, listed, span
+from azlatency.report.card import Badge, Linked, Sentence, dot, listed, span
+from azlatency.report.claim import interval_of
+from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.groups import by_burst
 from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
+from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
-from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.result import Estimate
 
 #: A sentence and a picture of more paths are not read.
 _MOST_NAMED = 12
+#: Most typical runs whose intervals are listed.
+_MOST_TYPICAL = 3
 #: Shorter transfers may show only the burst of a link; tools end a minute a little early.
 _SUSTAINED_NS = 59e9
 
@@ -54,25 +57,27 @@ def falling_rates(data: Data) -> Answer | None:
     middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
     paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
     refs = {path: RunsRef(sustained[path].run_ids, "intervals") for path in paths}
-    falls = {path: f"{middles.at[path, 'seconds'] / 60e9:.1f} min" for path in paths}
+    falls = {path: duration(middles.at[path, "seconds"]) for path in paths}
     like = one_prefix((*middles["sustained"], *middles["burst"]), "bit/s")
     rates = {path: format_value(middles.at[path, "sustained"], "bit/s", like=like) for path in paths}
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2, like=like)
     inference = [
         Linked(
-            f"{path} {falls[path]} ({count_of(moment[path].n, 'run')}{_minutes(moment[path])})", refs[path], bold=False
+            f"{path} {falls[path]} ({count_of(moment[path].n, 'run')}{_interval_words(moment[path])})",
+            refs[path],
+            bold=False,
         )
         for path in paths
     ]
     return Answer(
-        badge="replicated" if any(moment[path].low is not None for path in paths) else "indicative",
+        badge=_badge([moment[path] for path in paths]),
         answer=(
             Linked(
                 f"{len(chosen) + len(others)} of {len(tested)}",
                 RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
                 bold=False,
             ),
-            f" transfers fall once and stay low. {len(chosen)} of them start at about ",
+            f" transfers fall once and stay low. {len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs.values()),
             " (median runs): ",
             *listed(
@@ -86,10 +91,7 @@ def falling_rates(data: Data) -> Answer | None:
         dots=tuple(
             dot(
                 path,
-                (
-                    sustained[path].low or middles.at[path, "sustained"],
-                    sustained[path].high or middles.at[path, "sustained"],
-                ),
+                interval_of(sustained[path]) or (middles.at[path, "sustained"],),
                 "bit/s",
                 refs[path],
                 value=middles.at[path, "sustained"],
@@ -99,7 +101,7 @@ def falling_rates(data: Data) -> Answer | None:
         ),
         axis="median rate after the fall",
         next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
-        f"{middles['seconds'].max() / 60e9:.0f} min measures the burst.",
+        f"{duration(middles['seconds'].max())} measures the burst.",
     )
 
 
@@ -109,16 +111,26 @@ def _other_hosts(others: Sequence[ThroughputSeries]) -> Sentence:
         return ()
     refs = RunsRef(tuple(rate.run_id for rate in others), "intervals")
     burst = span([rate.throttled.burst_rate or 0.0 for rate in others], "bit/s")
-    after = [(rate.throttled.at_s or 0.0) / 60 for rate in others]
-    times = f"{min(after):.1f}–{max(after):.1f} min"
-    return f" {len(others)} start at ", Linked(burst, refs), " and fall after ", Linked(times, refs), "."
+    after = [(rate.throttled.at_s or 0.0) * 1e9 for rate in others]
+    falls = " and falls after " if len(others) == 1 else " and fall after "
+    return f" {len(others)} {_start_at(others)} ", Linked(burst, refs), falls, Linked(duration(*after), refs), "."
 
 
-def _minutes(time: Estimate) -> str:
-    """Return the interval of a time in minutes; empty without one."""
-    if time.low is None or time.high is None:
-        return ""
-    return f", {100 * time.confidence:g} % CI {time.low / 60e9:.1f}–{time.high / 60e9:.1f} min"
+def _start_at(transfers: Sequence[ThroughputSeries]) -> str:
+    return "starts at" if len(transfers) == 1 else "start at"
+
+
+def _interval_words(time: Estimate) -> str:
+    """Return the interval of a time; empty without one that says something."""
+    ends = interval_of(time)
+    return f", {100 * time.confidence:g} % CI {duration(*ends)}" if ends else ""
+
+
+def _badge(typical: Sequence[Estimate]) -> Badge:
+    """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
+    if all(interval_of(estimate) for estimate in typical):
+        return "replicated"
+    return "indicative" if all(estimate.n == 1 for estimate in typical) else "incomplete"
 
 
 def goodputs(data: Data) -> Answer | None:
@@ -138,11 +150,18 @@ def goodputs(data: Data) -> Answer | None:
     )
     axis = f"goodput, {method}"
     values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
-    answer: Sentence = ("Goodput: ", *listed(values), ".")
+    typical = summarize(runs, "throughput_bit_s")
+    found = differences_by_path(runs, method, "throughput_bit_s")
+    refs = {value.label: value.refs[0] for value in dots}
+    verdict: Sentence = ("Goodput: ",)
+    if found.decisive is not None:
+        verdict = difference(found, "paths", refs.__getitem__, rate=True)
+    answer: Sentence = (*verdict, *listed(values), ".")
     if len(dots) > _MOST_NAMED:
         order = groups.median().reset_index(drop=True).sort_values(kind="stable").index
         low, high = (values[order[end]] for end in (0, -1))
-        answer = (f"Goodput over {len(dots)} paths: from ", *low, " to ", *high, ".")
+        start = verdict if found.decisive is not None else (f"Goodput over {len(dots)} paths: ",)
+        answer = (*start, "from ", *low, " to ", *high, ".")
         shown = dict.fromkeys([*order[: _MOST_NAMED // 2], *order[-_MOST_NAMED // 2 :]])
         dots, axis = tuple(dots[index] for index in shown), f"{axis}: the lowest and the highest of {len(dots)} paths"
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
@@ -150,26 +169,24 @@ def goodputs(data: Data) -> Answer | None:
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
-        badge="replicated" if replicated else "indicative",
+        badge=_badge(typical),
         answer=answer,
-        inference=(*_intervals_of_ends(runs, like), *(bursts if short.any() else ())),
+        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
         dots=dots,
         axis=axis,
         next_step=f"Repeat each transfer {', '.join(missing)}."
         if missing
-        else "Plan the rounds that smaller differences need with the page *Planning the next measurement*.",
+        else "See the page *Planning the next measurement* for the rounds that smaller differences need.",
     )
 
 
-def _intervals_of_ends(runs: pd.DataFrame, like: float | None) -> Sentence:
-    """Say how certain the lowest and the highest typical goodput are, if both have an interval."""
-    typical = summarize(runs, "throughput_bit_s")
-    parts = [
-        f"{item.labels['path']} {span((item.low, item.high), 'bit/s', like=like)}"
-        for item in sorted(typical, key=lambda item: item.estimate or 0.0)
-        if item.low is not None and item.high is not None
-    ]
-    if len(parts) < max(2, len(typical)):
-        return ()
-    level = f"{100 * typical[0].confidence:g} % CI of the typical run"
-    return (f"Lowest and highest, {level}: {parts[0]} and {parts[-1]}. ",)
+def _typical_rates(typical: Sequence[Estimate], found: PathDifferences, like: float | None) -> Sentence:
+    """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
+    claimed = found.decisive.labels.values() if found.decisive is not None else ()
+    in_order = sorted(typical, key=lambda one: one.labels["path"] not in claimed)
+    parts = [f"{one.labels['path']} {span(ends, 'bit/s', like=like)}" for one in in_order if (ends := interval_of(one))]
+    if not parts:
+        return ("No path has an interval; the page *Throughput of each path* says why. ",) if found.refused else ()
+    more = [f"{len(parts) - _MOST_TYPICAL:,} more"] if len(parts) > _MOST_TYPICAL else []
+    level = f"{100 * typical[0].confidence:g} % CI"
+    return (f"Typical runs, {level}: {join_words([*parts[:_MOST_TYPICAL], *more])}. ",)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from statistics import median
 
 from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
-from azlatency.report.findings.summary.answer import Answer, Data, axis_of, badge_of, inference_of, prefix_of
+from azlatency.report.differences import at_most, difference, interval_words
+from azlatency.report.findings.summary.answer import (
+    Answer,
+    Data,
+    axis_of,
+    badge_of,
+    inference_of,
+    next_rounds,
+    prefix_of,
+)
 from azlatency.report.table import RunsRef
 from azlatency.report.tables.common import condition_ref
-from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.zone_pairs import ZonePair, zone_pairs
+from azlatency.studies.format import plain
 from azlatency.studies.runs.path import NetworkPath
 
 Pair = tuple[str, str]
@@ -19,19 +31,31 @@ Pair = tuple[str, str]
 _FAR = 2.0
 #: Most pairs that a sentence lists, and most that a card draws.
 _MOST_LISTED, _MOST_DRAWN = 10, 12
+#: Most paths on either side of a gap whose comparisons show that a zone is far.
+_MOST_COMPARED = 3
 
 
 def pairs_of_zones(data: Data) -> Answer | None:
-    """Say which pairs of zones are far, and how well the two directions of a pair agree."""
+    """Say whether the pairs of zones differ, which are far, and how well the two directions of a pair agree."""
     if not data.levels or data.levels[0].origin == "reported":
         return None
-    pairs = zone_pairs(data.study, data.runs, data.levels)
+    method = rank_methods(level.measured for level in data.levels)[0]
+    levels = [level for level in data.levels if level.method == method]
+    pairs = zone_pairs(data.study, data.runs, levels)
     across = {(pair.first, pair.second): pair.typical for pair in pairs if not pair.inside}
     inside = {(pair.first, pair.second): pair.typical for pair in pairs if pair.inside}
     if len(across) < 2:
         return None
-    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, f"{data.levels[0].statistic}_ns") for pair in pairs}
-    like = prefix_of(data.levels)
+    column = f"{levels[0].statistic}_ns"
+    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, column) for pair in pairs}
+    pair_of = {path: (pair.first, pair.second) for pair in pairs if not pair.inside for path in pair.paths}
+    found = differences_by_path(
+        data.runs[data.runs["path"].isin(pair_of.keys())],
+        method,
+        column,
+        group_of={path: "–".join(pair) for path, pair in pair_of.items()},
+    )
+    like = prefix_of(levels)
 
     def between(*chosen: tuple[str, str]) -> Linked:
         values = [value for pair in chosen for value in (across | inside)[pair]]
@@ -39,7 +63,9 @@ def pairs_of_zones(data: Data) -> Answer | None:
 
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     far = _far_zone(across)
-    if far is not None:
+    is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
+    verdict = difference(found, "pairs", lambda path: origins[pair_of[path]])
+    if far is not None and (is_far or found.verdict == "once"):
         zone, others, rest = far
         near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
         within_one: list[Sentence] = [(between(pair), f" inside zone {pair[0]}") for pair in inside]
@@ -48,29 +74,17 @@ def pairs_of_zones(data: Data) -> Answer | None:
         if len(within_one) > _MOST_LISTED:
             within_one = [(between(*inside), " inside a zone")]
         near += within_one
-        text: Sentence = (
-            f"Zone {zone} is far: ",
-            between(*others),
-            " to the other zones, against ",
-            *listed(near),
-            ".",
-        )
+        start: Sentence = (f"Zone {zone} is far. ", *verdict) if is_far else verdict
+        text = (*start, between(*others), f" from zone {zone} to the other zones, ", *listed(near), ".")
     else:
-        ends = ordered[-1], ordered[0]
-        factor = max(across[ends[0]]) / min(across[ends[1]])
-        many = len(ordered) > _MOST_LISTED
-        start = f"{len(ordered):,} pairs differ up to " if many else "The pairs differ up to "
-        text = (start, Linked(f"{factor:.1f}×", *(origins[pair] for pair in ends)), ": ")
-        if many:
-            text += _from_to(across, between)
-        else:
-            text += (*listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered), ".")
+        listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
+        text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
         text += _directions([pair for pair in pairs if not pair.inside], origins)
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
             text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
-    local = [level for level in data.levels if level.placement == "same_host"]
+    local = [level for level in levels if level.placement == "same_host"]
     dots = [
         dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True, like=like)
         for level in local
@@ -81,32 +95,60 @@ def pairs_of_zones(data: Data) -> Answer | None:
     ]
     dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in drawn]
     every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
+    claimed = found.decisive.labels.values() if found.decisive is not None else ()
     return Answer(
-        badge=badge_of(data.levels),
+        badge=badge_of(levels),
         answer=text,
-        inference=inference_of(data.levels, data.runs),
+        inference=inference_of(levels, data.runs, map(str, claimed)),
         dots=tuple(dots),
-        axis=axis_of(data.levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
-        next_step=(
-            f"Repeat every pair in at least {rounds_needed(len(across))} rounds, both directions next to each other."
-        ),
+        axis=axis_of(levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
+        next_step=next_rounds(levels, len(across), "Repeat every pair", ", both directions next to each other"),
     )
 
 
+def _is_shown_to_be_far(
+    far: tuple[str, list[Pair], list[Pair]], pair_of: Mapping[str, Pair], found: PathDifferences
+) -> bool:
+    """Return whether the nearest paths of a far zone are different from the farthest of the other paths."""
+    _, others, rest = far
+    beyond, within = ([path for path in pair_of if pair_of[path] in pairs] for pairs in (others, rest))
+    if not set(beyond + within) <= found.sizes.keys():
+        return False
+    nearest = sorted(beyond, key=found.sizes.__getitem__)[:_MOST_COMPARED]
+    farthest = sorted(within, key=found.sizes.__getitem__)[-_MOST_COMPARED:]
+    return all(found.compare(*paths).verdict == "different" for paths in product(nearest, farthest))
+
+
 def _directions(pairs: Sequence[ZonePair], origins: dict[Pair, RunsRef]) -> Sentence:
-    """Say by how much the two directions of a path differ at most; of single runs, that this is no test."""
-    gaps: dict[Pair, float] = {}
+    """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
+    ways = []
     for pair in pairs:
-        typical = dict(zip(pair.paths, pair.typical, strict=True))
-        back = {path: str(NetworkPath.parse(path).reversed()) for path in typical}
-        both = [abs(math.log(typical[path] / typical[back[path]])) for path in typical if back[path] in typical]
-        if both:
-            gaps[pair.first, pair.second] = max(both)
-    if not gaps:
+        for path, runs in pair.by_path.items():
+            back = str(NetworkPath.parse(path).reversed())
+            if path < back and back in pair.by_path:
+                ways.append((pair, {path: runs, back: pair.by_path[back]}))
+    if not ways:
         return ()
-    most = Linked(f"{100 * math.expm1(max(gaps.values())):.2g} %", *(origins[ends] for ends in gaps), bold=False)
-    is_single = all(len(pair.values) == len(pair.paths) for pair in pairs)
-    return " Both directions differ by at most ", most, " (one run each: not testable)." if is_single else "."
+    refs = list(dict.fromkeys(origins[pair.first, pair.second] for pair, _ in ways))
+    apart = [median(runs[0]) / median(runs[1]) for runs in (list(both.values()) for _, both in ways)]
+    measured = Linked(at_most(apart), *refs, bold=False)
+    found = [path_differences(both, confidence=1 - 0.05 / len(ways)) for _, both in ways]
+    compared = [comparison for one in found if (comparison := one.decisive) is not None]
+    if len(compared) < len(ways):
+        return " Both directions were measured at most ", measured, " apart (one run each: not testable)."
+    different = [comparison for comparison in compared if comparison.verdict == "different"]
+    if different:
+        most = max(different, key=lambda comparison: comparison.ratio.estimate or 1.0)
+        number = Linked(f"{plain(most.ratio.estimate)} times", *refs, bold=False)
+        return (
+            f" {most.labels['large']} takes ",
+            number,
+            f" as long as its reverse ({interval_words(most, len(ways))}).",
+        )
+    if all(one.verdict == "equivalent" for one in found):
+        bound = Linked(at_most([one.bound for one in found]), *refs, bold=False)
+        return " No difference between the directions (at most ", bound, ")."
+    return " Cannot tell whether the directions differ (measured at most ", measured, " apart)."
 
 
 def _from_to(across: dict[Pair, tuple[float, ...]], between: Callable[..., Linked]) -> Sentence:
