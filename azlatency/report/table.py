@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from azlatency.studies.format import escape_formula
+from azlatency.studies.format import escape_formula, fitting_unit
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
@@ -316,6 +316,13 @@ def _csv_value(value: Any, scale: float) -> str:
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
 
 
+def _fitting(unit: Unit, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> Unit:
+    """Return the unit that fits the values of the columns with this unit, without the ends of their intervals."""
+    values = [column.format.numbers(column.value(row))[0] for column in columns if column.unit == unit for row in rows]
+    known = [float(value) for value in values if not is_missing(value) and not isinstance(value, str | bool)]
+    return Unit(*fitting_unit({MICROSECONDS: "ns", GIGABITS: "bit/s"}[unit], known))
+
+
 @dataclass(frozen=True)
 class Table(Generic[Row]):
     """A table: rows of any type, and the columns that show them.
@@ -348,6 +355,12 @@ class Table(Generic[Row]):
     rows: Sequence[Row]
     notes: Sequence[str] = ()
     source: Callable[[Row], Iterable[Ref]] | None = None
+
+    def __post_init__(self) -> None:
+        """Give all times and all rates of the table a unit in which they are readable."""
+        units = {unit: _fitting(unit, self.columns, self.rows) for unit in (MICROSECONDS, GIGABITS)}
+        fitting = [replace(column, unit=units.get(column.unit, column.unit)) for column in self.columns]
+        object.__setattr__(self, "columns", fitting)
 
     @property
     def headers(self) -> list[str]:

@@ -23,6 +23,8 @@ _PREFIXES = {
 }
 #: The unit of a whole column or axis, where a prefix per value would make numbers hard to compare.
 _COLUMN_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+#: Sizes of the largest value of a column or axis for which its usual unit is readable.
+_USUAL = {"ns": (0.0, 1e8), "bit/s": (1e8, math.inf)}
 #: Names of units that take no prefix.
 _NAMES = {"1/s": "per s", "ratio": "", "1": "", "count": "", "fraction": "%"}
 #: Between these ends a number is read without counting zeros and digits.
@@ -45,6 +47,25 @@ def column_unit(unit: str) -> tuple[float, str]:
     (1000.0, 'µs')
     """
     return _COLUMN_UNITS.get(unit, (1.0, unit))
+
+
+def fitting_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
+    """Return the unit of a table column or chart axis in which all values are readable: the usual one, if they are.
+
+    Examples
+    --------
+    >>> fitting_unit("bit/s", [5e9, 2.5e6]), fitting_unit("bit/s", [2.28e6, 30e6]), fitting_unit("ns", [2.69e6, 967e6])
+    ((1000000000.0, 'Gbit/s'), (1000000.0, 'Mbit/s'), (1000000.0, 'ms'))
+    """
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    usual = column_unit(unit)
+    least, most = _USUAL.get(unit, (0.0, math.inf))
+    if sizes and max(sizes) < least:
+        return prefixed_unit(unit, max(sizes))
+    if sizes and max(sizes) >= most:
+        # Columns have few decimals: the smallest value keeps its digits, and seconds would have too few.
+        return max(usual, min(prefixed_unit(unit, min(sizes)), (1e6, "ms")))
+    return usual
 
 
 def prefixed_unit(unit: str, value: float) -> tuple[float, str]:

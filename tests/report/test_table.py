@@ -186,3 +186,12 @@ def test_a_spreadsheet_does_not_execute_the_text_of_a_log() -> None:
 
 def test_a_p_value_is_never_zero() -> None:
     assert [P_VALUE.text(p, 1.0) for p in (0.00049, 0.0005, 0.25, None)] == ["< 0.001", "0.001", "0.250", ""]
+
+
+def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
+    rates = Table("t", [Column("rate", float, number(",.3g"), GIGABITS)], [862.0, 2.28e6])
+    assert rates.headers == ["rate, Mbit/s"] and rates.cells[-1] == ("2.28",)
+    times = Table("t", [Column("time", float, number(",.1f"), MICROSECONDS)], [2.69e6, 1_082.5e6])
+    assert times.headers == ["time, ms"] and times.cells == [("2.7",), ("1,082.5",)]
+    wide = Table("t", [Column("time", float, number(",.1f"), MICROSECONDS)], [26e3, 1_082.5e6])
+    assert wide.headers == ["time, µs"]

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from azlatency.report.charts import draw
 from azlatency.report.charts.axes import plain_log_ticks
 from azlatency.report.charts.base import (
-    GIGABIT,
-    MICROSECOND,
     MOST_ROWS,
     label,
     left_out,
@@ -24,12 +22,13 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.truth import configured
+from azlatency.report.claim import interval_of
 from azlatency.report.groups import main_method
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import extremes
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.result import Estimate
-from azlatency.studies.format import format_value, plain
+from azlatency.studies.format import fitting_unit, format_value, plain
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -63,9 +62,7 @@ def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: 
         runs,
         estimates,
         value,
-        scale=MICROSECOND,
-        axis_label=f"{name} round-trip time per run, µs",
-        unit="µs",
+        quantity="ns",
         what=f"{name} round-trip time",
         expected=None,
     )
@@ -95,9 +92,7 @@ def throughput_forest(
         runs,
         estimates,
         "throughput_bit_s",
-        scale=GIGABIT,
-        axis_label="goodput per run, Gbit/s",
-        unit="Gbit/s",
+        quantity="bit/s",
         what="goodput",
         expected=expected,
     )
@@ -108,16 +103,13 @@ def _forest(
     estimates: Sequence[Estimate],
     value: str,
     *,
-    scale: float,
-    axis_label: str,
-    unit: str,
+    quantity: str,
     what: str,
     expected: float | None,
 ) -> Chart | Note:
     runs = runs[runs[value].notna()]
     if not len(runs):
         return Note(f"No chart: no log of this study contains a {what}.")
-    quantity = "ns" if unit == "µs" else "bit/s"
     if len(runs) == 1:
         only = runs.iloc[0]
         shown = f"{what} {format_value(float(only[value]), quantity)}"
@@ -129,6 +121,7 @@ def _forest(
     methods = list(dict.fromkeys(runs["method"]))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     finite = runs[runs[value].astype(float) < math.inf]
+    scale, unit = fitting_unit(quantity, finite[value].astype(float))
     positive = finite.loc[finite[value] > 0, value].astype(float)
     shared = len(positive) == len(finite) > 0 and positive.max() <= _ONE_AXIS * positive.min()
     tall = 0.6 + 0.4 * lines(*map(label, runs["path"].unique()))
@@ -138,11 +131,13 @@ def _forest(
     truth = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
     for axis, method in zip(axes, methods, strict=True):
         chosen = finite[value] if shared else finite.loc[finite["method"] == method, value]
-        lows = [e.low for e in estimates if e.low and (shared or e.labels["method"] == method)]
-        reach = [low / scale for low in lows] + ([expected / scale] if expected else [])
+        of_axis = (e for e in estimates if shared or e.labels["method"] == method)
+        reach = [interval[0] / scale for e in of_axis if (interval := interval_of(e))] + (
+            [expected / scale] if expected else []
+        )
         logarithmic = _scale_values(axis, chosen.astype(float) / scale, reach)
         if axis is axes[-1] or not shared:
-            axis.set_xlabel(axis_label + (" (log)" if logarithmic else ""))
+            axis.set_xlabel(f"{what} per run, {unit}" + (" (log)" if logarithmic else ""))
     for axis, method in zip(axes, methods, strict=True):
         groups = dict(list(grouped(runs[runs["method"] == method], "path")[value]))
         keys = {path: (_size(group, by_key.get((path, method))), str(path)) for path, group in groups.items()}
@@ -181,7 +176,10 @@ def _forest(
         _caption(runs, what, list(estimates)),
         ("▶ at the edge: the run lost most of its probes, so its median is infinite.", len(finite) < len(runs)),
         (f"Dashed: {(expected or 0) / scale:g} {unit} expected of the VM.", expected is not None),
-        (configured().caption("rtt" if unit == "µs" else "rate"), any(truth.get(str(path)) for path in runs["path"])),
+        (
+            configured().caption("rtt" if quantity == "ns" else "rate"),
+            any(truth.get(str(path)) for path in runs["path"]),
+        ),
         left,
     )
     main = main_method(every, value, estimates)
@@ -209,8 +207,8 @@ def _caption(runs: pd.DataFrame, what: str, estimates: list[Estimate]) -> str:
     if answered:
         level = f"{100 * answered[0].confidence:g} %"
         caption += (
-            f"Bar: {level} interval of the path's typical run, the median run; without a bar, the number is that of a "
-            "single run."
+            f"Bar: {level} interval of the path's typical run, the median run; without a bar, it was measured once or "
+            "the runs are too far apart for an interval."
         )
     elif all(estimate.n < 2 for estimate in estimates):
         caption += "No path has two runs with the same method, so there are no intervals; a second run may differ."
@@ -256,7 +254,7 @@ def _forest_row(
 ) -> None:
     """Draw the interval of one path, and its number: the estimate, or the value of the only run."""
     finite = [value for value in values if math.isfinite(value)]
-    ends, interval = list(finite), draw.ends_of(estimate, scale)
+    ends, interval = list(finite), tuple(end / scale for end in interval_of(estimate) or ())
     shown = finite[0] if len(finite) == 1 else None
     if estimate is not None and estimate.estimate is not None:
         shown = estimate.estimate / scale
@@ -278,7 +276,7 @@ def _alt_of_runs(runs: pd.DataFrame, value: str, scale: float, unit: str, estima
         line = f"{path}, {method}: {values} {unit}"
         estimate = by_key.get((path, method))
         if estimate is not None and estimate.estimate is not None:
-            ends = draw.brackets(draw.ends_of(estimate, scale), 5)
+            ends = draw.brackets([end / scale for end in interval_of(estimate) or ()], 5)
             line += f"; typical {plain(estimate.estimate / scale, 5)}{ends}"
         lines.append(line)
     return "\n".join(lines)
