@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,24 @@ if TYPE_CHECKING:
 
 #: Ratio of the ends above which an interval says nothing: it is not known.
 WIDEST = 100
+#: Ratio of the ends above which an interval is said instead of the value in its middle.
+_FAR_APART = 4
 
 
 def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return the ends of an interval of a time, a rate or a ratio; none of one that is too wide to say anything."""
     return (None, None) if low is not None and high is not None and high > WIDEST * low else (low, high)
+
+
+def described_by(estimate: Estimate | None, values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the range that describes the runs of a path better than its typical run; None if that says enough.
+
+    The interval if its ends are far apart, or the smallest and the largest of several runs without one.
+    """
+    interval = interval_of(estimate)
+    if interval is None:
+        return (min(values), max(values)) if len(values) > 1 else None
+    return interval if interval[1] > _FAR_APART * interval[0] else None
 
 
 def interval_of(estimate: Estimate | None) -> tuple[float, float] | None:
@@ -39,8 +52,7 @@ class Claim:
     runs : mapping of str to int
         The number of its runs; empty if unknown.
     ranges : mapping of str to (float, float)
-        The smallest and the largest run of each path whose several runs have no interval that says something: it is
-        described by them, and not by its typical run.
+        What describes a path better than its typical run: see `described_by`.
     """
 
     quantity: str

@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from helpers.tables import text_table
 
 from azlatency.report.table import (
+    GIGABITS,
     MICROSECONDS,
     P_VALUE,
     PERCENT,

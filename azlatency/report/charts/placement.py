@@ -25,7 +25,7 @@ from azlatency.report.charts.draw import number
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim, interval_of
+from azlatency.report.claim import Claim, described_by
 from azlatency.report.differences import change_words, verdict_on
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
@@ -90,11 +90,8 @@ def placement_values(conditions: Sequence[Condition]) -> Chart | Note:
     axes[-1].set_xlabel("round-trip time, µs" + (" (log)" if logarithmic else ""))
     method, by_path = by_method((c.measured, _size(c)) for c in every)
     chosen = [c for c in every if c.measured.method == method]
-    # Runs without an interval that says something are described by their range.
-    ranges: dict[str, Sequence[float]] = {
-        c.path: c.values for c in chosen if len(c.values) > 1 and not interval_of(c.typical)
-    }
-    found = path_differences({c.path: c.as_runs for c in chosen if c.origin == "log" and c.path not in ranges})
+    ranges = {c.path: some for c in chosen if (some := described_by(c.typical, c.values)) is not None}
+    found = path_differences({c.path: c.as_runs for c in chosen if c.typical is not None and not c.typical.refused})
     title = extremes(f"{chosen[0].statistic} round trip", by_path, "ns", method, ranges=ranges, found=found)
     return Chart(
         figure,

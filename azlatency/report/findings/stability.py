@@ -78,7 +78,8 @@ def _answer(
         like = one_prefix(itertools.chain(*ends_of), "bit/s")
         burst, sustained = (span(values, "bit/s", like=like) for values in ends_of)
         after = span([(fall.at_s or 0.0) * SECOND for fall in fallen], "ns")
-        parts.append(f"**{len(fallen)} of {len(tested)}** transfers fall from {burst} to {sustained}, after {after}")
+        verb = "falls" if len(fallen) == 1 else "fall"
+        parts.append(f"**{len(fallen)} of {len(tested)}** transfers {verb} from {burst} to {sustained}, after {after}")
     elif tested:
         parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
     if ends is not None:

@@ -70,7 +70,7 @@ def falling_rates(data: Data) -> Answer | None:
         for path in paths
     ]
     return Answer(
-        badge=_badge([moment[path] for path in paths]),
+        badge=_badge([moment[path] for path in paths], runs=len(tested)),
         answer=(
             Linked(
                 f"{len(chosen) + len(others)} of {len(tested)}",
@@ -126,11 +126,11 @@ def _interval_words(time: Estimate) -> str:
     return f", {100 * time.confidence:g} % CI {duration(*ends)}" if ends else ""
 
 
-def _badge(typical: Sequence[Estimate]) -> Badge:
+def _badge(typical: Sequence[Estimate], runs: int) -> Badge:
     """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
     if all(interval_of(estimate) for estimate in typical):
         return "replicated"
-    return "indicative" if all(estimate.n == 1 for estimate in typical) else "incomplete"
+    return "indicative" if runs == len(typical) else "incomplete"
 
 
 def goodputs(data: Data) -> Answer | None:
@@ -169,7 +169,7 @@ def goodputs(data: Data) -> Answer | None:
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
-        badge=_badge(typical),
+        badge=_badge(typical, len(runs)),
         answer=answer,
         inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
         dots=dots,
