@@ -254,3 +254,56 @@ def test_summaries_of_half_and_of_whole_round_trips_do_not_mix(read) -> None:
     log = read("sockperf: Summary: Latency is 35.12 usec\nsockperf: Summary: Round trip is 70.10 usec\n")
     assert [log.value("rtt_mean", run=number) for number in (0, 1)] == [70_240, 70_100]
     assert not log.codes("error")
+
+
+HEADLESS = """sockperf: [Valid Duration] RunTime=29.550 sec; SentMessages=198378; ReceivedMessages=198378
+sockperf: ====> avg-latency=74.449 (std-dev=3.660)
+sockperf: # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0
+sockperf: Summary: Latency is 74.449 usec
+sockperf: Total 198378 observations; each percentile contains 1983.78 observations
+sockperf: ---> <MAX> observation =  290.965
+sockperf: ---> percentile 99.000 =   84.884
+sockperf: ---> percentile 50.000 =   72.911
+sockperf: ---> <MIN> observation =   67.120
+"""
+SERVER_0 = "sockperf: ========= Printing statistics for Server No: 0\n"
+TOTAL_RUN = (
+    "sockperf: [Total Run] RunTime=30.000 sec; Warm up time=400 msec; SentMessages=201170; ReceivedMessages=201169\n"
+)
+RATES = """sockperf: Total of 158801 messages sent in 2.100 sec
+
+sockperf: NOTE: test was performed, using msg-size=4096. For getting maximum throughput consider using --msg-size=1472
+sockperf: Summary: Message Rate is 75617 [msg/sec], Packet Rate is about 226851 [pkt/sec] (3 ip frags / msg)
+sockperf: Summary: BandWidth is 295.379 MBps (2363.031 Mbps)
+"""
+
+
+@pytest.mark.parametrize("block", [HEADLESS, SERVER_0 + HEADLESS, TOTAL_RUN + SERVER_0 + HEADLESS])
+def test_equal_results_without_the_lines_above_them_are_several_runs(read, block: str) -> None:
+    log = read(block * 3)
+    lines = block.count("\n")
+    assert [(run["first_line"], run["status"]) for run in log.runs] == [
+        (1, "complete"), (1 + lines, "complete"), (1 + 2 * lines, "complete"),
+    ]  # fmt: skip
+    assert [log.value("rtt_mean", run) for run in range(3)] == [148_898] * 3 and log.unknown() == 0
+
+
+@pytest.mark.parametrize("block", [HEADLESS, SERVER_0 + HEADLESS, TOTAL_RUN + SERVER_0 + HEADLESS])
+@pytest.mark.parametrize("label", ["", "[OUTPUT] "])
+def test_latencies_below_a_throughput_test_are_another_run(read, block: str, label: str) -> None:
+    labelled = "".join(label + line for line in block.splitlines(keepends=True))
+    log = read("sockperf: == version # == \n" + RATES + "\n---\n" + labelled)
+    assert [(run["test"], run["status"]) for run in log.runs] == [("throughput", "complete"), ("ping-pong", "complete")]
+    assert log.value("rtt_mean", 1) == 148_898 and log.value("rtt_mean", 0) is None
+    below = read(block + RATES)
+    assert [run["test"] for run in below.runs] == ["ping-pong", "throughput"]
+    assert below.value("message_rate", 1) == 75_617 and below.value("message_rate", 0) is None
+
+
+def test_the_results_of_two_servers_are_two_runs(read) -> None:
+    log = read(TOTAL_RUN + SERVER_0 + HEADLESS + SERVER_0.replace("No: 0", "No: 1") + HEADLESS)
+    assert [run["status"] for run in log.runs] == ["complete", "complete"]
+    cut = read(
+        TOTAL_RUN + SERVER_0 + HEADLESS + SERVER_0.replace("No: 0", "No: 1") + HEADLESS.partition("sockperf: --->")[0]
+    )
+    assert [run["status"] for run in cut.runs] == ["complete", "truncated"]

@@ -31,8 +31,11 @@ _UNFINISHED = tuple("0123456789.")
 # Lines that a run prints once per server.
 _ONCE = re.compile(
     r"\[Total Run\] |\[Valid Duration\] |====> avg-|Summary: (?:Latency|Round trip|Message Rate|BandWidth)"
-    r"|Total (?=\d{1,15} obs)|---> <M(?:AX|IN)> observation =|---> percentile {1,2}[\d.]{1,8} ="
+    r"|Total of (?=\d{1,15} messages sent)|Total (?=\d{1,15} obs)|---> <M(?:AX|IN)> observation ="
+    r"|---> percentile {1,2}[\d.]{1,8} ="
 )
+# With which the results of a run begin, also if the lines above them are missing.
+_FIRST = {"[Total Run]", "[Valid Duration]", "====> avg-", "Total of", "Summary: Message Rate"}
 # A run prints one of them.
 _MEANS = ("Summary: Latency", "Summary: Round trip")
 # "each percentile contains" has two decimals.
@@ -84,17 +87,27 @@ class SockperfText(RuleReader):
         return super().read(line)
 
     def _begin_at_repetition(self, line: Line) -> None:
-        """Open a run at a line that a run prints once: logs of several runs may lack all lines between them."""
+        """Open a run at a line that a run prints once: logs of several runs may lack all lines between them.
+
+        It has another value than before, or the results of the run are complete.
+        """
         match = _ONCE.search(line.text)
         if match is None:
             return
         name, value = match[0].strip(), line.text[match.end() :].strip()
         if name in _MEANS:
             name, value = _MEANS[0], f"{name} {value}"
-        if self.once.setdefault(name, value) != value:
-            self._open_run(line)
-            self.half, self.ended, self.server_index = True, False, 0
+        if self.once.setdefault(name, value) != value or (self._is_complete() and name in _FIRST):
+            self._open_headless_run(line)
             self.once = {name: value}
+
+    def _is_complete(self) -> bool:
+        """Return whether the run has printed all of its results."""
+        return self.ended and self.run.row.get("status") != "failed"
+
+    def _open_headless_run(self, line: Line) -> None:
+        self._open_run(line)
+        self.half, self.server_index = True, 0
 
     # --- what was run
 
@@ -146,8 +159,11 @@ class SockperfText(RuleReader):
     @data(r"========= Printing statistics for Server No: (\d+)", hint="Printing statistics")
     def server_block(self, line: Line, match: re.Match[str]) -> None:
         """Begin the statistics of another server."""
-        if int(match[1]) != self.server_index:
-            self._next_server(line, int(match[1]))
+        index = int(match[1])
+        if self._is_complete() and index <= self.server_index:
+            self._open_headless_run(line)
+        elif index != self.server_index:
+            self._next_server(line, index)
 
     @data(
         r"\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=(\d+); ReceivedMessages=(\d+)", hint="[Valid Duration]"
@@ -445,7 +461,7 @@ class SockperfText(RuleReader):
     def _open_run(self, line: Line, **shared: Any) -> None:
         self.finish_block(line.number - 1)
         self.run = self.recorder.start_run("sockperf", line.number, **shared)
-        self.observations, self.quantile_rows, self.once = None, [], {}
+        self.observations, self.quantile_rows, self.once, self.ended = None, [], {}, False
         self.first_row = self.last_row = 0
         self.sent, self.rtt = array("q"), array("q")
 
