@@ -36,6 +36,7 @@ from azlatency.logs.recognise.claims import Claim, Claims
 from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
 from azlatency.logs.source.decode import Source
 from azlatency.logs.source.lines import ByShape, ShapedLines
+from azlatency.logs.source.unwrap import BOUNDARY, LABEL, MOST_BOUNDARIES
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
 _PREFORMATTED = re.compile(r"<(/?)pre(?: [^<>]{0,200})?>")
@@ -227,7 +228,7 @@ def find_lost_lines(
         ):
             continue
         line = (text[:-_LONGEST_REMARK] + _REMARK.sub("", text[-_LONGEST_REMARK:])).strip()
-        tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None)
+        tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None) or _tool_behind_label(text)
         if tool is None and first_lines and _ASSIGNED.fullmatch(line):
             above = segments.logs[bisect_left(first_lines, number) - 1]
             tool = "a tool" if above.first_line < number <= above.last_line else None
@@ -279,6 +280,14 @@ def _tool_of(text: str) -> str | None:
         if any(rule.kind == DATA and rule.hint in rest and rule.pattern.fullmatch(rest) for rule in rules):
             return tool
     return None
+
+
+def _tool_behind_label(text: str) -> str | None:
+    """Return the tool whose rule reads what stands behind the label of a runner, a container or a system log."""
+    if LABEL.match(text) is None or len(text) > LONGEST_LINE:
+        return None
+    starts = islice(BOUNDARY.finditer(text), MOST_BOUNDARIES)
+    return next(filter(None, (_tool_of(text[start.start() :].strip()) for start in starts)), None)
 
 
 def may_begin_line(tool: str, text: str) -> bool:

@@ -18,7 +18,8 @@ import ast
 import re
 import shlex
 from bisect import bisect_left, insort
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
 
 HINT = ".cmd["
 #: Logs beyond 64 MiB are not unwrapped: which commands overlap is only known of a whole log.
@@ -27,6 +28,10 @@ _LINE = re.compile(
     r".{0,300}?\bnode\[(?P<node>\d{1,4})\]\.cmd\[(?P<command>\d{1,12})\]"
     r"(?:\.std(?:out|err)(?: (?P<output>.*))?| cmd: (?P<words>\[.{0,2000}?\]), cwd: .*| execution time: (?P<end>.*))"
 )
+
+
+#: Node and number of a command, and how many commands above had that number.
+_Key: TypeAlias = tuple[str, str, int]
 
 
 class _Stream(NamedTuple):
@@ -41,15 +46,15 @@ def without_labels(text: str) -> str:
     """Return a log of LISA in which the commands that do not overlap are prompts, and their output has no labels."""
     lines = text.split("\n")
     matches = {number: match for number, line in enumerate(lines) if HINT in line and (match := _LINE.fullmatch(line))}
-    streams: dict[tuple[str, str], _Stream] = {}
+    keys = _keys(matches)
+    streams: dict[_Key, _Stream] = {}
     for number, match in matches.items():
         if match["output"] is not None or match[0].endswith((".stdout", ".stderr")):
-            key = match["node"], match["command"]
-            stream = streams.get(key, _Stream(number, number, 0))
-            streams[key] = _Stream(stream.first, number, stream.size + 1)
+            stream = streams.get(keys[number], _Stream(number, number, 0))
+            streams[keys[number]] = _Stream(stream.first, number, stream.size + 1)
     chosen = _without_overlap(streams)
     for number, match in matches.items():
-        if (match["node"], match["command"]) not in chosen:
+        if keys[number] not in chosen:
             continue
         prompt = f"lisa@node{match['node']}:~$ "
         if match["words"] is not None:
@@ -61,9 +66,26 @@ def without_labels(text: str) -> str:
     return "\n".join(lines)
 
 
-def _without_overlap(streams: dict[tuple[str, str], _Stream]) -> set[tuple[str, str]]:
+def _keys(matches: Mapping[int, re.Match[str]]) -> dict[int, _Key]:
+    """Return the command of each line: logs that were joined have the same number for several commands."""
+    begun: dict[tuple[str, str], int] = {}
+    with_output: set[_Key] = set()
+    keys = {}
+    for number, match in matches.items():
+        name = match["node"], match["command"]
+        key = *name, begun.get(name, 0)
+        if match["words"] is not None and key in with_output:
+            begun[name] = key[2] + 1
+            key = *name, begun[name]
+        elif match["words"] is None and match["end"] is None:
+            with_output.add(key)
+        keys[number] = key
+    return keys
+
+
+def _without_overlap(streams: Mapping[_Key, _Stream]) -> set[_Key]:
     """Return the commands that keep their output: of those that overlap, the one with the most lines."""
-    chosen: set[tuple[str, str]] = set()
+    chosen: set[_Key] = set()
     taken: list[tuple[int, int]] = []
     for key, stream in sorted(streams.items(), key=lambda item: (-item[1].size, item[1].first)):
         place = bisect_left(taken, (stream.last + 1, 0))

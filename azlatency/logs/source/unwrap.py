@@ -28,7 +28,7 @@ from azlatency.logs.source.large import FileText
 
 _QUOTE = re.compile(r"(?:[ \t]?>)+ ?")
 # How a line starts that a runner, a container or a system log has labelled. Only such texts are searched for a prefix.
-_LABEL = re.compile(
+LABEL = re.compile(
     r"\[[A-Za-z]{3,8}\] |\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|[\w.-]{1,40} {0,20}\| "
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
 )
@@ -56,11 +56,11 @@ _JOINED = re.compile(
 )
 _FEWEST_JOINED = 3
 _DIGITS = re.compile(r"\d+")
-_BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
+BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
 _FEWEST_QUOTED = 3
 _FEWEST = 2
 _LONGEST_PREFIX = 200
-_MOST_BOUNDARIES = 12
+MOST_BOUNDARIES = 12
 _GROUP = 2
 _BOLD_SEARCHED = 65_536
 _QUOTES_SEARCHED = 2**20
@@ -158,7 +158,7 @@ def _propose_line_by_line(source: Source, *, claimed: bool, begins: bool) -> Ite
         yield from _restore_line_ends(source)
     if text.find("**", 0, _BOLD_SEARCHED) >= 0 and _BOLD.search(text, 0, _BOLD_SEARCHED):
         yield _propose(source, "the asterisks of bold type", 1, partial(_BOLD.sub, ""))
-    if not claimed or (not begins and _LABEL.match(text)):
+    if not claimed or (not begins and LABEL.match(text)):
         yield from _remove_prefix(source)
 
 
@@ -311,7 +311,7 @@ def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
     if count < _FEWEST or 2 * count < len(masked):
         return
     shared = os.path.commonprefix([line for line in masked if line.startswith(head)])  # noqa: RUF071
-    ends = [boundary.start() for boundary in _BOUNDARY.finditer(shared + ".")][:_MOST_BOUNDARIES]
+    ends = [boundary.start() for boundary in BOUNDARY.finditer(shared + ".")][:MOST_BOUNDARIES]
     for end in ends:
         prefix = shared[:end]
         # A line that contains only the prefix has lost the white space at its end.

@@ -44,3 +44,19 @@ def test_a_command_that_cannot_be_read_is_left_out() -> None:
     assert without_labels(text) == "lisa@node0:~$ \nlisa@node0:~$ \na\n"
     shell = f"{name} cmd: ['sudo', 'sh', '-c', 'iperf3 -c 10.0.0.4 > a'], cwd: None, x\n{name}.stderr b\n"
     assert without_labels(shell) == "lisa@node0:~$ iperf3 -c 10.0.0.4 > a\nb\n"
+
+
+def test_commands_with_the_same_number_in_joined_logs_are_several_runs() -> None:
+    first, second = of_lisa(0, "ping -c 1 10.0.0.4", PING), of_lisa(1, "ping -c 1 10.0.0.4", PING)
+    for lines in ([*first, *second, *first], [*first, *second] * 2, [*first[:-1], *second[:-1]] * 2):
+        tables = parse_source(source_from_bytes("\n".join([*lines, ""]).encode(), "lisa.log"))
+        runs = tables.rows["runs"]
+        assert len(runs) == sum(".stdout PING" in line for line in lines)
+        assert {run["status"] for run in runs} == {"complete"}
+
+
+def test_a_result_behind_a_label_that_is_not_removed_is_told() -> None:
+    note = "# Zones\n\nWe measured the zones on Monday.\n\n" + PING + "\n---\n\nThe other runner wrote:\n\n"
+    line = "2025-06-03 18:00:38.875[1756][DEBUG] node stdout rtt min/avg/max/mdev = 1.120/1.120/1.120/0.000 ms\n"
+    tables = parse_source(source_from_bytes((note + line + "That is all.\n").encode(), "notes.md"))
+    assert [row["code"] for row in tables.rows["events"]] == ["line_outside_log"]
