@@ -478,3 +478,24 @@ def test_sums_alone_do_not_say_of_how_many_streams_they_are(read) -> None:
     log = read("[SUM]  0.0-10.1 sec  1.10 GBytes   934 Mbits/sec\n[SUM]  0.0-10.1 sec  1.05 GBytes   892 Mbits/sec\n")
     assert [row["connections"] for row in log.runs] == [None, None]
     assert [log.value("throughput", run=number) for number in (0, 1)] == [934e6, 892e6]
+
+
+def test_a_udp_client_that_is_cut_before_the_row_of_its_server_report_is_truncated() -> None:
+    text = """------------------------------------------------------------
+Client connecting to 10.99.0.2, UDP port 5601 with pid 10919 (1 flows)
+------------------------------------------------------------
+[  1] local 10.99.0.1 port 59217 connected with 10.99.0.2 port 5601 (sock=3) on 2026-11-21 01:39:20 (UTC)
+[ ID] Interval            Transfer     Bandwidth      Write/Err  PPS
+[  1] 0.0000-2.0011 sec  4.77 MBytes  20.0 Mbits/sec  3404/0     1702 pps
+[  1] Sent 3406 datagrams
+[  1] Server Report:
+[ ID] Interval            Transfer     Bandwidth        Jitter   Lost/Total  Latency avg/min/max/stdev PPS
+[  1] 0.0000-2.0003 sec  4.77 MBytes  20.0 Mbits/sec   0.013 ms 12/3405 (0.35%) 0.044/0.013/0.118/0.009 ms 1696 pps
+"""
+    whole = read_log(text)
+    assert [run["status"] for run in whole.records("runs")] == ["complete"]
+    assert {row["metric"] for row in whole.records("metrics")} >= {"loss", "jitter"}
+    for length in range(text.index("Server Report:") + len("Server Report:"), text.rindex("0.0000-2.0003")):
+        part = read_log(text[:length])
+        assert [run["status"] for run in part.records("runs")] == ["truncated"], text[:length][-40:]
+        assert "truncated" in event_code_set(part)

@@ -84,9 +84,10 @@ class Iperf2Text(RuleReader):
     def close(self) -> None:
         """Finish the open test, if there is one."""
         test, self.test = self.test, None
-        self.report_of = None
         if test is not None:
+            test.cut |= self.report_of is not None  # the row of the server's report is missing
             test.finish()
+        self.report_of = None
 
     def _open(self, line: Line) -> Test:
         if self.test is None:
