@@ -103,7 +103,7 @@ notes                  | string |  | manifest | Remarks of the manifest about th
 #: The tables of logs and studies: name -> columns.
 TABLES: dict[str, tuple[Column, ...]] = {
     "sources": _columns("""
-        source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes.
+        source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes, or of the bytes and the times in the path if equal files differ in them.
         path           | string    |       | import | Path as given, relative where possible; archive members follow a '!'.
         sha256         | string    |       | file   | SHA-256 of the bytes.
         size_bytes     | int64     | bytes | file   | Size of the file.
