@@ -21,26 +21,36 @@ from azlatency.logs.source.decode import Source
 
 #: What stands around the text of a label.
 _LABEL = re.compile(
-    r"\*\*(?P<bold>[^*]{1,1000})\*\*:?|__(?P<underlined>[^_]{1,1000})__:?"
-    r"|<(?P<tag>h[1-6]|b|strong|caption|figcaption)>(?P<html>[^<>]{1,1000})</(?P=tag)>:?"
-    r"|(?:#{1,6}|//|;|%|REM|::|\.)\s+(?P<comment>\S.{0,1000})"
-    r"|[=*#~_+>|-]{2,40}\s*(?P<banner>[^=*#~_+>|\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
+    r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
+    r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
+    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•])\s+(?P<comment>\S.{0,1000})"
+    r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
+    r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"
+    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/]{1,60}[,; ]{0,3}){1,10})"
 )
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it echoes.
 _COMMAND = re.compile(r"\S{0,80}[$%❯➜»]\s+\S|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*\S|PS [A-Z]:\S{0,80}>")
+_COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _ECHO = re.compile(r"\b(?:echo|printf)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _NUMBER = re.compile(r"\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+#: What a shell or a tool prints as "key: value", and no person sets.
+_MEASURED_TEXT = "time date started duration real user sys load uptime pid cookie seq elapsed total average rtt"
+_MEASURED = frozenset(_MEASURED_TEXT.split())
 _DATE = re.compile(
-    r"\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    r"\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    r"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
-_WORDS_IN_A_SENTENCE = 3
+_WORDS_IN_A_SENTENCE = 2
+#: A longer text, or one that ends like a sentence, is no caption.
+_LONGEST_CAPTION = 80
+_COUNTED = re.compile(r"[\[(]?\d{1,9}/\d{1,9}[\])]?\s+")
 #: Lines of nothing but these words say nothing about a run.
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
@@ -62,25 +72,37 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
     outside = _lines_outside(source, accounting, set(boundaries), sorted(spans))
     found = next(outside, None)
     label: str | None = None
+    section: str | None = None
     heading: str | None = None
     for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
         is_first = place == 0 or run["heading"] != heading
         if is_first:
-            heading, label = run["heading"], None
+            heading, section, label = run["heading"], None, None
         above: list[_Label] = []
         while found is not None and found.line < start:
             above.append(found)
             found = next(outside, None)
+        above = [
+            each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
+            for each in above
+        ]
         written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
+        # Of several labels, the last but one is that of a section.
+        section = written[-2].text if len(written) > 1 else section
         label = written[-1].text if written else label
-        if label is not None:
-            run["heading"] = f"{heading} / {label}" if heading else label
+        run["heading"] = " / ".join(filter(None, (heading, section, label))) or None
 
 
 class _Label(NamedTuple):
     line: int
     text: str
     is_sentence: bool
+    is_caption: bool
+    """Whether it is a short text without marks, which may be a line of a paragraph."""
+
+
+def _is_paragraph(label: _Label, others: Sequence[_Label]) -> bool:
+    return any(abs(label.line - other.line) == 1 for other in others if other.is_caption or other.is_sentence)
 
 
 def _lines_outside(
@@ -93,7 +115,7 @@ def _lines_outside(
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
-        if number in boundaries or _COMMAND.match(text):
+        if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
             is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
             continue
         is_output &= number - 1 == above
@@ -115,15 +137,22 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
-    return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(line)) < 2
+    text = _DATE.sub("", line)
+    return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 
 
 def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
+    line = _COUNTED.sub("", line, count=1) if _COUNTED.match(line) else line
     match = _LABEL.fullmatch(line)
     if match is None and not _is_sentence(line):
         return None
-    text = next(found for name, found in match.groupdict().items() if found and name != "tag") if match else line
+    found = {} if match is None else match.groupdict()
+    text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    return None if is_command or words <= _SAYS_NOTHING else _Label(number, text.strip(), match is None)
+    is_noise = words <= _SAYS_NOTHING or (match is not None and found["valued"] and words & _MEASURED)
+    if is_command or is_noise:
+        return None
+    is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
+    return _Label(number, text.strip(), match is None and not is_caption, is_caption)

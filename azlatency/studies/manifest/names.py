@@ -8,21 +8,24 @@ last number of a name may count repeats, too (``cubic_1.log`` … ``cubic_4.log`
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
+from azlatency.studies.manifest.path_pattern import CLOUD_ZONE
+
 #: Words whose number counts repeats, and words that mean nothing more without one.
 _COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt"
 _REPEATS_TEXT = f"""
-    {_COUNTERS} sample pass test tests r day week night hour nr no lauf läufe messung durchlauf durchgang
-    wiederholung versuch runde tag woche nacht stunde essai passage mesure répétition repetition tour jour
-    semaine nuit heure tentative exécution execution prueba intento repetición repeticion ronda corrida medición
-    medicion día dia semana noche hora ejecución ejecucion rodada execução execucao tentativa teste repetição
-    repeticao medição medicao noite prova giro ripetizione tentativo misura giorno settimana notte ora poging
-    ronde meting herhaling nacht uur próba proba powtórzenie powtorzenie pomiar runda dzień dzien deneme tekrar
-    tur ölçüm olcum gün gun mätning körning запуск попытка прогон тест повтор раунд замер день неделя ночь час 次
-    回 回目 轮 輪 遍 測定 测试 測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
+    {_COUNTERS} r day week night hour lauf läufe messung durchlauf durchgang wiederholung versuch runde tag
+    woche nacht stunde essai passage mesure répétition repetition tour jour semaine nuit heure tentative
+    exécution execution prueba intento repetición repeticion ronda corrida medición medicion día dia semana
+    noche hora ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao
+    noite prova giro ripetizione tentativo misura giorno settimana notte ora poging ronde meting herhaling nacht
+    uur próba proba powtórzenie powtorzenie pomiar runda dzień dzien deneme tekrar tur ölçüm olcum gün gun
+    mätning körning запуск попытка прогон тест повтор раунд замер день неделя ночь час 次 回 回目 轮 輪 遍 測定 测试
+    測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
 _REPEATS = frozenset(_REPEATS_TEXT.split())
 _BARE = frozenset(_COUNTERS.split())
@@ -31,7 +34,8 @@ _RESULTS_TEXT = """
     result results res output out log logs latency lat rtt data dump capture measure measurement measurements
     bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
-    mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy
+    mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
+    no nr
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -56,12 +60,14 @@ _MONTH = (
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
-    rf"(?:[T_ .-]{{0,3}}{_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}})?s?)?(?:[ _]?[ap]m)?"
-    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d:?\d\d)?)?"
+    rf"(?:[T_ .-]{{0,3}}{_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}}|[-_]\d{{3,9}})?s?)?(?:[ _]?[ap]m)?"
+    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
+    # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
+    rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:0?[1-9]|[12]\d|3[01])[-_.](?:0?[1-9]|1[0-2])[-_.](?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
@@ -73,11 +79,31 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = re.compile(r"[/!\\]")
-_ENDING = re.compile(r"(?:\.(?=[a-z])[a-z0-9]{1,8}){1,2}$", re.IGNORECASE)
-#: A word with its digits, or a number with a point, such as a version or an address.
-_TOKEN = re.compile(r"v?\d+(?:\.\d+)+[^\W_]*|[^\W_]+")
-_NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})(?:of\d{1,9})?")
-_ORDINAL = re.compile(r"(?:第)?(?P<number>\d{1,9})(?:st|nd|rd|th|of\d{1,9})?(?P<word>[^\W\d_]*)", re.IGNORECASE)
+#: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated.
+_ENDING = re.compile(
+    r"(?:\.(?:log|txt|out|json|csv|dat|res|xml|md))*(?:\.(?=[a-z])[a-z0-9]{1,8})?(?:\.(?:gz|bz2|xz|zst))?"
+    r"(?=(?:\.\d{1,3})?$)",
+    re.IGNORECASE,
+)
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+#: A zone or region of a cloud; a number with a point, such as a version or an address; a word with its digits.
+_TOKEN = re.compile(
+    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d)(?![a-z0-9])|v?\d+(?:\.\d+)+[^\W_]*"
+    rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*|[^\W_{_CJK}]+",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
+_ORDINAL = re.compile(
+    r"第?(?P<number>\d{1,9})(?:st|nd|rd|th|er|e|eme|ème|a|o)?(?P<word>[^\W\d_]*)"
+    r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
+)
+_K_OF_N = re.compile(r"\d{1,9}of\d{1,9}")
+_SPELLED_TEXT = "one two three four five six seven eight nine ten eins zwei drei vier uno dos tres"
+_SPELLED = frozenset(_SPELLED_TEXT.split())
+#: Words that number what a person lists.
+_NUMBERED_LABEL = re.compile(
+    r"\b(?:test|sample|pass|no|nr|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b", re.IGNORECASE
+)
 _MOST_DIGITS = 9
 #: Of a longer label, the rest is not compared.
 _LONGEST_LABEL = 300
@@ -135,8 +161,8 @@ def label_text(label: str) -> str:
     """Return a label without counters, dates, addresses and commands, for comparing it with others."""
     text = _TIME.sub(" ", label[:_LONGEST_LABEL])
     text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
-    words = [word.text for word in _words(text)]
-    return " ".join(words)
+    text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
+    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text)))
 
 
 class _Word(NamedTuple):
@@ -156,12 +182,12 @@ def _words(level: str) -> tuple[_Word, ...]:
     # Blanks keep the places of what follows.
     text = _TIME.sub(lambda match: " " * len(match[0]), level)
     tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
+    folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + ["", ""]
     words: list[_Word] = []
     at = 0
     while at < len(tokens):
         start, token = tokens[at]
-        following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
-        if used := _counter_length(token.casefold(), following.casefold()):
+        if used := _counter_length(*folded[at : at + 3]):
             at += used
             continue
         words += _split(start, token)
@@ -169,17 +195,16 @@ def _words(level: str) -> tuple[_Word, ...]:
     return tuple(words)
 
 
-def _counter_length(token: str, following: str) -> int:
+def _counter_length(token: str, following: str, third: str) -> int:
     """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``run 3``, ``3rd run``."""
-    numbered = _NUMBERED.fullmatch(token)
+    numbered, ordinal = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
-    ordinal = _ORDINAL.fullmatch(token)
-    if ordinal and ordinal["word"] in _REPEATS:
+    if _K_OF_N.fullmatch(token) or (ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS):
         return 1
-    if token in _REPEATS and re.fullmatch(r"\d{1,9}(?:of\d{1,9})?", following):
+    if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
-    if ordinal and not ordinal["word"] and following in _BARE:
+    if ordinal and following in _REPEATS and not third.isdecimal():
         return 2
     return int(token in _BARE)
 
@@ -198,11 +223,15 @@ def _split(start: int, token: str) -> list[_Word]:
 
 
 def _names_a_thing(words: list[_Word], at: int) -> bool:
-    """Return whether the word before or behind a number is a thing or a setting."""
-    before = words[at - 1].text if at else ""
-    behind = words[at + 1] if at + 1 < len(words) else None
-    follows = behind.text if behind is not None and behind.level == words[at].level else ""
-    return is_thing(before) or is_thing(follows)
+    """Return whether the word before or behind a number is a thing or a setting.
+
+    A word in the folder above counts if it is the only one there: ``size/64.log``.
+    """
+    level = words[at].level
+    inside = [word.text for word in words[max(at - 1, 0) : at + 2] if word.level == level]
+    above = [word.text for word in words[:at] if word.level == level + 1]
+    is_first = at == 0 or words[at - 1].level != level
+    return any(map(is_thing, inside)) or (is_first and len(above) == 1 and is_thing(above[0]))
 
 
 def is_thing(word: str) -> bool:

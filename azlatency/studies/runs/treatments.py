@@ -18,8 +18,11 @@ from azlatency.studies.manifest.names import Name, Part, is_thing, label_text, r
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
 _JOINED = " / "
+_FRACTION = re.compile(r"\d+\.\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
+#: The scenario of a name that says nothing, beside others that do.
+_OTHER = "other"
 #: The path of a log, and the numbers in it that the manifest reads.
 _Key = tuple[str, frozenset[int]]
 
@@ -78,7 +81,7 @@ def _by_names(files: Sequence[str], known: Sequence[frozenset[int]]) -> list[tup
         by_level = {key: [_of_level(text, level) for level in range(_MOST_LEVELS)] for key, text in texts.items()}
         levels = {at for at, found in enumerate(zip(*by_level.values(), strict=True)) if len(set(found)) > 1}
         shown = {
-            key: _shown(key[0], [part for part in parts[key] if min(part.level, _MOST_LEVELS - 1) in levels]) or key[0]
+            key: _shown(key[0], [part for part in parts[key] if min(part.level, _MOST_LEVELS - 1) in levels]) or _OTHER
             for key in names
         }
     return [(shown[key], key in counted) for key in zip(files, known, strict=True)]
@@ -95,10 +98,15 @@ def _counted(names: Mapping[_Key, Name]) -> set[_Key]:
     for key, name in names.items():
         rest = tuple((part.level, part.text.casefold()) for part in name.parts)
         alike.setdefault(rest, {})[key] = None if name.last is None else int(re.sub(r"\D", "", name.last.text))
+    fractions = {
+        tuple((part.level, part.text.casefold()) for part in name.parts if not _FRACTION.fullmatch(part.text))
+        for name in names.values()
+        if any(_FRACTION.fullmatch(part.text) for part in name.parts)
+    }
     counted: set[_Key] = set()
-    for numbers in alike.values():
+    for rest, numbers in alike.items():
         values = set(numbers.values()) - {None}
-        if not values:
+        if not values or rest in fractions:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
@@ -147,7 +155,12 @@ def _by_labels(headings: Sequence[str | None]) -> list[str]:
         for heading in headings
     ]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
-    return [_JOINED.join(text for text, compared in chain.items() if compared not in common) for chain in chains]
+    # Labels that differ in a counter only are shown as the first of them.
+    shown: dict[str, str] = {}
+    for chain in chains:
+        for text, compared in chain.items():
+            shown.setdefault(compared, text)
+    return [_JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
 
 
 def _without_marks(text: str) -> str:

@@ -34,6 +34,9 @@ from azlatency.logs.source.large import extended
 from azlatency.logs.source.lines import UniformBlock
 
 _TITLE = re.compile(r"(\S+) ping6? statistics")
+_STATISTICS = re.compile(r"ping\d?\b|statist|istatist|estat|статист|統計|统计|통계|სტატ", re.IGNORECASE)
+_WORDS_OF_TITLE = 6
+_HOSTS_OF_HEADER = re.compile(r"(?<=[\s(>])(?!bytes|data|ping)[^\s(),=]{1,255}(?=[\s(),]|$)", re.IGNORECASE)
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
 STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{6})\] )?"
 # Full-width and non-breaking characters of translations, and their plain forms.
@@ -217,7 +220,11 @@ class PingText(RuleReader):
 
     @data(r"-{2,3} (\S.{0,300}?) -{2,4}", hint="--")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
-        """Read the line above the summary."""
+        """Read the line above the summary; other lines in dashes are titles that a person wrote."""
+        hosts = [] if self.header_line is None else _HOSTS_OF_HEADER.findall(self.header_line.text)
+        names_host = not hosts or any(host in match[1] for host in hosts) or _TITLE.fullmatch(match[1])
+        if len(match[1].split()) > _WORDS_OF_TITLE or not names_host or not _STATISTICS.search(match[1]):
+            raise ValueError
         self.begin_after_summary(line)
         name = _TITLE.fullmatch(match[1])
         if name and self.run.row.get("server") is None:
