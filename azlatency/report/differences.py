@@ -94,7 +94,7 @@ def ratio_ends(*comparisons: Comparison) -> str:
 
 
 #: What may be said of changes together; "reported" and "once": their runs are not compared.
-ChangeVerdict = Literal["different", "equivalent", "undetermined", "once", "reported"]
+ChangeVerdict = Literal["different", "equivalent", "inconclusive", "once", "reported"]
 
 
 def verdict_on(steps: Sequence[Change], tests: int = 1) -> ChangeVerdict:
@@ -110,8 +110,8 @@ def verdict_on(steps: Sequence[Change], tests: int = 1) -> ChangeVerdict:
     verdicts = {comparison.verdict for comparison in compared}
     if verdicts == {"different"} and len({(one.ratio.estimate or 1.0) > 1 for one in compared}) == 1:
         shown = all(one.p is not None and one.p * tests < 1 - one.ratio.confidence for one in compared)
-        return "different" if shown or tests == 1 else "undetermined"
-    return "equivalent" if verdicts <= {"equivalent", "different_within_margin"} else "undetermined"
+        return "different" if shown or tests == 1 else "inconclusive"
+    return "equivalent" if verdicts <= {"equivalent", "different_within_margin"} else "inconclusive"
 
 
 def change_words(steps: Sequence[Change], tests: int = 1) -> str:
@@ -120,7 +120,7 @@ def change_words(steps: Sequence[Change], tests: int = 1) -> str:
     compared = [step.comparison for step in steps if step.comparison is not None]
     if verdict == "equivalent":
         return f"no difference (at most {at_most(list(map(largest_ratio, compared)))})"
-    if verdict == "undetermined":
+    if verdict == "inconclusive":
         if all(comparison.verdict == "different" for comparison in compared):
             return (
                 f"cannot tell from {tests} comparisons" if tests > 1 else "cannot tell: some are longer, some shorter"

@@ -188,7 +188,7 @@ def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, dire
     """
     found = differences_by_path(runs, main.method, main.quantity)
     said = say(groups(main, runs, directed=directed, found=found), unit)
-    verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "undetermined") else ""
+    verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
     return f"{capitalised(quantity)}: {said} ({main.method}, {main.counts}){verdict}."
 
 

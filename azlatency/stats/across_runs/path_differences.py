@@ -104,19 +104,19 @@ class PathDifferences:
             found.append(self.compare(*pair))
             if found[-1].verdict == "different":
                 return found[-1]
-        undetermined = [comparison for comparison in found if comparison.verdict == "undetermined"]
-        return next(iter(undetermined), max(found, key=largest_ratio, default=None))
+        inconclusive = [comparison for comparison in found if comparison.verdict == "inconclusive"]
+        return next(iter(inconclusive), max(found, key=largest_ratio, default=None))
 
     @property
-    def verdict(self) -> Literal["different", "equivalent", "undetermined", "once", "refused"]:
+    def verdict(self) -> Literal["different", "equivalent", "inconclusive", "once", "refused"]:
         """What may be said of all paths; ``once`` and ``refused``: no two of them have runs to compare."""
         decisive = self.decisive
         if decisive is None:
             return "refused" if self.refused else "once"
         if decisive.verdict == "different":
             return "different"
-        if decisive.verdict == "undetermined" or len(self.sizes) > _MOST:
-            return "undetermined"
+        if decisive.verdict == "inconclusive" or len(self.sizes) > _MOST:
+            return "inconclusive"
         return "equivalent"
 
     @property

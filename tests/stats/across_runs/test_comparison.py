@@ -301,4 +301,4 @@ def test_a_ratio_of_means_allows_for_the_printed_resolution() -> None:
 
 def test_two_runs_that_differ_widely_have_an_interval_without_an_upper_end() -> None:
     result = compare_runs([1e3, 1e12], [1e3, 1e11], confidence=1 - 1e-4)
-    assert result.verdict == "undetermined" and result.ratio.low == 0 and result.ratio.high == math.inf
+    assert result.verdict == "inconclusive" and result.ratio.low == 0 and result.ratio.high == math.inf
