@@ -14,11 +14,10 @@ _PATIENCE = 120
 _CONTROL = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b.|([\r\n])|([^\x1b\r\n]+)")
 
 
-def on_terminal(command: str, columns: int, cwd: Path, *, typed: str = "", stop: bool = False) -> tuple[int, str]:
+def on_terminal(command: str, columns: int, cwd: Path, *, stop: bool = False) -> tuple[int, str]:
     """Return the exit code and the final screen of a shell command; the screen has no end at the right.
 
-    ``typed`` is what a person types; after it, the input ends. With ``stop``, the person presses Ctrl-C at the first
-    output.
+    Nothing is typed: the input ends at once. With ``stop``, a person presses Ctrl-C at the first output.
     """
     import fcntl
     import pty
@@ -37,7 +36,7 @@ def on_terminal(command: str, columns: int, cwd: Path, *, typed: str = "", stop:
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child.pid, signal.SIGKILL))
     signal.alarm(_PATIENCE)
     # Control-D ends the input, so that a question is an end and no wait.
-    os.write(master, typed.encode() + b"\x04")
+    os.write(master, b"\x04")
     output = b""
     try:
         while piece := os.read(master, 65536):
