@@ -34,8 +34,6 @@ _ORDER = (
     "check",
     "parse",
     "import",
-    "ask",
-    "manifest",
     "report",
     "verify",
     "compare",

@@ -37,7 +37,7 @@ def test_version_and_help() -> None:
     assert "Examples:" in azlatency("parse", "--help").stdout
 
 
-COMMANDS = ("parse", "check", "manifest", "import", "report", "compare", "plan")
+COMMANDS = ("parse", "check", "import", "report", "compare", "plan")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -96,7 +96,6 @@ def test_many_copies_of_a_file_are_counted(tmp_path: Path) -> None:
         ("compare", "a.log", "a.log"),
         # The two above import everything that is shadowed.
         pytest.param(("check", "a.log"), marks=pytest.mark.slow),
-        pytest.param(("manifest", "a.log"), marks=pytest.mark.slow),
         pytest.param(("report",), marks=pytest.mark.slow),
         pytest.param(("import", "a.log", "--study", "a"), marks=pytest.mark.slow),
         pytest.param(("init", "new"), marks=pytest.mark.slow),
@@ -124,8 +123,7 @@ def test_the_help_lists_the_commands_in_the_order_of_work_and_no_python_types() 
     text = azlatency("--help").stdout
     listed = re.findall(r"^  ([a-z]+)  ", text.partition("Commands:\n")[2], re.MULTILINE)
     assert set(listed) == {command.name for command in app.registered_commands}
-    order = [name for name in listed if name not in ("ask", "manifest")]
-    assert order[:5] == ["init", "check", "parse", "import", "report"] and order[-1] == "plan"
+    assert listed[:5] == ["init", "check", "parse", "import", "report"] and listed[-1] == "plan"
     for command in listed:
         assert not re.search(r"list\[|<(str|int|path)", azlatency(command, "--help").stdout), command
 
