@@ -52,7 +52,7 @@ class Claim:
     runs : mapping of str to int
         The number of its runs; empty if unknown.
     ranges : mapping of str to (float, float)
-        What describes a path better than its typical run: see `described_by`.
+        The smallest and the largest run of each path whose several runs have no interval that says something.
     """
 
     quantity: str

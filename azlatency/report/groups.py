@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
-from azlatency.report.claim import Claim, described_by
+from azlatency.report.claim import Claim, interval_of
 from azlatency.report.differences import not_different
 from azlatency.report.titles import by_method, capitalised
 from azlatency.stats.across_runs.main_method import measured_runs
@@ -61,8 +61,8 @@ def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()
         value = medians[path] if estimate is None or estimate.estimate is None else estimate.estimate
         if value < float("inf"):
             values[str(path)], sizes[str(path)] = value, len(group)
-            if (described := described_by(estimate, finite.tolist())) is not None:
-                ranges[str(path)] = described
+            if len(group) > 1 and interval_of(estimate) is None:
+                ranges[str(path)] = float(finite.min()), float(finite.max())
     return Claim(quantity=column, method=method, values=values, runs=sizes, ranges=ranges)
 
 

@@ -22,7 +22,7 @@ from azlatency.report.charts.base import (
 from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import INK, RUN
 from azlatency.report.charts.truth import configured
-from azlatency.report.claim import interval_of
+from azlatency.report.claim import described_by, interval_of
 from azlatency.report.groups import main_method
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import extremes
@@ -183,12 +183,13 @@ def _forest(
         left,
     )
     main = main_method(every, value, estimates)
+    wide = {path: ends for path in main.values if (ends := described_by(by_key.get((path, main.method)), ()))}
     title = extremes(
         what.replace("round-trip time", "round trip"),
         main.values,
         quantity,
         main.method,
-        ranges=main.ranges,
+        ranges=wide | dict(main.ranges),
         found=differences_by_path(every, main.method, value),
     )
     return Chart(figure, caption, _alt_of_runs(runs, value, scale, unit, list(estimates)), title=title, claim=main)

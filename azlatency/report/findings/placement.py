@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.report.card import span
+from azlatency.report.claim import interval_of
 from azlatency.report.differences import change_words, ratios_of, verdict_on
 from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join, join_by_method
 from azlatency.report.findings.summary.answer import PLACES
@@ -74,9 +75,9 @@ def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Se
         level, base = (in_words(getattr(side, step.factor)) for side in (step.other, step.base))
         groups.setdefault(base, {}).setdefault(level, []).append(step)
     parts = []
-    like = one_prefix((value for step in chosen for side in (step.base, step.other) for value in side.values), "ns")
+    like = one_prefix((value for step in chosen for side in (step.base, step.other) for value in _values(side)), "ns")
     for base, levels in groups.items():
-        bases = [value for group in levels.values() for step in group for value in step.base.values]
+        bases = [value for group in levels.values() for step in group for value in _values(step.base)]
         effects = [
             f"{level} {_effect(group, like, len(chosen))}" for level, group in list(levels.items())[:_MOST_STEPS]
         ]
@@ -90,7 +91,7 @@ def _answer(conditions: Sequence[Condition], steps: Sequence[Change], others: Se
 
 def _effect(group: Sequence[Change], like: float | None, tests: int) -> str:
     """Return the values of a placement or setting with the verdict on them, if their runs allow one."""
-    values = f"**{span([value for step in group for value in step.other.values], 'ns', like=like)}**"
+    values = f"**{span([value for step in group for value in _values(step.other)], 'ns', like=like)}**"
     verdict = verdict_on(group, tests)
     if verdict in ("once", "reported"):
         return values
@@ -98,6 +99,12 @@ def _effect(group: Sequence[Change], like: float | None, tests: int) -> str:
         return f"{values} ({change_words(group, tests)})"
     ratios, interval = ratios_of(group)
     return f"{values} (**{ratios} times** as long, {interval})"
+
+
+def _values(level: Condition) -> tuple[float, ...]:
+    """Return the typical run of a condition if its interval is known, else its runs."""
+    estimate = level.typical.estimate if level.typical is not None and interval_of(level.typical) else None
+    return level.values if estimate is None else (estimate,)
 
 
 def _disagreeing_texts(conditions: Sequence[Condition]) -> list[Finding]:
