@@ -257,7 +257,8 @@ def _forest_row(
     finite = [value for value in values if math.isfinite(value)]
     ends, interval = list(finite), tuple(end / scale for end in interval_of(estimate) or ())
     shown = finite[0] if len(finite) == 1 else None
-    if estimate is not None and estimate.estimate is not None:
+    # Runs that are too far apart for an interval have no number that stands for them.
+    if estimate is not None and estimate.estimate is not None and (interval or len(set(finite)) == 1):
         shown = estimate.estimate / scale
         draw.bar(axis, row, interval)
         ends += interval

@@ -24,7 +24,8 @@ from azlatency.report.findings.summary.answer import (
 )
 from azlatency.report.table import ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
-from azlatency.stats.across_runs.path_differences import path_differences
+from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.placement import Change, Condition, all_changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value
@@ -153,11 +154,12 @@ def single_level(data: Data) -> Answer | None:
     levels, like = data.levels, prefix_of(data.levels)
     parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in levels]
     reported = levels[0].origin == "reported"
-    logged = {level.path: level for level in levels if not (level.typical is None or level.typical.refused)}
-    found = path_differences({path: level.as_runs for path, level in logged.items()})
+    method = rank_methods(level.measured for level in levels)[0]
+    of_path = {level.path: level for level in levels if level.method == method}
+    found = differences_by_path(data.runs, method, f"{levels[0].statistic}_ns")
     verdict: Sentence = ()
     if found.decisive is not None:
-        verdict = difference(found, "paths", lambda path: condition_ref(logged[path]))
+        verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
     return Answer(
         badge=badge_of(levels),
