@@ -36,7 +36,7 @@ def test_a_placement_that_was_measured_once_is_described() -> None:
     card = load_card("westeurope-availability-set-vs-zones")
     # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
     assert said(card).startswith(
-        "Crossing zones, measured once: 84.4 µs against 44.2 µs at 350 B and 93.6 µs against 53.4"
+        "Crossing zones, measured once: **84.4 µs** against **44.2 µs** at 350 B and 93.6 µs against 53.4"
     )
     assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
     assert "campus" in card.likely_cause and card.likely_cause_source
@@ -44,7 +44,7 @@ def test_a_placement_that_was_measured_once_is_described() -> None:
 
 def test_reported_means_are_marked() -> None:
     card = load_card("uksouth-echo-latency")
-    assert "Crossing zones, as reported: 1,425 µs against 850 µs." in said(card)
+    assert "Crossing zones, as reported: **1,425 µs** against **850 µs**." in said(card)
     assert "2 of them within a minute" in said(card)
     assert card.badge_text == "measured once: indicative, as reported" and "without logs" in plain_sentence(
         card.inference
@@ -55,9 +55,9 @@ def test_accelerated_networking_and_placement_group() -> None:
     card = load_card("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
     assert said(card).startswith(
-        "Accelerated networking, as reported: 309 µs → 55.0–61.1 µs in one zone and 1,840 µs →"
+        "Accelerated networking, as reported: **309 µs** → **55.0–61.1 µs** in one zone and 1,840 µs →"
     )
-    assert "A placement group on top: 54.0–57.0 µs." in said(card)
+    assert "A placement group on top: **54.0–57.0 µs**." in said(card)
 
 
 def test_expectations_alone_are_not_a_measurement() -> None:

@@ -69,25 +69,26 @@ def placements(data: Data) -> Answer | None:
 
 def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Sentence:
     """Return the sentence about one placement: what it costs if its runs show it, and values by message size."""
-    sized = len({step.other.message_bytes for step in steps}) > 1
+    sized, verdict = len({step.other.message_bytes for step in steps}) > 1, verdict_on(steps)
+    described = verdict in ("once", "reported")
     values: list[Sentence] = [
         (
-            values_of(step.other, like=like),
-            *((" against ", values_of(step.base, like=like)) if first else ()),
+            values_of(step.other, bold=described, like=like),
+            *((" against ", values_of(step.base, bold=described, like=like)) if first else ()),
             f" at {step.other.message_bytes:,} B" if sized else "",
         )
         for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
     ]
     name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), both_sides(steps)
     start: Sentence = (f"{'' if first else ' '}{name}",)
-    if verdict_on(steps) == "different":
+    if verdict == "different":
         gaps = [_middle(step.other) - _middle(step.base) for step in steps]
         verb = "costs" if min(gaps) > 0 else "changes the round trip by"
         ratios, interval = ratios_of(steps)
         gap, ratio = Linked(span(gaps, "ns", digits=2, like=like), *refs), Linked(f"{ratios}×", *refs)
         start += (f" {verb} ", gap, " (", ratio, f", {interval})")
     else:
-        start += (f"{', ' if verdict_on(steps) in ('once', 'reported') else ': '}{change_words(steps)}",)
+        start += (f"{', ' if described else ': '}{change_words(steps)}",)
     return *start, ": ", *listed(values), "."
 
 

@@ -71,7 +71,7 @@ def _effect(steps: Sequence[Change], place: str, values: Sentence) -> Sentence:
     """Say by how much changes make round trips longer or shorter, or that their runs do not show it, and the values."""
     verdict, refs, where = verdict_on(steps), both_sides(steps), f" {place}" if place else ""
     if verdict in ("once", "reported"):
-        return *values, where
+        return *(part if isinstance(part, str) else Linked(part.text, *part.refs) for part in values), where
     if verdict != "different":
         return Linked(change_words(steps), *refs), f"{where} (", *values, ")"
     ratios, interval = ratios_of(steps)
