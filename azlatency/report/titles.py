@@ -46,7 +46,7 @@ def extremes(
     """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
     Paths that are `tied` with an end are named together; ``found`` as there. ``ranges``: paths of which a range is said
-    instead of their value.
+    instead of their value. A title of single runs says that they are.
     """
     if not values:
         return ""
@@ -60,6 +60,8 @@ def extremes(
 
     near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
+    if found is not None and found.once and not (found.sizes or found.refused):
+        method = f"{method}, one run each"
     if not set(near).isdisjoint(far) or (any(ends) and max(ends[0], default=low) >= min(ends[1], default=high)):
         return f"{start} {end(values)}, {method}"
     return f"{start} from {end(near)} to {end(far)}, {method}"

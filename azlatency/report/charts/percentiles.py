@@ -132,7 +132,8 @@ def _title(drawn: Sequence[Estimate]) -> tuple[str, dict[str, float]]:
         values.setdefault(str(run.labels["path"]), []).append(float(run.estimate or 0.0))
     quantity = "median" if level == 0.5 else f"p{100 * level:g}"
     # The curves are of single runs, and not all runs of a path need be among them.
-    title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=path_differences(values))
+    found = path_differences(values) if max(map(len, values.values())) > 1 else None
+    title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
     # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
     return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes_by_path | by_path
 

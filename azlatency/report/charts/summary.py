@@ -85,6 +85,8 @@ def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str
     """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
     middles = {(pair.first, pair.second): median(pair.typical) for pair in across}
     found = pair_differences(across)
+    if found.once and not (found.sizes or found.refused):
+        quantity = f"{quantity}, one run each"
     near, far = (_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max))
 
     def end(chosen: Iterable[tuple[str, str]]) -> str:
