@@ -14,10 +14,11 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import check, compare, export, history, import_logs, init, parse, plan, report, verify
+from azlatency.cli import answer, check, compare, export, history, import_logs, init, parse, plan, report, verify
 from azlatency.cli.common import app, print_error
 
 __all__ = [
+    "answer",
     "app",
     "check",
     "compare",

@@ -31,6 +31,7 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 #: The commands in the order of work, as the help lists them; others follow.
 _ORDER = (
     "init",
+    "answer",
     "check",
     "parse",
     "import",
@@ -60,6 +61,11 @@ class _Commands(TyperGroup):
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Take the name of a file or a folder in the place of a command as ``answer``."""
+        is_path = args[0] not in self.commands and Path(args[0]).exists()
+        return super().resolve_command(ctx, ["answer", *args] if is_path else args)
 
     def invoke(self, ctx: Any) -> Any:
         with _escaped(), _orderly_end():

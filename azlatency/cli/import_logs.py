@@ -205,7 +205,7 @@ def _import_study(
         _print_summary(summary, folder)
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
-    drafted = summary.usable and not in_place and _draft_manifest(name, folder, out)
+    drafted = summary.usable and not in_place and draft_manifest(name, folder, out)
     if drafted:
         again = importing(name, None)
         summary.missing, summary.notes, summary.data_version = again.missing, again.notes, again.data_version
@@ -270,7 +270,7 @@ def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFi
     return copied
 
 
-def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
+def draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     """Write the first study.toml of a study, unless there is one; return whether it was written."""
     from azlatency.studies.drafts.draft import draft
     from azlatency.studies.manifest.manifest import FILE_NAME

@@ -188,6 +188,8 @@ class Card:
         Upper limits that the expectations of the study state.
     paths : tuple of TypicalRun
         The typical round trip and rate of every path and method.
+    assumed : tuple of str
+        What is assumed of the runs, and what keeps them apart, a sentence each.
     files : mapping of str to (str, int)
         By log file: its ``source_id`` and the number of its runs.
     """
@@ -208,6 +210,7 @@ class Card:
     round_trips: tuple[RoundTrip, ...] = ()
     limits: tuple[Limit, ...] = ()
     paths: tuple[TypicalRun, ...] = ()
+    assumed: tuple[str, ...] = ()
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -219,6 +222,7 @@ class Card:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
         parts = [
             f"{self.question} [{self.badge_text}]",
+            *self.assumed,
             f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
             *([f"{self.axis}:", *values] if values else []),
             f"Inference: {plain_sentence(self.inference)}" if self.inference else "",
@@ -241,6 +245,7 @@ class Card:
         table = ["", f"| | {_cell(self.axis)} |", "| --- | ---: |", *rows] if rows else []
         lines = [
             f"**{self.question}** ({self.badge_text})",
+            *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
             f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
             *table,
             f"\n**Inference:** {_markdown(self.inference)}" if self.inference else "",

@@ -76,6 +76,7 @@ class CardView:
     round_trips: tuple[dict[str, Any], ...] = ()
     limits: tuple[dict[str, Any], ...] = ()
     paths: tuple[dict[str, Any], ...] = ()
+    assumed: tuple[str, ...] = ()
     files: dict[str, Any] = field(default_factory=dict)
 
     def line(self, text: str) -> Markup:
@@ -91,7 +92,7 @@ class CardView:
         return asdict(self)
 
 
-_LISTS = ("round_trips", "limits", "paths")
+_LISTS = ("round_trips", "limits", "paths", "assumed")
 _SENTENCES = ("answer", "inference")
 _TEXTS = (
     "badge", "badge_text", "question", "source_says", "likely_cause", "likely_cause_source", "next_step", "axis",

@@ -24,6 +24,7 @@ from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.placement import Condition, conditions, widest
 from azlatency.studies.conclusions import conclusions
+from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import STEP
 from azlatency.studies.runs.throughput import throughput
@@ -82,6 +83,7 @@ def make_card(study: Study) -> Card:
             *_typical_round_trips(runs),
             *_typical_runs(throughput(study, sender_only=True), "throughput_bit_s", "bit/s"),
         ),
+        assumed=tuple(assumptions(study)),
         files=_files(study),
     )
 

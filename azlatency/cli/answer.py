@@ -1,0 +1,145 @@
+"""``azlatency DUMP``: what a dump of logs says, one row per path and method, without a study."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from azlatency.cli.common import command, console, print_error, print_note, progress
+from azlatency.cli.completion import complete_path
+from azlatency.cli.grid import print_table, print_text
+from azlatency.studies.format import count_of
+
+if TYPE_CHECKING:
+    from azlatency.cli.grid import Row
+    from azlatency.stats.result import Estimate
+    from azlatency.studies.store.study import Study
+
+#: Columns that leave a narrow terminal, the least important one first.
+_LEAVE = ("p99", "method")
+_ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
+_MOST_PROBLEMS = 4
+
+
+@command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
+def answer(
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Logs, archives or folders; - reads standard input.", autocompletion=complete_path),
+    ],
+) -> None:
+    """Print the median run of each path and method of a dump, with its interval. Nothing is written.
+
+    What the names of files say about zones and repeats is applied; what is assumed is printed below the table.
+    """
+    with opened(sources) as study:
+        print_answer(study)
+
+
+@contextmanager
+def opened(sources: list[str]) -> Iterator[Study]:
+    """Import logs into a temporary folder, with the study.toml that their names suggest, and open them as a study.
+
+    Until the context ends, that folder is the one of all data. Raises `LogError` if no log is recognised.
+    """
+    from azlatency.cli.import_logs import draft_manifest
+    from azlatency.logs.parse import LogError
+    from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.manifest.manifest import FILE_NAME
+    from azlatency.studies.store.study import data_folder, load
+
+    name = _name_of(sources[0])
+    before = os.environ.get("AZLATENCY_DATA")
+    with TemporaryDirectory(prefix="azlatency-") as temporary:
+        os.environ["AZLATENCY_DATA"] = temporary
+        try:
+            raw = data_folder("raw") / name
+            raw.mkdir(parents=True)
+            # A single folder is read where it is.
+            in_place = [Path(sources[0])] if len(sources) == 1 and Path(sources[0]).is_dir() else None
+            if in_place is None:
+                copy_sources([Path(source) for source in sources], raw)
+            with progress("read") as bar:
+                summary = import_study(name, in_place, progress=bar)
+            problems = summary.unreadable + summary.problems + summary.not_recognised
+            if not summary.runs_by_tool:
+                reason = f" ({problems[0]})" if problems else ""
+                raise LogError(f"{sources[0]}: no log of a known tool{reason}; azlatency check says more")
+            for line in problems[:_MOST_PROBLEMS]:
+                print_error(f"  {line}")
+            if len(problems) > _MOST_PROBLEMS:
+                print_error(
+                    f"  and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them"
+                )
+            has_manifest = in_place is not None and (in_place[0] / FILE_NAME).is_file()
+            if not has_manifest and draft_manifest(name, raw, None):
+                import_study(name, in_place)
+            yield load(name)
+        finally:
+            if before is None:
+                del os.environ["AZLATENCY_DATA"]
+            else:
+                os.environ["AZLATENCY_DATA"] = before
+
+
+def _name_of(source: str) -> str:
+    """Return a name for a study of a dump: that of its file or folder, without endings and unusual characters."""
+    stem = _ENDING.sub("", Path(source).resolve().name if source != "-" else "stdin")
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:60] or "dump"
+
+
+def print_answer(study: Study) -> None:
+    """Print a row per path and method, what is assumed, and the flags in words."""
+    from azlatency.stats.across_runs.typical_run import summarize
+    from azlatency.stats.result import explain
+    from azlatency.studies.runs.assumptions import assumptions
+    from azlatency.studies.runs.round_trips import latency
+    from azlatency.studies.runs.throughput import throughput
+
+    round_trips, streams = latency(study), throughput(study, sender_only=True)
+    estimates = [*summarize(round_trips), *summarize(streams, "throughput_bit_s")]
+    tails = round_trips.groupby(["path", "method"], dropna=False)["p99_ns"].median()
+    rows = [_row(estimate, tails.to_dict()) for estimate in estimates]
+    out = console()
+    if not rows:
+        print_text(out, "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
+        return
+    print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
+    for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
+        print_text(out, line)
+    notes = dict.fromkeys(note for estimate in estimates for note in estimate.remarks if "assumed" not in note)
+    for line in [*assumptions(study), *notes]:
+        print_note(line)
+
+
+def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
+    from azlatency.stats.result import SHORT
+    from azlatency.studies.format import format_interval, format_value
+
+    ends = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
+    low, high = (float(end) if end is not None else None for end in ends)
+    value = format_value(estimate.estimate, estimate.unit, digits=3) if estimate.estimate is not None else ""
+    if not value and low is not None and high is not None:
+        value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
+    interval = ""
+    if estimate.low is not None and estimate.high is not None:
+        interval = format_interval(estimate.low, estimate.high, estimate.unit)
+    path, method = str(estimate.labels["path"]), str(estimate.labels["method"])
+    tail = tails.get((path, method), float("nan"))
+    return {
+        "path": path,
+        "method": method,
+        "runs": str(estimate.n),
+        "median run": value,
+        "95 % CI": interval,
+        "p99": format_value(tail, "ns", digits=3) if tail == tail and estimate.unit == "ns" else "",  # noqa: PLR0124
+        "flags": ", ".join(SHORT[code] for code in estimate.codes),
+    }
