@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,8 @@ from azlatency.cli.sheets import Format, show, usage_errors
     "compare",
     "azlatency compare before after",
     "azlatency compare base.zip new.zip --margin 5%",
+    "azlatency compare cubic/ vegas/ --across congestion",
+    "azlatency compare mine --across scenario       # every pair of scenarios",
     "azlatency compare mine@before mine@after       # two scenarios of the study mine",
     "azlatency compare base/ new/ --metric p99 --metric throughput --tool sockperf",
     'azlatency compare main pull-request --format markdown >> "$GITHUB_STEP_SUMMARY"',
@@ -28,7 +31,13 @@ def compare(  # noqa: PLR0913 - one for each option of the command
             help="Base: study, study@scenario, folder, archive, log.", autocompletion=complete_study_or_path
         ),
     ],
-    candidate: Annotated[str, typer.Argument(help="Candidate, like base.", autocompletion=complete_study_or_path)],
+    candidate: Annotated[
+        str | None,
+        typer.Argument(
+            help="Candidate, like base. Left out: every pair of scenarios of the base, with --across scenario.",
+            autocompletion=complete_study_or_path,
+        ),
+    ] = None,
     margin: Annotated[
         str, typer.Option(help="Largest change that does not matter in practice: 5%, 0.05 or 2us.")
     ] = "5%",
@@ -44,6 +53,14 @@ def compare(  # noqa: PLR0913 - one for each option of the command
         typer.Option(
             help="PATTERN=NAME: one name for matching machines, zones or scenarios, such as 10.0.*=client if addresses "
             "change. Repeat for several."
+        ),
+    ] = None,
+    across: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD[,FIELD]",
+            help="Fields that may differ between the sides, because they are the question: settings, congestion, "
+            "message_bytes, connections, tool … All others must be equal.",
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of the intervals, between 0.5 and 1.")] = 0.95,
@@ -68,17 +85,23 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     from azlatency.gate.verdict import judge
     from azlatency.studies.manifest.machine_names import parse_maps
 
-    with usage_errors(), open_study(base) as base_study, open_study(candidate) as candidate_study:
+    fields = [field.strip() for field in (across or "").split(",") if field.strip()]
+    if candidate is None and fields != ["scenario"]:
+        raise typer.BadParameter("give a candidate, or --across scenario to compare the scenarios of one study")
+    with ExitStack() as stack:
+        stack.enter_context(usage_errors())
+        base_study = stack.enter_context(open_study(base))
         judgement = judge(
             base_study,
-            candidate_study,
-            names=(base, candidate),
+            None if candidate is None else stack.enter_context(open_study(candidate)),
+            names=(base, candidate or base),
             margin=margin,
             metrics=metric or (),
             maps=parse_maps(map or []),
             confidence=confidence,
             tool=tool,
             path=path,
+            across=fields,
         )
     show(sheet(judgement), judgement.record(), format, out)
     raise typer.Exit(judgement.exit_code)

@@ -20,7 +20,7 @@ _DIGITS = 4
 
 def _value(value: float | None, row: Row) -> str:
     """Return the value of one side; both sides have the same unit."""
-    return format_value(value, row.base.unit, digits=_DIGITS, like=row.base.estimate)
+    return format_value(value, row.base.unit, digits=_DIGITS, like=row.base_value)
 
 
 def _interval(row: Row) -> str:
@@ -33,11 +33,10 @@ def _interval(row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    difference = row.comparison.difference
-    if difference is None or difference.estimate is None:
+    if row.difference is None:
         return ""
-    sign, size = "-" if difference.estimate < 0 else "+", abs(difference.estimate)
-    return sign + format_value(size, difference.unit, digits=_DIGITS, like=size or row.base.estimate)
+    sign, size = "-" if row.difference < 0 else "+", abs(row.difference)
+    return sign + format_value(size, row.base.unit, digits=_DIGITS, like=size or row.base_value)
 
 
 def _runs_needed(row: Row) -> str:
@@ -66,9 +65,9 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "path": lambda row: row.path,
     "method": lambda row: row.method,
     "metric": lambda row: row.metric,
-    "base": lambda row: _value(row.base.estimate, row),
+    "base": lambda row: _value(row.base_value, row),
     "candidate": lambda row: _value(row.candidate_value, row),
-    "ratio": lambda row: "" if (ratio := row.comparison.ratio.estimate) is None else f"{ratio:.3f}",
+    "ratio": lambda row: "" if row.ratio is None else f"{row.ratio:.3f}",
     "interval": _interval,
     "difference": _difference,
     "runs": _runs,
@@ -96,6 +95,7 @@ def _notes(judgement: Judgement) -> list[str]:
         "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well.",
         *(f"{remark}." for remark in judgement.remarks),
     ]
+    notes += [f"{line}." for line in dict.fromkeys(line for row in judgement.rows for line in row.comparison.remarks)]
     if any(row.rounds for row in judgement.rows):
         notes.append(
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "

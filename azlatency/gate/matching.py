@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 
 def align_paths(
-    after: pd.DataFrame, before: pd.DataFrame, maps: Maps = (), *, scenarios: bool = True
+    after: pd.DataFrame,
+    before: pd.DataFrame,
+    maps: Maps = (),
+    *,
+    scenarios: bool = True,
+    across: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Name paths and methods of both sides by the same rule, so that equal texts stand for equal paths and methods.
 
     ``after`` and ``before`` have one row per run, as returned by `azlatency.studies.runs.with_network_paths`. ``maps``:
     patterns of machines, zones or scenarios and the names to use instead, for example for addresses that change with
     every run. ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
+    ``across``: fields of the key that may differ; no method names them.
     """
     import pandas as pd
 
@@ -32,7 +38,7 @@ def align_paths(
     named = name_paths(paths, [method for frame in frames for method in frame["method"]])
     columns = {"path": pd.Series(list(map(str, named)), dtype="str")}
     if all("tool" in frame.columns for frame in frames):
-        columns["method"], columns["unknown"] = label(pd.concat(frames, ignore_index=True).assign(**columns))
+        columns["method"], columns["unknown"] = label(pd.concat(frames, ignore_index=True).assign(**columns), across)
     both = pd.DataFrame(columns)
     after, before = (
         frame.assign(**part.set_axis(frame.index))
@@ -47,7 +53,8 @@ def _plain(path: NetworkPath, maps: Maps, *, scenarios: bool) -> NetworkPath:
         replace(end, label=None, machine=machine_of(end.machine, maps), zone=mapped(end.zone, maps))
         for end in (path.client, path.server)
     )
-    return NetworkPath(client, server, mapped(path.scenario, maps) if scenarios else None)
+    scenario = mapped(path.scenario, maps) if scenarios else None
+    return NetworkPath(client, server, scenario, path.shared and scenarios)
 
 
 def unknown_name(what: str, name: str, known: Sequence[str], advice: str) -> str:

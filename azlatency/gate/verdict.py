@@ -23,10 +23,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import pandas as pd
 
 from azlatency import __version__
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
@@ -37,14 +40,14 @@ from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
+from azlatency.studies.runs.key import check_across, differing
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import run_table, with_network_paths
+from azlatency.studies.runs.selection import select_scenario
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 RowVerdict = Literal["beyond", "within", "inconclusive", "refused"]
@@ -83,6 +86,8 @@ HOLM = "not significant among all rows"
 #: Too few runs for ranks. This does not prevent a verdict: it then rests on the t interval.
 T_INTERVAL = frozenset({"few_runs", "two_runs"})
 _MEASURED = {"latency": latency, "throughput": throughput}
+#: At most this many scenarios of one study are compared with each other.
+MOST_SCENARIOS = 20
 #: At most this many paths are listed if none matches.
 _PATHS_NAMED = 8
 _NO_METRIC = "Neither latency nor throughput is on both sides"
@@ -106,11 +111,32 @@ class Row:
     """Typical run of the candidate; see `candidate_value` for what a row shows."""
 
     @property
+    def base_value(self) -> float | None:
+        """The median run of the base, or its only run."""
+        return _value_of(self.base)
+
+    @property
     def candidate_value(self) -> float | None:
-        """The base times the ratio, so that a row agrees with itself; without a ratio the median run."""
-        ratio = self.comparison.ratio.estimate
-        base = self.base.estimate
-        return self.candidate.estimate if ratio is None or base is None else base * ratio
+        """The base times the ratio, so that a row agrees with itself; without a ratio the median or only run."""
+        ratio, base = self.comparison.ratio.estimate, self.base_value
+        return _value_of(self.candidate) if ratio is None or base is None else base * ratio
+
+    @property
+    def ratio(self) -> float | None:
+        """The estimated ratio, or that of two single runs, which describes them."""
+        estimate, base, candidate = self.comparison.ratio.estimate, self.base_value, self.candidate_value
+        if estimate is not None or self.verdict == "refused" or not base or candidate is None:
+            return estimate
+        return candidate / base
+
+    @property
+    def difference(self) -> float | None:
+        """The estimated difference, or that of two single runs."""
+        estimated = self.comparison.difference
+        if estimated is not None and estimated.estimate is not None:
+            return estimated.estimate
+        base, candidate = self.base_value, self.candidate_value
+        return None if self.ratio is None or base is None or candidate is None else candidate - base
 
     @property
     def path(self) -> str:
@@ -182,13 +208,23 @@ class Row:
             "verdict": self.verdict,
             "reason": self.reason or None,
             **cells,
-            "base": self.base.estimate,
+            "ratio": self.ratio,
+            "difference": self.difference,
+            "base": self.base_value,
             "candidate": self.candidate_value,
             "p_beyond": self.p_beyond,
             "runs_needed": None if plan is None else plan.needed,
             "runs_needed_low": None if plan is None else plan.low,
             "runs_needed_high": None if plan is None else plan.high,
         }
+
+
+def _value_of(estimate: Estimate) -> float | None:
+    """Return an estimate, or the value of a single run."""
+    if estimate.estimate is not None:
+        return estimate.estimate
+    low, high = (estimate.diagnostics.get(name) for name in ("lowest", "highest"))
+    return float(low) if low is not None and low == high else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +298,7 @@ class Compared:
 
 def judge(  # noqa: PLR0913 - one for each option of the command
     base: Study,
-    candidate: Study,
+    candidate: Study | None,
     *,
     names: tuple[str, str],
     margin: str = "5%",
@@ -271,6 +307,7 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     confidence: float = 0.95,
     tool: str | None = None,
     path: str | None = None,
+    across: Sequence[str] = (),
 ) -> Judgement:
     """Compare candidate with base for each metric.
 
@@ -279,7 +316,7 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     Parameters
     ----------
     base, candidate : Study
-        The two sides. Latencies are round-trip times.
+        The two sides. Latencies are round-trip times. Without a candidate, every pair of scenarios of the base.
     names : tuple of str
         The names of base and candidate in the output.
     margin : str
@@ -293,6 +330,8 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         Family-wise confidence level, between 0.5 and 1.
     tool, path : str, optional
         Compare only runs of this tool, and only paths that match this glob pattern.
+    across : sequence of str
+        Fields of the key that may differ between the sides, because they are what is compared.
 
     Returns
     -------
@@ -304,58 +343,29 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     ValueError
         If a metric, the margin or the confidence is not valid.
     """
-    import pandas as pd
-
-    by_time = parse_margin(margin)[1] > 0
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
-    compared: list[Compared] = []
-    only_in_base: list[str] = []
-    only_in_candidate: list[str] = []
-    remarks: dict[str, None] = {}
-    on_both_sides = False
-    seen = pd.DataFrame({"tool": [], "path": []}, dtype=object)
-    # Two scenarios of one study are compared: their names are what differs.
-    scenarios = base.folder != candidate.folder
-    for metric in dict.fromkeys(metrics or _MEASURED):
-        after, before, value = frames_of_metric(candidate, base, metric)
-        sides = (with_network_paths(after, candidate), with_network_paths(before, base))
-        after, before = align_paths(*sides, maps, scenarios=scenarios)
-        seen = pd.concat([seen, after[["tool", "path"]], before[["tool", "path"]]])
-        after, before = (_select(frame, tool, path) for frame in (after, before))
-        if metric == "throughput" and by_time and not metrics:
-            if len(after) and len(before):
-                remarks["Throughput is on both sides and not compared, because the margin is a time"] = None
-            continue
-        on_both_sides |= bool(len(after) and len(before))
-        after_keys, before_keys = after.index, before.index
-        if scenarios:
-            after_keys, before_keys = _contents(after, candidate), _contents(before, base)
-        shared = set(after_keys) & set(before_keys)
-        if shared:
-            logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
-            remarks[f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"] = None
-            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
-        if len(after) and len(before) and elsewhere(after, before):
-            remarks["The two sides are in different regions and are not compared"] = None
-        matched = pairings(after, before)
-        comparisons = compare_pairings(matched, margin=margin, confidence=confidence, value=value)
-        compared += [
-            Compared(metric=metric, pairing=pairing, comparison=comparison)
-            for pairing, comparison in zip(matched, comparisons, strict=True)
-        ]
-        only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
-        only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    sides = [(base, candidate)] if candidate is not None else _pairs_of_scenarios(base)
+    question = _Question(margin, tuple(dict.fromkeys(metrics)), maps, confidence, tool, path, tuple(across))
+    found = [_compare_sides(*side, question) for side in sides]
+    seen = [frame for each in found for frame in each.seen]
     _check_filters(seen, tool, path)
+    _check_across(across, seen)
+    remarks = dict.fromkeys(remark for each in found for remark in each.remarks)
+    compared = [item for each in found for item in each.compared]
+    only_in_base = [name for each in found for name in each.only_in_base]
+    only_in_candidate = [name for each in found for name in each.only_in_candidate]
     if not compared:
-        nothing_common = not metrics and not on_both_sides
+        nothing_common = not metrics and not any(each.on_both_sides for each in found)
         remarks |= dict.fromkeys(
-            _no_metric(base, candidate) if nothing_common else nearest_names(only_in_base, only_in_candidate)
+            _no_metric(*sides[0]) if nothing_common else nearest_names(only_in_base, only_in_candidate)
         )
-    remarks |= dict.fromkeys(
-        f"The machines differ in {fact}: {old} in the base, {new} in the candidate"
-        for fact, (old, new) in changed_facts(base.hosts, candidate.hosts).items()
-    )
+    if candidate is not None:
+        remarks |= dict.fromkeys(_differing_fields(compared, names))
+        remarks |= dict.fromkeys(
+            f"The machines differ in {fact}: {old} in the base, {new} in the candidate"
+            for fact, (old, new) in changed_facts(base.hosts, candidate.hosts).items()
+        )
     return Judgement(
         base=names[0],
         candidate=names[1],
@@ -368,9 +378,117 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     )
 
 
-def _check_filters(runs: pd.DataFrame, tool: str | None, path: str | None) -> None:
+class _Question(NamedTuple):
+    """What is asked of two sides; see `judge`."""
+
+    margin: str
+    metrics: tuple[str, ...]
+    maps: Maps
+    confidence: float
+    tool: str | None
+    path: str | None
+    across: tuple[str, ...]
+
+
+class _Sides(NamedTuple):
+    """What two sides have in common, and what only one of them measured."""
+
+    compared: list[Compared]
+    only_in_base: list[str]
+    only_in_candidate: list[str]
+    remarks: list[str]
+    seen: list[pd.DataFrame]
+    on_both_sides: bool
+
+
+def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides:
+    """Compare the runs of two studies, or of two scenarios of one, without a verdict."""
+    compared: list[Compared] = []
+    only_in_base: list[str] = []
+    only_in_candidate: list[str] = []
+    remarks: list[str] = []
+    seen: list[pd.DataFrame] = []
+    on_both_sides = False
+    by_time = parse_margin(question.margin)[1] > 0
+    # Two scenarios of one study are compared: their names are what differs.
+    scenarios = base.folder != candidate.folder
+    for metric in question.metrics or _MEASURED:
+        after, before, value = frames_of_metric(candidate, base, metric)
+        sides = (with_network_paths(after, candidate), with_network_paths(before, base))
+        after, before = align_paths(*sides, question.maps, scenarios=scenarios, across=question.across)
+        seen += [after, before]
+        after, before = (_select(frame, question.tool, question.path) for frame in (after, before))
+        if metric == "throughput" and by_time and not question.metrics:
+            if len(after) and len(before):
+                remarks.append("Throughput is on both sides and not compared, because the margin is a time")
+            continue
+        on_both_sides |= bool(len(after) and len(before))
+        after_keys, before_keys = after.index, before.index
+        if scenarios:
+            after_keys, before_keys = _contents(after, candidate), _contents(before, base)
+        shared = set(after_keys) & set(before_keys)
+        if shared:
+            logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
+            remarks.append(f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence")
+            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
+        if len(after) and len(before) and elsewhere(after, before):
+            remarks.append("The two sides are in different regions and are not compared")
+        matched = pairings(after, before)
+        comparisons = compare_pairings(
+            matched, margin=question.margin, confidence=question.confidence, value=value, across=question.across
+        )
+        compared += [
+            Compared(metric=metric, pairing=pairing, comparison=_named(comparison, base, candidate, scenarios))
+            for pairing, comparison in zip(matched, comparisons, strict=True)
+        ]
+        only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
+        only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    return _Sides(compared, only_in_base, only_in_candidate, remarks, seen, on_both_sides)
+
+
+def _named(comparison: Comparison, base: Study, candidate: Study, are_studies: bool) -> Comparison:
+    """Name the scenarios in the path of a comparison of two of them."""
+    if are_studies:
+        return comparison
+    levels = f"{candidate.name.rpartition('@')[2]} against {base.name.rpartition('@')[2]}"
+    return replace(comparison, labels={**comparison.labels, "path": f"{levels}: {comparison.labels['path']}"})
+
+
+def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
+    """Return every pair of scenarios of a study, the earlier one as the base; raise `ValueError` if it has no pair."""
+    scenarios = list(dict.fromkeys(run_table(study)["scenario"].dropna()))
+    if not 1 < len(scenarios) <= MOST_SCENARIOS:
+        raise ValueError(
+            f"{study.name} has {len(scenarios)} scenarios, and --across scenario compares 2 to {MOST_SCENARIOS}; "
+            "give two sides, such as STUDY@one STUDY@other"
+        )
+    parts = [select_scenario(study, str(name)) for name in scenarios]
+    return list(combinations(parts, 2))
+
+
+def _check_across(across: Sequence[str], frames: Sequence[pd.DataFrame]) -> None:
+    """Raise `ValueError` if a field that may differ is unknown; ``scenario`` tells the sides apart anyway."""
+    if named := [name for name in across if name != "scenario"]:
+        check_across(named, pd.concat(frames))
+
+
+def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> Iterator[str]:
+    """Yield the command that compares sides of which a field differs, for each group of fields."""
+    for item in compared:
+        if "type_p_mismatch" in item.comparison.codes:
+            fields = [name.removeprefix("setting ") for name in differing([item.pairing.after, item.pairing.before])]
+            if fields and not {"tool", "test", "protocol"} & set(fields):
+                said = ",".join(fields)
+                yield (
+                    f"The sides differ in {', '.join(fields)}. If that is what you compare: azlatency compare "
+                    f"{names[0]} {names[1]} --across {said}"
+                )
+
+
+def _check_filters(frames: Sequence[pd.DataFrame], tool: str | None, path: str | None) -> None:
     """Raise `ValueError` if no run on either side is of the tool, or of a path that matches the pattern."""
-    tools, paths = sorted(set(runs["tool"])), sorted({str(name) for name in runs["path"]})
+    tools = sorted({name for frame in frames for name in frame["tool"]})
+    paths = sorted({str(name) for frame in frames for name in frame["path"]})
     if tool is not None and tool not in tools and tools:
         raise ValueError(unknown_name("tool", tool, tools, f"measured: {', '.join(tools)}"))
     if path is not None and paths and not any(fnmatchcase(name, path) for name in paths):

@@ -33,7 +33,7 @@ def test_a_side_can_be_a_study_an_archive_or_a_log(tmp_path: Path, raw: Path) ->
         (["a", "a", "--margin", "-5%"], "margin '-5%'"),
         (["a", "a", "--metric", "p42x"], "unknown metric 'p42x'; choose from latency"),
         (["a", "a", "--confidence", "2"], "confidence"),
-        (["a"], "Missing argument"),
+        (["a"], "give a candidate, or --across scenario"),
         (["a", "empty"], "empty: contains no run"),
     ],
 )

@@ -26,7 +26,7 @@ def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Pa
     assert judged["outcome"] == "inconclusive" and judged["exit_code"] == 3
     assert {row["verdict"] for row in judged["rows"]} == {"inconclusive"}
     row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
-    assert row["codes"] == "no_replication" and row["ratio"] is None
+    assert row["codes"] == "no_replication" and row["ratio_low"] is None
     assert (row["runs_needed_low"], row["runs_needed_high"]) == (5, 84)
     assert "5 to 84 runs on each side are needed to show it" in row["reason"]
 

@@ -36,6 +36,7 @@ _COMMAND = re.compile(r"\S{0,80}[$%❯➜»]\s+\S|\S{1,80}@\S{1,80}\s?[^#$%>]{0,
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _ECHO = re.compile(r"\b(?:echo|printf)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
+_SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: What a shell or a tool prints as "key: value", and no person sets.
@@ -86,6 +87,8 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
             each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
             for each in above
         ]
+        if is_first and heading:  # the heading is the label; a text below it is about the section
+            above = [each for each in above if each.is_marked]
         written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
         # Of several labels, the last but one is that of a section.
         section = written[-2].text if len(written) > 1 else section
@@ -99,6 +102,7 @@ class _Label(NamedTuple):
     is_sentence: bool
     is_caption: bool
     """Whether it is a short text without marks, which may be a line of a paragraph."""
+    is_marked: bool
 
 
 def _is_paragraph(label: _Label, others: Sequence[_Label]) -> bool:
@@ -145,7 +149,7 @@ def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
     line = _COUNTED.sub("", line, count=1) if _COUNTED.match(line) else line
     match = _LABEL.fullmatch(line)
-    if match is None and not _is_sentence(line):
+    if match is None and (not _is_sentence(line) or _SAID_BY_TOOLS.search(line)):
         return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
@@ -155,4 +159,5 @@ def _label(number: int, line: str) -> _Label | None:
     if is_command or is_noise:
         return None
     is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
-    return _Label(number, text.strip(), match is None and not is_caption, is_caption)
+    is_marked = match is not None and not found["captioned"]
+    return _Label(number, text.strip(), match is None and not is_caption, is_caption, is_marked)

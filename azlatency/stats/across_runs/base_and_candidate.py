@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pandas as pd
 
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_values import check_columns, run_values
+from azlatency.stats.across_runs.run_values import check_columns, is_frame, run_values
 from azlatency.stats.result import Comparison, Results
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.key import bases, check_across, label
+from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.across_runs.run_values import RunData
 
 
@@ -34,6 +37,7 @@ def compare(
     what: str = "",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
+    across: str | Sequence[str] = (),
 ) -> Comparison: ...
 
 
@@ -53,12 +57,31 @@ def compare(
     what: str = "",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
+    across: str | Sequence[str] = (),
+) -> Results[Comparison]: ...
+
+
+@overload
+def compare(
+    base: pd.DataFrame,
+    candidate: None = None,
+    *,
+    across: str,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    paired: bool | None = None,
+    value: str | None = None,
+    statistic: Literal["typical", "mean"] = "typical",
+    floor: float | None = None,
+    unit: str | None = None,
+    labels: Mapping[str, object] | None = None,
+    resolution: float | None = None,
 ) -> Results[Comparison]: ...
 
 
 def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name
     base: Any,
-    candidate: Any,
+    candidate: Any = None,
     *,
     by: str | Sequence[str] | None = None,
     margin: float | str = "5%",
@@ -71,6 +94,7 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     what: str = "",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
+    across: str | Sequence[str] = (),
 ) -> Comparison | Results[Comparison]:
     """Compare a candidate with a base: the ratio candidate ÷ base with its interval, and a verdict.
 
@@ -78,7 +102,7 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     ----------
     base, candidate : array_like, Series or DataFrame
         One number per run, in one unit, or one row per run, as returned by `azlatency.latency` or
-        `azlatency.throughput`.
+        `azlatency.throughput`. Without a candidate, the values of ``across`` in the base are compared with each other.
     by : str or sequence of str, optional
         Columns of both frames, such as ``"path"``: one comparison for each value that both sides have, and each method.
     margin : float or str, default "5%"
@@ -103,11 +127,17 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         Columns that identify the result in a frame.
     resolution : float, optional
         Step of the printed values; by default that of the frames. It widens the intervals.
+    across : str or sequence of str
+        Fields of the key (`azlatency.key`) that may differ between the two sides, because they are the question:
+        ``"settings"``, ``"congestion"``, ``"message_bytes"``. Within a side, they must be equal. Without a candidate,
+        one column of the base, such as ``"scenario"``: every two of its values are compared, for each pair of ends
+        and method.
 
     Returns
     -------
     Comparison or Results of Comparison
-        With ``by``, one per value and method, in the order of the base. Without a ratio if the data cannot be
+        With ``by``, one per value and method, in the order of the base; without a candidate, one per pair of values, at
+        a level that holds for all of them together (Bonferroni). Without a ratio if the data cannot be
         compared; the codes give the reason (``no_replication``, ``unit_conflict``, ``type_p_mismatch`` …).
         ``superiority`` is the share of pairs of runs in which the candidate is larger, ties counted half.
 
@@ -145,6 +175,12 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         unit=unit,
         resolution=resolution,
     )
+    fields = [across] if isinstance(across, str) else list(across)
+    if candidate is None:
+        return _every_pair(base, fields, compare_sides, confidence, labels)
+    if fields and is_frame(base) and is_frame(candidate):
+        base, candidate = _without_fields(base, candidate, fields)
+    compare_sides = partial(compare_sides, across=fields)
     if by is None:
         return compare_sides(candidate, base, what=what or "candidate against base", labels=labels)
     keys = [*([by] if isinstance(by, str) else by)]
@@ -161,3 +197,47 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         own = what or ", ".join(named.values())
         comparisons.append(compare_sides(new, old, order=order, what=own, labels={**named, **(labels or {})}))
     return Results(comparisons)
+
+
+def _without_fields(base: pd.DataFrame, candidate: pd.DataFrame, fields: Sequence[str]) -> tuple[pd.DataFrame, ...]:
+    """Return both sides with methods that do not name the fields that may differ."""
+    both = pd.concat([base, candidate])
+    check_across([name for name in fields if name != "scenario"], both)
+    methods, unknown = label(both.assign(method=bases(both)), fields)
+    named = both.assign(method=methods, unknown=unknown)
+    return named.iloc[: len(base)], named.iloc[len(base) :]
+
+
+def _every_pair(
+    runs: pd.DataFrame,
+    fields: Sequence[str],
+    compare_sides: Callable[..., Comparison],
+    confidence: float,
+    labels: Mapping[str, object] | None,
+) -> Results[Comparison]:
+    """Compare every two values of a column, for each pair of ends and method."""
+    if len(fields) != 1:
+        raise ValueError('compare() without a candidate needs one column to compare across, such as across="scenario"')
+    column = fields[0]
+    check_columns(runs, column, "path", "method")
+    ends = ["client_end", "server_end"] if column == "scenario" else ["path"]
+    if column != "scenario":
+        runs, _ = _without_fields(runs, runs.iloc[:0], fields)
+    pairs = []
+    for key, group in runs.groupby([*ends, "method"], sort=False, dropna=False):
+        levels = dict(list(grouped(group[group[column].notna()], column)))
+        names = ["?" if pd.isna(name) else str(name) for name in key[:-1]]
+        for first, second in combinations(levels, 2):
+            pairs.append((route(*names), str(key[-1]), first, second, levels[first], levels[second]))
+    level = 1 - (1 - confidence) / max(len(pairs), 1)
+    return Results(
+        compare_sides(
+            after.drop(columns="path"),
+            before.drop(columns="path"),
+            confidence=level,
+            across=fields,
+            what=f"{second} against {first}: {path}, {method}",
+            labels={"path": path, "method": method, "base": str(first), "candidate": str(second), **(labels or {})},
+        )
+        for path, method, first, second, before, after in pairs
+    )

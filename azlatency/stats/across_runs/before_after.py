@@ -126,7 +126,12 @@ def compare_imports(
 
 
 def compare_pairings(
-    matched: Sequence[Pairing], *, margin: float | str = "5%", confidence: float = 0.95, value: str | None = None
+    matched: Sequence[Pairing],
+    *,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    value: str | None = None,
+    across: Sequence[str] = (),
 ) -> list[Comparison]:
     """Return the comparisons of `compare_imports`; the dependence in time is that of all runs together."""
     sides = [
@@ -134,7 +139,7 @@ def compare_pairings(
         for pairing in matched
     ]
     return [
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order)
+        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order, across=across)
         for pairing, order in zip(matched, orders_of_pairs(sides), strict=True)
     ]
 
@@ -146,6 +151,7 @@ def compare_pairing(
     confidence: float = 0.95,
     value: str | None = None,
     order: RunOrder | None = None,
+    across: Sequence[str] = (),
 ) -> Comparison:
     """Return one comparison of `compare_imports`."""
     x, y, column = pairing.after, pairing.before, pairing.column(value)
@@ -157,7 +163,16 @@ def compare_pairing(
     }
     what = f"{pairing.path}, {pairing.method}"
     result = compare_runs(
-        x, y, margin=margin, confidence=confidence, paired=None, value=column, labels=labels, what=what, order=order
+        x,
+        y,
+        margin=margin,
+        confidence=confidence,
+        paired=None,
+        value=column,
+        labels=labels,
+        what=what,
+        order=order,
+        across=across,
     )
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
 

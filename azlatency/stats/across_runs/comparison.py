@@ -11,7 +11,7 @@ Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Fieller 1954, with Welch
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -63,6 +63,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
     order: RunOrder | None = None,
+    across: Sequence[str] = (),
 ) -> Comparison:
     """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict; see `azlatency.compare`.
 
@@ -92,6 +93,8 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         Columns that identify the result in a frame.
     resolution : float, optional
         Step of the printed values; by default that of the frames. It widens the intervals.
+    across : sequence of str
+        Fields of the key that may differ between the two sets, because they are what is compared.
     order : RunOrder, optional
         Dependence between runs in time (unpaired typical runs), if it is known from more runs than these.
 
@@ -153,7 +156,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         labels={**(labels or {}), **replace(first, assumed=both("assumed"), notes=both("notes")).remarks},
         run_ids=(*first.run_ids, *second.run_ids),
     )
-    codes = list(refusals((a, b), value))
+    codes = list(refusals((a, b), value, across))
     if first.unit != second.unit:
         codes.append("unit_conflict")
     missing = first.missing + second.missing

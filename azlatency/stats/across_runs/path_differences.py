@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.run_values import refusals, run_values
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,5 +188,5 @@ def differences_by_path(
 ) -> PathDifferences:
     """Compare the paths of one method of a frame with one row per run, as returned by `azlatency.latency`."""
     chosen = runs[(runs["method"] == method) & runs[value].notna()]
-    by_path = {str(path): group for path, group in chosen.groupby("path", sort=False)}
+    by_path = {str(path): group for path, group in grouped(chosen, "path")}
     return path_differences(by_path, value, group_of=group_of)

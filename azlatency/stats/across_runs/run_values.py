@@ -318,7 +318,7 @@ def in_rounds(values: RunValues) -> dict[Hashable, float]:
     return {key: math.exp(math.fsum(logs) / len(logs)) for key, logs in groups.items()}
 
 
-def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, ...]:
+def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequence[str] = ()) -> tuple[str, ...]:
     """Return codes for the reasons why these runs must not be compared or pooled; empty if there is no reason.
 
     ``unit_unknown``
@@ -327,7 +327,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
         whatever the tool printed).
     ``type_p_mismatch``
-        Different tool, test or protocol, or another field of the key that differs (`azlatency.key`).
+        Different tool, test or protocol, or another field of the key that differs (`azlatency.key`) and is not one of
+        ``across``.
     ``logical_zone``
         Zone numbers of several subscriptions without physical zones.
     ``duplicate_runs``
@@ -352,7 +353,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None) -> tuple[str, 
         return (*repeated, *endless)
     column = value_column(parts[0], value)
     codes = [*repeated, *_unit_problems(parts, column)]
-    if differing(parts):
+    if differing(parts, across):
         codes.append("type_p_mismatch")
     if column == "throughput_bit_s" and len(_distinct(parts, "side")) > 1:
         codes.append("sender_only")

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, printable
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER
 
@@ -86,7 +87,7 @@ def joining_line(files: Sequence[str]) -> str:
 
 def _alone(runs: pd.DataFrame) -> Iterator[str]:
     """Yield the line that joins runs that are all alone on their paths, because their addresses change."""
-    for method, group in runs.groupby("method", sort=False):
+    for method, group in grouped(runs, "method"):
         pairs = group[["client_end", "server_end"]].value_counts(dropna=False)
         ends = [*group["client_end"].dropna(), *group["server_end"].dropna()]
         if len(pairs) < _MOST or pairs.max() > 1 or not all(map(_ADDRESS.fullmatch, ends)):

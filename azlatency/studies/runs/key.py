@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser
 from azlatency.logs.schema import refuse_foreign
-from azlatency.studies.format import format_value
+from azlatency.studies.format import did_you_mean, format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,16 +167,18 @@ def bytes_text(size: float) -> str:
     return f"{number:,.0f} {unit}"
 
 
-def label(runs: pd.DataFrame) -> tuple[list[str], list[str]]:
+def label(runs: pd.DataFrame, across: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Return the method of each run, and the refusals of runs whose key is unknown, joined by blanks.
 
     ``runs`` has the columns of `describe` and ``path``; the methods of several tables that are compared are those of
-    the tables together.
+    the tables together. ``across``: fields that may differ (`is_across`), which no method names.
     """
     methods = bases(runs)
     unknown: list[dict[str, None]] = [{} for _ in range(len(runs))]
     paths = [str(path) for path in runs["path"]]
     for field, values in _columns(runs):
+        if is_across(field.column, across):
+            continue
         if len(known := {*values} - {None}) < 2 and UNKNOWN_SETTING not in known:
             continue
         groups: dict[tuple[str, ...], list[int]] = {}
@@ -251,11 +253,18 @@ def _base(row: Any) -> str:
     return " ".join(parts)
 
 
-def differing(frames: Sequence[pd.DataFrame]) -> list[str]:
+def differing(frames: Sequence[pd.DataFrame], across: Sequence[str] = ()) -> list[str]:
     """Return the columns of the key in which runs of several frames are known to differ: they repeat nothing.
 
-    Columns that describe the path or the treatment do not count, because they may be what is compared.
+    Columns that describe the path or the treatment do not count, because they may be what is compared. A field of
+    ``across`` (`is_across`) may differ between the frames, but not within one of them.
     """
+    named = _differing(frames)
+    within = {name for frame in frames for name in _differing([frame])} if across and named else set()
+    return [name for name in named if name in within or not is_across(name, across)]
+
+
+def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
     import pandas as pd
 
     found = []
@@ -269,3 +278,18 @@ def differing(frames: Sequence[pd.DataFrame]) -> list[str]:
         fields = _columns(pd.concat(stated))
         found += [field.column for field, values in fields if len({*values} - {None}) > 1]
     return found
+
+
+def is_across(column: str, across: Sequence[str]) -> bool:
+    """Return whether a field may differ: it is named, or it is one of the ``settings`` (``congestion``, ``window``)."""
+    setting = column.removeprefix(_SETTING)
+    return column in across or setting in across or (setting != column and "settings" in across)
+
+
+def check_across(across: Sequence[str], runs: pd.DataFrame) -> None:
+    """Raise `ValueError` if a field that may differ is none of the key."""
+    known = [*_BASE, "settings", *(field.column.removeprefix(_SETTING) for field, _ in _columns(runs))]
+    for name in across:
+        if name not in known:
+            fields = ", ".join(dict.fromkeys(known))
+            raise ValueError(f"unknown field {name!r}{did_you_mean(name, known) or ';'} choose from {fields}")

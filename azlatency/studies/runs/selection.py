@@ -99,11 +99,12 @@ def select(study: Study, pairs: str) -> Study:
 
 def select_scenario(study: Study, scenario: str) -> Study:
     """Restrict a study to the runs of one scenario; raise `LogError` if it has no run of it."""
-    runs = study.runs[study.runs["scenario"] == scenario]
-    if not len(runs):
-        known = ", ".join(sorted(study.runs["scenario"].dropna().unique())) or "none"
+    runs = run_table(study)
+    chosen = runs[runs["scenario"] == scenario]
+    if not len(chosen):
+        known = ", ".join(sorted(runs["scenario"].dropna().unique())) or "none"
         raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
-    kept = frozenset(map(str, runs["run_id"]))
+    kept = frozenset(map(str, chosen.index))
     name = f"{study.name}@{scenario}"
     return SelectedStudy(name, study.folder, study.info, study.version, kept, frozenset([scenario]), True)
 
@@ -162,7 +163,7 @@ def without(study: Study, before: Study) -> Study:
     """
     if not (isinstance(before, SelectedStudy) and before.one_scenario):
         return study
-    others = set(study.runs["scenario"].dropna()) - before.kept_scenarios
+    others = set(run_table(study)["scenario"].dropna()) - before.kept_scenarios
     if len(others) != 1:
         names = ", ".join(sorted(others)) or "none"
         raise LogError(f"{before.name} is compared with one other scenario; name it in the parameter pairs: {names}")

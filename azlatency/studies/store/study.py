@@ -120,6 +120,7 @@ class StudyInfo(TypedDict, total=False):
     accelerated_networking: bool
     zone_maps: list[str]
     machines: list[str]
+    not_said: list[str]
     scenarios: list[str]
     conclusions: list[dict[str, str | int]]
     unquantified: list[dict[str, str]]
