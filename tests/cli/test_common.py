@@ -123,7 +123,7 @@ def test_the_help_lists_the_commands_in_the_order_of_work_and_no_python_types() 
     text = azlatency("--help").stdout
     listed = re.findall(r"^  ([a-z]+)  ", text.partition("Commands:\n")[2], re.MULTILINE)
     assert set(listed) == {command.name for command in app.registered_commands}
-    assert listed[:5] == ["init", "check", "parse", "import", "report"] and listed[-1] == "plan"
+    assert listed[:5] == ["init", "answer", "check", "parse", "import"] and listed[-1] == "plan"
     for command in listed:
         assert not re.search(r"list\[|<(str|int|path)", azlatency(command, "--help").stdout), command
 

@@ -140,6 +140,25 @@ def test_runs_of_different_requested_rates_are_not_comparable(tmp_path: Path) ->
     assert row["codes"] == "type_p_mismatch" and row["ratio"] is None and row["metric"] == "throughput"
 
 
+def test_a_field_that_differs_is_named_with_the_command_that_compares_across_it(tmp_path: Path) -> None:
+    """A requested rate that differs on purpose: refused without --across, compared with it."""
+    log = (TESTS / "fixtures" / "iperf3" / "3.12-tcp.json").read_text("utf-8")
+    for side, rate in (("slow", 10), ("fast", 20)):
+        (tmp_path / side).mkdir()
+        for number in range(2):
+            text = log.replace('"target_bitrate":\t0', f'"target_bitrate":\t{rate}000000')
+            text = text.replace('"bits_per_second":\t', f'"bits_per_second":\t{number + 1}', 1)
+            (tmp_path / side / f"run{number}.json").write_text(text, "utf-8")
+    refused = compare("slow", "fast", cwd=tmp_path)
+    assert refused.returncode == 3
+    command = "azlatency compare slow fast --across target_rate_bit_s"
+    assert f"differ in target_rate_bit_s. If that is what you compare: {command}" in refused.stdout
+    rows = json.loads(compare("slow", "fast", "--across", "target_rate_bit_s", "--format", "json", cwd=tmp_path).stdout)
+    assert [row["verdict"] for row in rows["rows"]] != ["refused"] and rows["rows"][0]["ratio"] is not None
+    wrong = compare("slow", "fast", "--across", "target_rate", cwd=tmp_path)
+    assert wrong.returncode == 2 and "did you mean 'target_rate_bit_s'" in wrong.stderr
+
+
 def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> None:
     log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
     for side, port in (("a", 40_000), ("b", 41_000)):

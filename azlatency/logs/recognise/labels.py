@@ -159,5 +159,5 @@ def _label(number: int, line: str) -> _Label | None:
     if is_command or is_noise:
         return None
     is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
-    is_marked = match is not None and not found["captioned"]
+    is_marked = match is not None and not found["captioned"] and found["marks"] not in ("*", "_")
     return _Label(number, text.strip(), match is None and not is_caption, is_caption, is_marked)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, printable
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.run_table import client_runs, overlapping_runs
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def assumptions(study: Study | Logs) -> list[str]:
             lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
     lines += _kept_apart(runs, codes)
     lines += _alone(runs)
+    lines += _overlapping(runs)
     return lines
 
 
@@ -83,6 +84,18 @@ def joining_line(files: Sequence[str]) -> str:
     folder = os.path.commonpath(list(folders)) if "" not in folders else ""
     glob = f"{folder}/*" if folder else "*"
     return f'run = [{{log = "{files[0] if len(files) == 1 else glob}", scenario = "same"}}] above [study]'
+
+
+def _overlapping(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield two runs that overlap in time, and the line that tells them apart."""
+    found = overlapping_runs(runs.reset_index())
+    for run_id, other in list(found.items())[:1]:
+        files = [printable(str(runs.at[name, "file"])) for name in (run_id, other)]
+        yield f"not pooled: {files[0]} and {files[1]} overlap in time"
+        yield (
+            "  if they are of different machines, add an entry for each to study.toml: "
+            f'run = [{{log = "{files[0]}", client = "…"}}, {{log = "{files[1]}", client = "…"}}] above [study]'
+        )
 
 
 def _alone(runs: pd.DataFrame) -> Iterator[str]:

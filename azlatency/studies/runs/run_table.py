@@ -8,6 +8,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 #: Ends of a stream; the first that was counted is the throughput.
 SIDES = ("receiver", "sender")
+#: Code of the refusal to pool runs that overlap in time.
+OVERLAP = "overlapping_runs"
+#: Start times have whole seconds, and clocks differ: a shorter run, or the last fifth of one, shows no overlap.
+_SHORTEST_OVERLAPPING_NS, _CERTAIN_SHARE = 4e9, 0.8
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
 STEP = 2
 #: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
@@ -108,8 +113,38 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
 
 def _labelled(runs: pd.DataFrame, paths: list[NetworkPath]) -> pd.DataFrame:
     """Return runs with their paths, and with the methods and refusals that belong to these."""
-    methods, unknown = key.label(runs.assign(path=_texts([path.text for path in paths], runs)))
-    return runs.assign(path=_objects(paths, runs.index), method=_texts(methods, runs), unknown=_texts(unknown, runs))
+    texts = _texts([path.text for path in paths], runs)
+    methods, unknown = key.label(runs.assign(path=texts))
+    named = runs.assign(path=texts, method=_texts(methods, runs))
+    overlapping = overlapping_runs(named[named["counted"]])
+    unknown = [
+        f"{codes} {OVERLAP}".strip() if run_id in overlapping else codes
+        for codes, run_id in zip(unknown, runs["run_id"], strict=True)
+    ]
+    return named.assign(path=_objects(paths, runs.index), unknown=_texts(unknown, runs))
+
+
+def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
+    """Return for each run that overlaps in time with another of its path, method and scenario that other run.
+
+    Such runs may be of different machines. Runs of one file are one after the other, whatever their times say.
+    """
+    timed = runs[runs["started_at"].notna() & (runs["duration_ns"] >= _SHORTEST_OVERLAPPING_NS)]
+    found: dict[str, str] = {}
+    for _, group in timed.groupby(["path", "method"], sort=False, dropna=False):
+        in_order = group.sort_values("started_at")
+        ends = in_order["started_at"] + _to_durations(in_order["duration_ns"] * _CERTAIN_SHARE)
+        rows = list(zip(in_order["run_id"], in_order["file"], in_order["started_at"], ends, strict=True))
+        for (run_id, file, _, end), (other_id, other_file, start, _) in pairwise(rows):
+            if start < end and file != other_file:
+                found[run_id], found[other_id] = other_id, run_id
+    return found
+
+
+def _to_durations(nanoseconds: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    return pd.to_timedelta(nanoseconds, unit="ns")
 
 
 def _treatments(runs: pd.DataFrame) -> list[Described]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.studies import load
 
 import azlatency as az
+from azlatency import compare
 
 BASE, CANDIDATE = [450e3, 440e3, 460e3, 455e3], [570e3, 561e3, 580e3, 566e3]
 
@@ -46,3 +48,59 @@ def test_other_values_and_missing_columns() -> None:
     assert len(tails) == 18 and all(not row.ratio.refused for row in tails)
     with pytest.raises(KeyError, match="unknown column"):
         az.compare(pd.DataFrame({"median_ns": BASE}), pd.DataFrame({"median_ns": CANDIDATE}), by="path")
+
+
+# --- fields that may differ
+
+
+def congested(algorithm: str, *rates: float, scenario: str | None = None) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "path": "a → b", "client_end": "a", "server_end": "b", "method": "iperf3 TCP", "tool": "iperf3",
+            "test": "stream", "protocol": "tcp", "message_bytes": np.nan, "connections": 1.0, "unknown": "",
+            "settings": f"congestion {algorithm}", "command": "iperf3", "side": "receiver", "scenario": scenario,
+            "throughput_bit_s": [1e6 * rate for rate in rates],
+        }
+    )  # fmt: skip
+
+
+CUBIC, VEGAS = congested("cubic", 93, 94, 93.5, 94.2), congested("vegas", 70, 71, 70.5, 69.8)
+
+
+def test_a_field_that_is_the_question_may_differ() -> None:
+    refused = compare(CUBIC, VEGAS)
+    assert refused.codes == ("type_p_mismatch",) and refused.ratio.estimate is None
+    for across in ("congestion", "settings", ["congestion", "connections"]):
+        asked = compare(CUBIC, VEGAS, across=across)
+        assert asked.verdict == "different" and asked.ratio.estimate == pytest.approx(0.75, rel=0.01)
+
+
+def test_all_other_fields_must_be_equal() -> None:
+    assert compare(CUBIC, VEGAS.assign(connections=8.0), across="congestion").codes == ("type_p_mismatch",)
+
+
+def test_within_a_side_the_field_must_be_equal() -> None:
+    both = pd.concat([CUBIC, VEGAS], ignore_index=True)
+    assert compare(CUBIC, both, across="congestion").codes == ("type_p_mismatch",)
+
+
+def test_an_unknown_field_is_an_error_that_names_the_fields() -> None:
+    with pytest.raises(ValueError, match=r"unknown field 'congestio'; did you mean 'congestion'"):
+        compare(CUBIC, VEGAS, across="congestio")
+
+
+def test_every_two_scenarios_of_a_frame_are_compared_at_a_common_level() -> None:
+    scenarios = {"cubic": (93, 94, 93.5, 94.2), "bbr": (93.1, 93.9, 93.6, 94.0), "vegas": (70, 71, 70.5, 69.8)}
+    runs = pd.concat(
+        [congested("cubic", *rates, scenario=name) for name, rates in scenarios.items()], ignore_index=True
+    )
+    found = compare(runs, across="scenario")
+    verdicts = {(each.labels["base"], each.labels["candidate"]): each.verdict for each in found}
+    assert verdicts == {
+        ("cubic", "bbr"): "equivalent",
+        ("cubic", "vegas"): "different",
+        ("bbr", "vegas"): "different",
+    }
+    assert {round(each.ratio.confidence, 4) for each in found} == {0.9833}
+    by_setting = compare(pd.concat([CUBIC, VEGAS], ignore_index=True), across="settings")
+    assert [each.labels["candidate"] for each in by_setting] == ["congestion vegas"]

@@ -10,6 +10,7 @@ import pytest
 from helpers.places import ROOT
 
 import azlatency as az
+from azlatency.studies.runs.run_table import overlapping_runs
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -158,3 +159,35 @@ def test_rounds_are_in_the_order_of_their_numbers() -> None:
     table = az.studies.run_table(az.load("emulated-cloud"))
     assert table["round"].max() >= 10
     assert all(group["round"].is_monotonic_increasing for _, group in table.groupby(["path", "method"], sort=False))
+
+
+# --- runs that overlap in time
+
+
+def timed(*rows: tuple[str, str, int, float]) -> pd.DataFrame:
+    """Return runs of one path: their id, file, start in seconds and duration in seconds."""
+    ids, files, starts, durations = zip(*rows, strict=True)
+    return pd.DataFrame(
+        {
+            "run_id": ids, "file": files, "path": "a → b", "method": "iperf3 TCP",
+            "started_at": pd.to_datetime(starts, unit="s", utc=True), "duration_ns": [1e9 * each for each in durations],
+        }
+    )  # fmt: skip
+
+
+def test_runs_that_overlap_in_time_may_be_of_different_machines() -> None:
+    found = overlapping_runs(timed(("1", "x.json", 0, 10), ("2", "y.json", 5, 10), ("3", "z.json", 60, 10)))
+    assert found == {"1": "2", "2": "1"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("1", "x.json", 0, 10), ("2", "y.json", 10, 10)],  # one after the other
+        [("1", "x.json", 0, 10), ("2", "y.json", 9, 10)],  # clocks differ by a second
+        [("1", "x.json", 0, 10), ("2", "x.json", 0, 10)],  # one date above two runs of a file
+        [("1", "x.json", 0, 1), ("2", "y.json", 0, 1)],  # shorter than the step of the start times
+    ],
+)
+def test_runs_that_may_follow_each_other_do_not_overlap(rows: list[tuple[str, str, int, float]]) -> None:
+    assert overlapping_runs(timed(*rows)) == {}
