@@ -15,15 +15,17 @@ from pathlib import Path
 _TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(_TESTS), str(_TESTS / "site")]
 
-_PAGE = "emulated-zones/04_zone_pair_asymmetry.html"
-_SECTION = "is-a-transfer-slower-in-one-direction"
+_PAGE = "westeurope-azure-cni/00_summary.html"
+#: The card with the answer.
+_CARD = "document.querySelector('.answer')"
 #: Maximum size of the image.
 _MOST_BYTES = 300_000
 _WIDTH, _HEIGHT = 1180, 880
+_MARGIN = 8
 
 
 def main() -> int:
-    """Open the page, scroll to the section, take the screenshot."""
+    """Open the page and take a picture of its card."""
     if len(sys.argv) != 3:
         print(__doc__)
         return 2
@@ -39,12 +41,13 @@ def main() -> int:
             size = {"width": _WIDTH, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
             browser.call("Emulation.setDeviceMetricsOverride", **size)
             browser.call("Page.navigate", url=page.as_uri())
-            browser.until(f"document.readyState == 'complete' && document.getElementById('{_SECTION}')")
-            scroll = f"document.getElementById('{_SECTION}').scrollIntoView({{behavior: 'instant'}})"
-            # Scroll twice: elements get their final size only when they become visible.
-            for _ in range(2):
-                browser.evaluate(f"{scroll}; new Promise(done => setTimeout(() => done(1), 500))")
-            picture = base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"])
+            browser.until(f"document.readyState == 'complete' && {_CARD}")
+            x, y, width, height = browser.evaluate(
+                f"(box => [box.x, box.y, box.width, box.height])({_CARD}.getBoundingClientRect())"
+            )
+            clip = {"x": x - _MARGIN, "y": y - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
+            shot = browser.call("Page.captureScreenshot", format="png", clip={**clip, "scale": 1})
+            picture = base64.b64decode(shot["data"])
         finally:
             browser.close()
     out.parent.mkdir(parents=True, exist_ok=True)
