@@ -51,6 +51,7 @@ def opened(sources: list[str]) -> Iterator[Study]:
     """
     from azlatency.cli.import_logs import draft_manifest
     from azlatency.logs.parse import LogError
+    from azlatency.logs.source.expand import path_of
     from azlatency.studies.imports.importer import import_study
     from azlatency.studies.imports.ingest import copy_sources
     from azlatency.studies.manifest.manifest import FILE_NAME
@@ -69,16 +70,18 @@ def opened(sources: list[str]) -> Iterator[Study]:
                 copy_sources([Path(source) for source in sources], raw)
             with progress("read") as bar:
                 summary = import_study(name, in_place, progress=bar)
-            problems = summary.unreadable + summary.problems + summary.not_recognised
+            problems, others = summary.unreadable + summary.problems, summary.not_recognised
             if not summary.runs_by_tool:
-                reason = f" ({problems[0]})" if problems else ""
+                reason = f" ({(problems + others)[0]})" if problems or others else ""
                 raise LogError(f"{sources[0]}: no log of a known tool{reason}; azlatency check says more")
             for line in problems[:_MOST_PROBLEMS]:
-                print_error(f"  {line}")
+                print_error(line)
             if len(problems) > _MOST_PROBLEMS:
-                print_error(
-                    f"  and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them"
-                )
+                print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
+            if others:
+                shown = ", ".join(path_of(line) for line in others[:_MOST_PROBLEMS])
+                more = ", …" if len(others) > _MOST_PROBLEMS else ""
+                print_note(f"no log of a known tool in {count_of(len(others), 'file')}: {shown}{more}")
             has_manifest = in_place is not None and (in_place[0] / FILE_NAME).is_file()
             if not has_manifest and draft_manifest(name, raw, None):
                 import_study(name, in_place)
