@@ -59,8 +59,16 @@ _BARE_PROMPT = re.compile(
     r"|\[(?:[\w.-]{1,64}@)?(?P<host>[\w.-]{1,64})\][~/][^#$%>:\s]{0,200}:\s+)"
     r"(?P<command>\S.{0,2000})"
 )
+# Prompts without a command. A text may also end with a prompt that elsewhere is a line of a tool or a quote.
+_EXIT = r"(?:\s{1,20}(?:exit|logout|quit))?\s{0,20}"
+_IDLE_PROMPT = re.compile(
+    r"(?:\([\w.-]{1,40}\)\s?)?"
+    r"(?:\$|(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}[#$%]|[~/][\w.~/-]{0,60} ?[#$]|(?!\d)[\w.]{1,40}>"
+    r"|\[[\w.-]{1,64}@[\w.-]{1,64}\] ?[#$>]|➜\s{1,4}\S{1,60}(?:\s+git:\(\S{1,60}\)(?:\s+✗)?)?)" + _EXIT
+)
+_LAST_PROMPT = re.compile(r"(?:[#%>❯➤»λ](?=\s)|(?![\d-])[\w.@~/:-]{0,59}[\w.@~/-] ?[#$%>])" + _EXIT)
 _MAY_BE_BOUNDARY = (
-    r"[#$%>+❯➤»λ➜(].*|[^ ]{1,60} ?[#$%>❯➤»λ] .*|\[.*\][~/].*: .*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*"
+    r"[#$%>+❯➤»λ➜(].*|[^ ]{1,130} ?[#$%>❯➤»λ](?: .*)?|\[.*\][~/].*: .*|.*(?:```|~~~).*|\^C|</?pre.*|Script .*"
     r"|(?=[^#$%>]*[#$%>]).*(?:@|:[/~\\]).*"
 )
 #: Which shapes lines may have that are fences, headings, prompts or boundaries of sessions.
@@ -423,6 +431,9 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
         yield _Block(0, len(lines))
         return
     commands = program_names()
+    last = boundaries[-1][0] if boundaries else -1
+    if any(line.text.strip() for line in lines[last + 1 :]):
+        last = -1
     headings: list[tuple[int, str]] = []
     fenced = False
     start, command, host = 0, None, None
@@ -447,7 +458,7 @@ def _find_blocks(source: Source, lines: Sequence[Line], segments: Segments) -> I
             level = len(heading[1])
             headings = [(depth, title) for depth, title in headings if depth < level] + [(level, heading[2])]
             command = host = None
-        elif (prompt := _parse_prompt(line, commands)) is not None:
+        elif (prompt := _parse_prompt(line, commands, text if index == last else None)) is not None:
             yield from above(index)
             command, host = prompt
         elif session := _SESSION.fullmatch(line):
@@ -473,8 +484,13 @@ def _precedes_json(index: int, lines: Sequence[Line]) -> bool:
     return next((line.text.strip()[:1] for line in lines[index + 1 :] if line.text.strip()), "") == "{"
 
 
-def _parse_prompt(line: str, commands: frozenset[str]) -> tuple[str | None, str | None] | None:
-    """Return the command (None if there is none) and the host of a prompt line; None for any other line."""
+def _parse_prompt(line: str, commands: frozenset[str], last: str | None) -> tuple[str | None, str | None] | None:
+    """Return the command (None if there is none) and the host of a prompt line; None for any other line.
+
+    ``last`` is the line with its blanks if it is the last of the text: "# " is a prompt, "#" may be a cut line.
+    """
+    if _IDLE_PROMPT.fullmatch(line) or (last is not None and _LAST_PROMPT.fullmatch(last.lstrip())):
+        return None, None
     if (match := _PROMPT.fullmatch(line)) or (
         (match := _BARE_PROMPT.fullmatch(line)) and runs_program(match["command"], commands)
     ):

@@ -203,6 +203,48 @@ def test_a_command_behind_any_prompt_or_wrapper_belongs_to_the_log_below(
     assert set(runs["client"].dropna()) == ({client} if client else set())
 
 
+#: What a shell prints when a command has ended; the copy of a log often ends behind it.
+IDLE_PROMPTS = (
+    "$", "$ ", "$ exit", "# ", "# exit", "% ", "> ", "bash-5.1# ",
+    "sh-4.4$ ", "sh-4.4$ exit", "/ # ", "/app # ", "~ $ ",
+    "h1> ", "mininet> ", "➜  ~ ", "➜  lab git:(main) ✗ ", "❯ ", "(venv) $ ", "root@pod:/# ", "vm1# ", "pod-1:/# ",
+    "[me@vm1]$ ", "[admin@MikroTik] > ",
+)  # fmt: skip
+#: Complete logs of one run, and the beginning of the line without which they are not.
+COMPLETE = [
+    ("ping/iputils-20221126-D.log", "rtt min"), ("ping/busybox-1.35-c4.log", "round-trip"),
+    ("iperf3/3.12-udp.txt", "receiver"),
+    ("sockperf/3.1-under-load.log", "sockperf: ---> <MIN>"), ("netperf/2.7.0-stream.log", "131072 "),
+    ("hping3/3.0.0-alpha-2-loss.log", "round-trip"), ("wrk/wrk2-L.log", "Transfer/sec"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, _ in COMPLETE] + ["qperf/0.4.11-e6.log", "lagscope/1.0.1-H.log"])
+def test_a_log_whose_copy_ends_with_a_prompt_is_complete(name: str) -> None:
+    log = (FIXTURES / name).read_bytes().rstrip() + b"\n"
+    whole = parse(log)
+    for prompt in IDLE_PROMPTS:
+        tables = parse(log + prompt.encode())
+        assert columns(tables, "status", "last_line") == columns(whole, "status", "last_line"), prompt
+        assert len(tables.rows["metrics"]) == len(whole.rows["metrics"]), prompt
+        assert tables.rows["sources"][0]["lines_prose"] == 1, prompt
+
+
+@pytest.mark.parametrize(("name", "last"), COMPLETE)
+def test_a_log_that_is_cut_within_any_line_is_not_complete(name: str, last: str) -> None:
+    """No beginning of a line of a tool is taken for a prompt."""
+    log = (FIXTURES / name).read_bytes()
+    end = log.rindex(last.encode())
+    for at in range(max(end - 1500, 1), end):
+        assert ("complete",) not in columns(parse(log[:at]), "status"), log[:at][-80:]
+
+
+def test_a_prompt_between_two_logs_is_no_line_of_either() -> None:
+    tables = parse(PING + SUMMARY + b"$ \n" + PING + SUMMARY + b"/app #\n")
+    assert columns(tables, "status", "last_line") == [("complete", 6), ("complete", 13)]
+    assert tables.rows["sources"][0]["lines_unknown"] == 0
+
+
 @pytest.mark.parametrize("line", ["+ 3 ms", "100 % ping", "> iperf, the older tool", "/ # ls"])
 def test_other_lines_are_no_prompts(line: str, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(f"{line}\n" + (FIXTURES / "ping" / "iputils-20221126-D.log").read_text("utf-8"))
