@@ -499,3 +499,30 @@ Client connecting to 10.99.0.2, UDP port 5601 with pid 10919 (1 flows)
         part = read_log(text[:length])
         assert [run["status"] for run in part.records("runs")] == ["truncated"], text[:length][-40:]
         assert "truncated" in event_code_set(part)
+
+
+def test_an_interval_above_the_second_connect_line_belongs_to_the_dual_test() -> None:
+    text = f"""Server listening on TCP port 5000
+{CLIENT.replace("5001", "5000")}[  5] local 10.0.0.1 port 52370 connected with 10.0.0.2 port 5000 (peer 2.0.10-alpha)
+[ ID] Interval       Transfer     Bandwidth
+[  5]  0.0- 0.5 sec   768 KBytes  12.6 Mbits/sec
+[  7] local 10.0.0.1 port 5000 connected with 10.0.0.2 port 58060
+[  7]  0.0- 0.5 sec   641 KBytes  10.5 Mbits/sec
+[  5]  0.5- 1.0 sec   640 KBytes  10.5 Mbits/sec
+[  5]  0.0- 1.0 sec  1.38 MBytes  11.5 Mbits/sec
+[  7]  0.5- 1.0 sec   640 KBytes  10.5 Mbits/sec
+[  7]  0.0- 1.0 sec  1.25 MBytes  10.5 Mbits/sec
+"""
+    logs = read_text(text)
+    (run,) = logs.rows["runs"]
+    assert (run["status"], run["client"], run["server"]) == ("complete", "10.0.0.1", "10.0.0.2")
+    assert rates(logs) == {("sender", "TX-C"): 11.5e6, ("receiver", "RX-C"): 10.5e6}
+    assert [row["throughput_printed_bit_s"] for row in logs.rows["intervals"]] == [12.6e6, 10.5e6, 10.5e6, 10.5e6]
+
+
+def test_a_connect_line_below_a_total_begins_another_test() -> None:
+    """With ``-r`` the server connects back when the client has ended."""
+    back = AT_SERVER.format(40001).replace("0.2", "0.9").replace("0.1", "0.2").replace("0.9", "0.1")
+    rows = "[  {}]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n"
+    runs = read_text(SERVER + CLIENT + FROM_CLIENT + rows.format(3) + back + rows.format(4)).rows["runs"]
+    assert [(run["first_line"], run["last_line"]) for run in runs] == [(3, 4), (5, 6)]

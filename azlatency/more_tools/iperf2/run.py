@@ -157,6 +157,10 @@ class Test:
             return False
         return self._counts[stream] > 1 or self._excludes(previous, end, size)
 
+    def is_next(self, stream: str, start_ns: int) -> bool:
+        """Whether a row that starts then follows the last one of a stream, which is an interval."""
+        return stream in self._last and start_ns == self._last[stream].end_ns
+
     def _excludes(self, row: ReportRow, end: Quantity | None, size: Quantity | None) -> bool:
         """Whether a row cannot be the total of ``row``, the only one so far: somebody kept only the totals of tests."""
         if self.connections or end is None or size is None or row.bytes is None:

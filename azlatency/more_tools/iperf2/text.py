@@ -38,6 +38,9 @@ CONNECTED = (
 )
 BANNER_CLIENT = r"Client connecting to (\S{1,253}), (TCP|UDP) port (\d{1,5})(?: .{1,200})?"
 BANNER_SERVER = r"Server listening on (TCP|UDP) port (\d{1,5})(?: .{1,200})?"
+_START = re.compile(_ID + _TIMES)
+#: Within so many lines, every stream of a test has another row.
+_LINES_OF_REPORT = 300
 _HISTOGRAM = (
     _ID + _TIMES + r" (?P<kind>[A-Z]{1,4}\d{0,2})(?P<final>\(f\))?-PDF: bin\(w=(?P<width>\d{1,9})(?P<unit>us|ms)\):"
     r"cnt\((?P<count>\d{1,15})\)=(?P<bins>[\d:,]{0,3500})"
@@ -128,12 +131,22 @@ class Iperf2Text(RuleReader):
 
     @data(CONNECTED, hint="connected with")
     def connected(self, line: Line, match: re.Match[str]) -> None:
-        if self.test is not None and self.test.over(match["id"]):
+        if self.test is not None and self.test.over(match["id"]) and not self._goes_on(line, self.test):
             self.close()
         test = self._open(line)
         test.connections[match["id"]] = Connection(match["id"], match[2], match[3], match[4], match[5], match[6] or "")
         if match[8] == "UTC":
             test.run.set(started_at=datetime.strptime(match[7], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC))
+
+    def _goes_on(self, line: Line, test: Test) -> bool:
+        """Return whether a row below continues a stream of the open test, whose other direction connects here."""
+        below = line.number - self.log.first_line + 1
+        for _, text in self.log.lines[below : below + _LINES_OF_REPORT]:
+            if "] local " in text or " on TCP port " in text:
+                return False
+            if (row := _START.match(text.strip())) and test.is_next(row["id"], nanoseconds(row["start"], "sec")):
+                return True
+        return False
 
     @data(r"(?:Sending|Receiving) (\d{1,7}) byte datagrams.{0,200}", hint=" byte datagrams")
     @data(r"Write buffer size: (\d{1,12}) Byte", hint="Write buffer size")
