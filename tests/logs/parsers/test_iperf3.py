@@ -685,3 +685,34 @@ def test_a_total_that_is_cut_does_not_cut_the_test_above(read) -> None:
     receiver = "[  5]   0.00-10.04  sec  1.10 GBytes   938 Mbits/sec                  receiver\n"
     log = read(sender + receiver + sender.rstrip("\n"))
     assert [run["status"] for run in log.runs] == ["complete", "truncated"]
+
+
+def titled_log(port: int, rate: int) -> list[str]:
+    return [
+        f"Connecting to host 10.0.0.2, port {port}",
+        f"[  4] local 10.0.0.1 port 4{port} connected to 10.0.0.2 port {port}",
+        "[ ID] Interval           Transfer     Bandwidth       Retr  Cwnd",
+        f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec    0    446 KBytes",
+        "- - - - - - - - - - - - - - - - - - - - - - - - -",
+        "[ ID] Interval           Transfer     Bandwidth       Retr",
+        f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec    3             sender",
+        f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec                  receiver",
+        "",
+        "iperf Done.",
+    ]
+
+
+def test_clients_with_titles_that_write_at_once_are_read_apart() -> None:
+    clients = [[f"s{client}:  {line}" for line in titled_log(5100 + client, 100 + client)] for client in (1, 2, 3)]
+    mixed = read_text("\n".join(line for lines in zip(*clients, strict=True) for line in lines) + "\n")
+    runs = mixed.records("runs")
+    assert [(run["status"], run["connections"], run["server"]) for run in runs] == [("complete", 1, "10.0.0.2")] * 3
+    sent = [
+        row["value"] for row in mixed.records("metrics") if (row["metric"], row["side"]) == ("throughput", "sender")
+    ]
+    assert sent == [847e6, 856e6, 864e6]
+    assert event_codes(mixed) == ["mixed_runs"] * 3
+    assert mixed.records("sources")[0]["lines_unknown"] == 0
+    in_turn = read_text("\n".join(line for lines in clients for line in lines) + "\n")
+    assert "mixed_runs" not in event_codes(in_turn)
+    assert len(in_turn.records("runs")) == 3

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import ClassVar
 
 from azlatency.logs.grammar.json_lines import begins_document
@@ -10,8 +15,9 @@ from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.identities import SumOfStreams
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.json_rows import Document
-from azlatency.logs.parsers.iperf3.text import CONNECTED, ROW, STOPPED, Iperf3Text
+from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED, Iperf3Text
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import Line
 
 #: iperf 2 prints one space before a time, and pads the number of datagrams. iperf3 prints more spaces before 100 s;
 #: after it, only columns that iperf 2 does not have tell the two apart.
@@ -19,6 +25,9 @@ _NOT_IPERF2 = (
     r"(?!\[[ \w]{1,8}\] \d{1,2}\.)"
     r"(?!\[[ \w]{1,8}\] \d(?!.{1,200}(?:\d +\d[\d.]{0,11} [KMGT]?By|\d/\d{1,4} \(|sender|receiver|\(omitted\))))"
 )
+#: What ``-T`` puts before each line.
+_TITLE = re.compile(rf"(\S{{1,60}}):  (?:{ANCHORS})")
+_LINES_TO_TITLE = 20
 
 
 def _weak(hint: str, pattern: str) -> Signature:
@@ -63,7 +72,15 @@ class Iperf3Parser(Parser):
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read the tests of one log, whose parts may be text or JSON."""
+        """Read the tests of one log; each client with a title has a part of its own if their lines alternate."""
+        for part in (parts := list(_separate_titles(log))):
+            self._read(part, recorder)
+            if len(parts) > 1 and recorder.rows["runs"]:
+                text = "several clients wrote into this file at once; each line is read with the title that it has"
+                recorder.add_event("mixed_runs", "info", text, part.first_line, recorder.rows["runs"][-1]["run_id"])
+
+    def _read(self, log: Log, recorder: Recorder) -> None:
+        """Read the tests of one text, whose parts may be text or JSON."""
         documents = Documents(log, recorder)
         reader = Iperf3Text(log, recorder, documents)
         lines, index = log.lines, 0
@@ -78,6 +95,24 @@ class Iperf3Parser(Parser):
         if not reader.begun and not documents.begun:
             # A server without a client, a version, or an error in the options.
             record_no_data(recorder, log, "the log contains no iperf3 test", tool_version=reader.version)
+
+
+def _separate_titles(log: Log) -> Iterator[Log]:
+    """Yield one log per title if the lines of several titles alternate, else the log as it is."""
+    if not any(_TITLE.match(line.text) for line in log.lines[:_LINES_TO_TITLE]):
+        yield log
+        return
+    title, titled = "", []
+    for line in log.lines:
+        match = _TITLE.match(line.text)
+        title = match[1] if match else title
+        titled.append((title, line))
+    parts: dict[str, list[Line]] = {}
+    stretches = 0
+    for title, stretch in groupby(titled, key=itemgetter(0)):
+        parts.setdefault(title, []).extend(line for _, line in stretch)
+        stretches += 1
+    yield from [log] if stretches == len(parts) else (replace(log, lines=part) for part in parts.values())
 
 
 PARSER = Iperf3Parser()

@@ -14,13 +14,13 @@ from azlatency.logs.parsers.iperf_rows import Connection, RateRow
 from azlatency.logs.record import Recorder
 
 _SEPARATOR = "- - - - "
-_ANCHORS = (
+ANCHORS = (
     r"\[ *(?:ID|SUM|\d{1,5})\]|Connecting to host |Accepted connection from |Reverse mode, |Server listening on |"
     r"iperf Done\.|iperf3: |- - - - |-{20}|Test Complete\.|CPU Utilization: |Starting Test: |Time: |Cookie: |"
     r"TCP MSS: |Target Bitrate: |(?:snd|rcv)_tcp_congestion |Server output:|iperf 3\.\d|Control connection MSS |"
     r"warning: "
 )
-_CORE = re.compile(_ANCHORS)
+_CORE = re.compile(ANCHORS)
 _LONGEST_PREFIX = 200
 ROW = (
     r"\[ *(?P<id>SUM|\d{1,5})\](?:\[(?P<role>[TR]X-[CS])\])? +"
