@@ -113,6 +113,19 @@ class AtMost:
 
 
 @dataclass(frozen=True)
+class NoTimeWithoutReply:
+    """Without a reply, no round trip has a time."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield the first time of a run that received nothing."""
+        rows = numbers.places.get((None, None), {})
+        times = [row for name, row in rows.items() if name in ("rtt_min", "rtt_mean", "rtt_max")]
+        if times and "received" in rows and rows["received"]["value"] == 0:
+            text = f"{times[0]['metric']} is {times[0]['printed']}, but no reply was received"
+            yield Contradiction("count_mismatch", text, times[0]["line"])
+
+
+@dataclass(frozen=True)
 class Sum:
     """A count is the sum of others of the same side and stream."""
 
@@ -180,11 +193,12 @@ class SumOfStreams:
                 yield Contradiction("sum_mismatch", text, total["line"])
 
 
-Identity = NotNegative | Spread | AtMost | Sum | WholeCount | SumOfStreams
+Identity = NotNegative | Spread | AtMost | NoTimeWithoutReply | Sum | WholeCount | SumOfStreams
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
     Spread(),
+    NoTimeWithoutReply(),
     AtMost("received", "sent"),
     AtMost("valid_received", "valid_sent"),
     AtMost("lost", "sent"),

@@ -160,3 +160,10 @@ def test_logs_that_were_joined_are_never_one_complete_run(tmp_path: Path) -> Non
         if 0 < twice < 2 * once:
             merged[path.name] = (once, twice)
     assert merged == {}
+
+
+def test_a_mean_without_a_reply_is_refused(tmp_path: Path) -> None:
+    summary = '{"host": "10.0.0.4", "transmitted": 4, "received": 0, "loss": 100, "time": 3, "rtt": {"avg": "0.5"}}\n'
+    logs = parse(tmp_path, summary)
+    assert list(logs.runs["status"]) == ["failed"]
+    assert "rtt_mean is 0.5, but no reply was received" in list(logs.events["text"])

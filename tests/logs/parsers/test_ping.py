@@ -642,3 +642,18 @@ def test_a_line_that_hping3_prints_as_well_is_no_log_of_ping(tmp_path: Path) -> 
 def test_the_czech_summary_of_iputils_is_read(read) -> None:
     log = read(HEADER + summary(3, 3).replace("rtt min/avg/max/mdev", "RTT min/prům/max/std.odch"))
     assert log.value("rtt_max") == 400_000 and "unknown_line" not in log.codes()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_summaries_of_two_hosts_are_two_runs(read, in_order: bool) -> None:
+    """Somebody kept the times of the host that answered, and the counts of the one that did not."""
+    kept = ["ox.ac.uk", "round-trip min/avg/max/stddev = 20.745/20.975/21.150/0.119 ms", "----", "gaia.cs.umass.edu"]
+    lost = ["10 packets transmitted, 0 packets received, 100.0% packet loss"]
+    log = read("\n".join(kept + lost if in_order else lost + kept) + "\n")
+    statuses = ["summary_only", "complete"] if in_order else ["complete", "summary_only"]
+    assert [run["status"] for run in log.runs] == statuses
+    answered, silent = (log.runs[statuses.index(status)]["run_id"] for status in ("summary_only", "complete"))
+    values = {(row["run_id"], row["metric"]): row["value"] for row in log.tables.rows["metrics"]}
+    assert values[answered, "rtt_mean"] == 20_975_000
+    assert (values[silent, "sent"], values[silent, "received"], values[silent, "loss"]) == (10, 0, 1)
+    assert (silent, "rtt_mean") not in values

@@ -281,7 +281,7 @@ class PingText(RuleReader):
     )
     def times(self, line: Line, match: re.Match[str]) -> None:
         """Read minimum, mean, maximum and deviation; ``ipg/ewma`` is printed by adaptive and flood pings only."""
-        if self.ping.has_times:  # somebody kept this line of each log
+        if self.ping.has_times or self.run.value("received") == 0:  # somebody kept this line of each log
             self._open_next(line)
         run = self.run
         self.ping.has_times = True
@@ -428,8 +428,8 @@ class PingText(RuleReader):
         self.header_line = line
 
     def begin_after_summary(self, line: Line) -> None:
-        """Open another run at a second summary without a header in between."""
-        if self.ping.summary is not None:
+        """Open another run at a second summary without a header in between; its times are below its counts."""
+        if self.ping.summary is not None or self.ping.has_times:
             self._open_next(line)
 
     def _open_next(self, line: Line) -> None:
