@@ -99,7 +99,7 @@ class Iperf3Parser(Parser):
 
 def _separate_titles(log: Log) -> Iterator[Log]:
     """Yield one log per title if the lines of several titles alternate, else the log as it is."""
-    if not any(_TITLE.match(line.text) for line in log.lines[:_LINES_TO_TITLE]):
+    if log.document is not None or not any(_TITLE.match(line.text) for line in log.lines[:_LINES_TO_TITLE]):
         yield log
         return
     title, titled = "", []
