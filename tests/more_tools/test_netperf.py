@@ -321,3 +321,48 @@ def test_rows_of_p_0_that_were_appended_are_runs_with_their_own_lines(read) -> N
         ("complete", 3, 4),
         ("complete", 5, 6),
     ]
+
+
+OMNI_RATE = """\
+Minimum      90th         99th         Throughput
+Latency      Percentile   Percentile
+Microseconds Latency      Latency
+             Microseconds Microseconds
+96           226          412          5088.28
+"""
+
+
+def test_the_throughput_of_transactions_has_their_unit_unless_an_option_changes_it(read) -> None:
+    log = read(
+        "$ netperf -t TCP_RR -H 10.2.2.4 -- -O MIN_LATENCY,P90_LATENCY,P99_LATENCY,THROUGHPUT\n" + RR + OMNI_RATE
+    )
+    assert (log.value("transaction_rate"), log.value("rtt_min"), log.unknown()) == (5088.28, 96_000, 0)
+    assert round(log.value("rtt_from_rate")) == 196_530
+    assert (log.codes("warning"), log.runs[0]["status"]) == ([], "complete")
+    assert read(RR + OMNI_RATE).codes("warning") == ["unit_assumed"]
+    for other in ("$ netperf -f m -t TCP_RR -H 10.2.2.4\n" + RR, STREAM):
+        assert "unit_ambiguous" in read(other + OMNI_RATE).codes("warning")
+
+
+def test_a_table_whose_titles_lost_their_leading_blanks_is_read(read) -> None:
+    log = read(
+        RR + "Minimum      Mean         Maximum      99th         Stddev       Transaction\n"
+        "Latency      Latency      Latency      Percentile   Latency      Rate\n"
+        "Microseconds Microseconds Microseconds Latency      Microseconds Tran/s\n"
+        "Microseconds\n"
+        "42           57.68        187          70           4.03         51949.295\n"
+    )
+    assert [log.value(f"rtt_{name}") for name in ("min", "mean", "max", "sd_population")] == [
+        42e3,
+        57_680,
+        187e3,
+        4_030,
+    ]
+    assert (log.value("transaction_rate"), log.unknown()) == (51949.295, 0)
+    (p99,) = log.tables.rows["quantiles"]
+    assert (p99["q"], p99["value_ns"]) == (0.99, 70_000)
+
+
+def test_titles_without_blanks_that_fit_two_columns_are_not_read(read) -> None:
+    titles = "Local       Remote\nCPU         CPU\nUtil %      Util\n%\n"
+    assert read(RR + OMNI_RATE + titles.replace("Util %  ", "Util    ") + "1.00        2.00\n").unknown() > 0

@@ -5,6 +5,7 @@ To read a new column, add its name here and its metric in `azlatency.more_tools.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -80,6 +81,9 @@ NAMES = _name_by_title()
 #: Those that a later column of the same title replaces are not read.
 KEYS = (*NAMES.values(), "REMOTE_SECURITY_ENABLED", "REMOTE_SECURITY_TYPE")
 
+#: Every title and the words that it begins with.
+_BEGINNINGS = frozenset(" ".join(words[:end]) for words in map(str.split, NAMES) for end in range(len(words) + 1))
+_WORD = re.compile(r"\S+")
 _MOST_TITLE_LINES = 4
 _LONGEST = 4000
 
@@ -105,14 +109,46 @@ def find_tables(lines: Sequence[Line]) -> list[ColumnTable]:
             titles = [title_line.text for title_line in lines[index - height : index]]
             if not titles[0].strip() or any(len(text) > _LONGEST for text in (*titles, line.text)):
                 continue
-            if values := _values_by_name(titles, line.text):
+            if values := _values_by_name(titles, line.text) or _values_by_name(_indent(titles, line.text), line.text):
                 tables[index - height] = ColumnTable(index - height, index, values)
                 break
     return list(tables.values())
 
 
+def _indent(titles: list[str], values: str) -> list[str]:
+    """Return lines of titles with the blanks that a copy has lost, so that they continue the titles above them.
+
+    The list is empty if there is not exactly one place for the words of a line.
+    """
+    starts = [word.start() for word in _WORD.finditer(values)]
+    parts, indented = [""] * len(starts), list[str]()
+    for title in titles:
+        lost = starts if indented and title[:1] != " " else starts[:1]
+        places = [
+            (line, joined)
+            for line in (" " * blanks + title for blanks in lost)
+            if (joined := _join(parts, line, starts))
+        ]
+        if len(places) != 1:
+            return []
+        line, parts = places[0]
+        indented.append(line)
+    return indented
+
+
+def _join(parts: list[str], line: str, starts: Sequence[int]) -> list[str]:
+    """Return the titles of columns with the words of another line; empty if a column has no title that begins so."""
+    if any(start and line[start - 1 : start].strip() for start in starts):
+        return []
+    cells = (line[start:stop].strip() for start, stop in pairwise([*starts, len(line)]))
+    joined = [f"{part} {cell}".strip() for part, cell in zip(parts, cells, strict=True)]
+    return joined if _BEGINNINGS.issuperset(joined) else []
+
+
 def _values_by_name(titles: list[str], values: str) -> dict[str, str] | None:
     """Return the values under the titles, or None if this is not a table of an omni test."""
+    if not titles:
+        return None
     width = max(len(text) for text in (*titles, values))
     padded = [text.ljust(width) for text in (*titles, values)]
     value_by_name: dict[str, str] = {}

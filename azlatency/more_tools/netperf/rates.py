@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, quantity
 from azlatency.logs.parsers.common import utc
-from azlatency.more_tools.netperf.run import MICROSECOND, SECOND, NetperfRun, Rate
+from azlatency.more_tools.netperf.run import MICROSECOND, SECOND, TRANSACTIONS, NetperfRun, Rate
 
 _FEW_TRANSACTIONS = 100
 _STALL = 2.0
@@ -30,8 +30,10 @@ def record_rates(test: NetperfRun) -> None:
 
 
 def _record_omni_throughput(test: NetperfRun, token: str, line: int) -> None:
-    """Record ``THROUGHPUT`` in the unit of the column THROUGHPUT_UNITS."""
+    """Record ``THROUGHPUT`` in the unit of the column THROUGHPUT_UNITS, or in that of tests with transactions."""
     units = test.values["THROUGHPUT_UNITS"].token if "THROUGHPUT_UNITS" in test.values else ""
+    if not units and test.kind in TRANSACTIONS and not test.log.option("-f"):
+        units = "Trans/s" if test.log.arguments else test.assume_transactions(line)
     try:
         readable = canonical_unit(units) in ("bit/s", "1/s")
     except UnitError:

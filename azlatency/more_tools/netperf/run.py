@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from azlatency.logs.grammar.rules import Line
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
 
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
+TRANSACTIONS = ("rr", "crr", "cc")
 STREAMS = ("stream", "maerts", "sendfile")
 SECOND, MILLISECOND, MICROSECOND = (nanoseconds("1", unit) for unit in ("sec", "ms", "us"))
 _PREFIX = {"rr": "rtt", "crr": "transaction", "cc": "transaction", **dict.fromkeys(STREAMS, "send_call")}
@@ -76,7 +76,7 @@ class NetperfRun:
         if kind is not None:
             row["test"] = f"{row['protocol']}_{kind}" if row["protocol"] else kind
         row["printed_as"] = "round_trip" if kind == "rr" else None
-        row["closed_loop"] = True if kind in ("rr", "crr", "cc") else None
+        row["closed_loop"] = True if kind in TRANSACTIONS else None
 
     def read_command(self) -> None:
         """Take from the command line what no line of the output names."""
@@ -140,8 +140,8 @@ class NetperfRun:
             return
         self.run.add_metric("throughput", quantity(token, unit), line, side=side)
 
-    def assume_transactions(self, line: Line) -> str:
+    def assume_transactions(self, line: int) -> str:
         """Report that the unit of a rate is assumed, and return it."""
         text = "the log prints no unit for the rate; transactions per second, the default, are assumed"
-        self.run.add_event("unit_assumed", "warning", text, line.number)
+        self.run.add_event("unit_assumed", "warning", text, line)
         return "Trans/s"

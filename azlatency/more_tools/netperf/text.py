@@ -15,7 +15,7 @@ from azlatency.more_tools.netperf.columns import KEYS, NAMES
 from azlatency.more_tools.netperf.latencies import record_histogram, record_latencies
 from azlatency.more_tools.netperf.omni import record_omni_values
 from azlatency.more_tools.netperf.rates import check_run, record_interims, record_rates
-from azlatency.more_tools.netperf.run import MICROSECOND, MILLISECOND, STREAMS, Interim, NetperfRun, Value
+from azlatency.more_tools.netperf.run import MICROSECOND, MILLISECOND, STREAMS, TRANSACTIONS, Interim, NetperfRun, Value
 
 _HALF_WIDTH = re.compile(r"\+/-(\d{1,3}\.\d{3})% @ +(\d{1,2})% conf\..{0,30}")
 _BURST = re.compile(r"first burst (\d{1,9})")
@@ -181,7 +181,7 @@ class NetperfText(RuleReader):
         self.run.add_metric("response_bytes", exact_bytes(match[4]), line.number)
         self.test.record_elapsed(match[5], line.number)
         # If there are titles, they name the unit: one that was not read must not be assumed.
-        unit = self.unit or (None if self.titled else self.test.assume_transactions(line))
+        unit = self.unit or (None if self.titled else self.test.assume_transactions(line.number))
         self.test.record_rate(match[6], unit, line.number)
         self._record_cpu(line, match, "cpu_time_per_transaction", "us")
 
@@ -227,8 +227,8 @@ class NetperfText(RuleReader):
     @data(RATE, hint=".", shape=_NUMBERS)
     def bare_rate(self, line: Line, match: re.Match[str]) -> None:
         """Read the only number that ``-v 0`` prints."""
-        if self.test.kind in ("rr", "crr", "cc"):
-            self.test.record_rate(match[1], self.test.assume_transactions(line), line.number)
+        if self.test.kind in TRANSACTIONS:
+            self.test.record_rate(match[1], self.test.assume_transactions(line.number), line.number)
         else:
             text = "-v 0 prints no unit and -f may have changed it; the rate is left out"
             self.run.add_event("unit_ambiguous", "warning", text, line.number)
