@@ -90,7 +90,8 @@ _BEGINNING = re.compile(r"\s*(?:latency|bw|time|(?:msg|send|recv|loc|rem)_\w{0,2
 
 
 def _pair(name: str, value: str) -> str:
-    return rf"{name}\s+=\s+{value}"
+    """Return the pattern of a name and its value; a copy may have more blanks before the unit."""
+    return rf"{name}\s+=\s+{value.replace(' ', ' {1,4}')}"
 
 
 class Planned(NamedTuple):

@@ -265,3 +265,10 @@ def test_a_value_without_its_heading_is_no_result_of_the_test_above(read) -> Non
     assert log.codes("error") == ["heading_missing"]
     one = read(text.replace(" rc_rdma_read_lat", ""))
     assert [run["status"] for run in one.runs] == ["complete", "complete"], "repetitions of one test"
+
+
+def test_further_blanks_before_a_unit_do_not_matter(read) -> None:
+    log = read("tcp_lat:\nlatency = 290  us\ntcp_bw:\n    bw  =  6.7  MB/sec\n    recv_cpus_used  =  6.5  % cpus\n")
+    assert log.value("rtt_mean") == 580_000
+    assert log.value("throughput", 1, side="receiver") == 53_600_000
+    assert (log.value("cpu_cores_used", 1, side="receiver"), log.unknown()) == (0.065, 0)
