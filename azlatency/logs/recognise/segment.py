@@ -237,6 +237,8 @@ def find_lost_lines(
             continue
         line = (text[:-_LONGEST_REMARK] + _REMARK.sub("", text[-_LONGEST_REMARK:])).strip()
         tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None) or _tool_behind_label(text)
+        if tool is not None and not any(map(str.isalpha, text)):
+            tool = "a tool"  # several tools print rows of numbers
         if tool is None and first_lines and _ASSIGNED.fullmatch(line):
             above = segments.logs[bisect_left(first_lines, number) - 1]
             tool = "a tool" if above.first_line < number <= above.last_line else None

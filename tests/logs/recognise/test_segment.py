@@ -271,3 +271,11 @@ def test_a_sentence_above_a_log_is_no_command_line() -> None:
     tables = parse(b"ping between the zones - see below\n" + PING + SUMMARY)
     assert columns(tables, "command") == [(None,)]
     assert tables.rows["sources"][0]["lines_unknown"] == 1
+
+
+def test_a_row_of_numbers_alone_is_not_said_to_be_of_one_tool() -> None:
+    row = b"42           57.68        187          70           4.03         51949.295\n"
+    events = parse(b"# Notes\n\n```\n" + PING + SUMMARY + b"```\n\n" + row, "notes.md").rows["events"]
+    assert [event["text"] for event in events if event["code"] == "line_outside_log"] == [
+        f"{row.decode().strip()!r} looks like a result of a tool, but stands outside a log; copy the whole log"
+    ]
