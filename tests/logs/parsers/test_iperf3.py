@@ -716,3 +716,26 @@ def test_clients_with_titles_that_write_at_once_are_read_apart() -> None:
     in_turn = read_text("\n".join(line for lines in clients for line in lines) + "\n")
     assert "mixed_runs" not in event_codes(in_turn)
     assert len(in_turn.records("runs")) == 3
+
+
+def test_the_oldest_rows_have_no_blank_before_the_unit_of_time() -> None:
+    logs = read_text(
+        "[ ID] Interval               Transfer        Bandwidth       Retr\n"
+        "[ 15] 0.00-10.00sec  9.45 GBytes  8114 Mbits/sec   0      sender\n"
+        "[ 15] 0.00-10.00 sec 9.43 GBytes  8103 Mbits/sec           receiver\niperf Done.\n"
+    )
+    rates = {row["side"]: row["value"] for row in logs.records("metrics") if row["metric"] == "throughput"}
+    assert (rates, first_run(logs)["status"]) == ({"sender": 8114e6, "receiver": 8103e6}, "complete")
+
+
+def test_the_command_names_server_and_direction_where_only_the_summary_was_kept() -> None:
+    rows = (
+        "[ ID] Interval           Transfer     Bandwidth       Retr\n"
+        "[  4]   0.00-10.00  sec  15.9 MBytes  13.4 Mbits/sec    0             sender\n"
+        "[  4]   0.00-10.00  sec  15.0 MBytes  12.6 Mbits/sec                  receiver\n\n"
+    )
+    runs = read_text(f">iperf3 -6 -c host.example\n{rows}>iperf3 -6 -c host.example -R\n{rows}").records("runs")
+    assert [(run["test"], run["server"], run["status"]) for run in runs] == [
+        ("stream", "host.example", "complete"),
+        ("stream-reverse", "host.example", "complete"),
+    ]

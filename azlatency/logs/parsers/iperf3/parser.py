@@ -19,10 +19,10 @@ from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED,
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import Line
 
-#: iperf 2 prints one space before a time, and pads the number of datagrams. iperf3 prints more spaces before 100 s;
-#: after it, only columns that iperf 2 does not have tell the two apart.
+#: iperf 2 prints one space before a time, and pads the number of datagrams. iperf3 prints more spaces before 100 s, but
+#: for its oldest versions; after it, only columns that iperf 2 does not have tell the two apart.
 _NOT_IPERF2 = (
-    r"(?!\[[ \w]{1,8}\] \d{1,2}\.)"
+    r"(?!\[[ \w]{1,8}\] \d{1,2}\.(?!.{1,200}(?:sender|receiver)))"
     r"(?!\[[ \w]{1,8}\] \d(?!.{1,200}(?:\d +\d[\d.]{0,11} [KMGT]?By|\d/\d{1,4} \(|sender|receiver|\(omitted\))))"
 )
 #: What ``-T`` puts before each line.

@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from azlatency.logs.grammar.command_line import size_of
+from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import end_run
@@ -171,6 +172,7 @@ class Test:
         """Write the run: its columns, metrics, intervals, checks and status."""
         self.last_line = max(last_line, self.last_line)
         self._detect_server()
+        self._take_ends_from_command()
         self._detect_direction()
         self.bidir = self.bidir or any(role for role, _ in self._streams())
         self._describe()
@@ -186,6 +188,19 @@ class Test:
             first = self.connections[0]
             if (first.local_port == _DEFAULT_PORT) != (first.remote_port == _DEFAULT_PORT):
                 self.server = first.local_port == _DEFAULT_PORT
+
+    @cached_property
+    def _command_log(self) -> Log:
+        """The log with the command line of this test."""
+        return Log(self.log.source, "iperf3", self.log.lines, command=self.command or self.log.command)
+
+    def _take_ends_from_command(self) -> None:
+        """Take the server and the direction from the command of a client if no line of its log names the ends."""
+        server = self._command_log.option("-c", "--client")
+        if server is not None and self.server is None and not self.connections:
+            self.server = False
+            self.reverse = self.reverse or has_switch(self._command_log.arguments, "-R", "--reverse")
+            self.run.set(server=server)
 
     def _streams(self) -> set[tuple[str | None, str]]:
         """Return role and number of each stream."""
@@ -234,7 +249,7 @@ class Test:
         row = self.run.row
         if self.command is not None:
             row["command"] = self.command
-        log = Log(self.log.source, "iperf3", self.log.lines, command=self.command or self.log.command)
+        log = self._command_log
         words = log.arguments
         if "-c" not in words and "--client" not in words:
             return

@@ -24,7 +24,7 @@ _CORE = re.compile(ANCHORS)
 _LONGEST_PREFIX = 200
 ROW = (
     r"\[ *(?P<id>SUM|\d{1,5})\](?:\[(?P<role>[TR]X-[CS])\])? +"
-    r"(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d) +sec +"
+    r"(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d) *sec +"
     r"(?P<bytes>[\d.]{1,12}) (?P<byte_unit>[KMGT]?Bytes) +"
     r"(?P<rate>[\d.]{1,12}) (?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)"
     r"(?: +(?:(?P<jitter>[\d.]{1,12}) ms +(?P<lost>-?\d{1,15}|Unknown)/(?P<total>-?\d{1,15})"
