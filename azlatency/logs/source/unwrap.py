@@ -54,6 +54,7 @@ _JOINED = re.compile(
     r"|(?:rtt|round-trip) min/avg/max|Reply from [\d.:a-f]{2,45}: bytes=|Ping statistics for |Packets: Sent = "
     r"|Approximate round trip times |Minimum = \d|sockperf: |\[ {0,2}(?:\d{1,3}|ID|SUM)\] )"
 )
+_GLUED_FENCE = re.compile(r"^(`{3,8})(?=[^`\s]{1,60} [^`\n]{0,200}\d)", re.MULTILINE)
 _FEWEST_JOINED = 3
 _DIGITS = re.compile(r"\d+")
 BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
@@ -235,6 +236,9 @@ _MARKUP: dict[str, Callable[[str], str]] = {
     "the tags and entities of HTML": _remove_html,
     "the escapes of quoted-printable": _decode_quoted_printable,
     "the backticks around lines": lambda text: _BACKTICKS.sub(r"\2", text) if "`" in text else text,
+    "the fences at the beginnings of lines": lambda text: (
+        _GLUED_FENCE.sub(rf"\1{SPELLED_END}", text) if "```" in text else text
+    ),
     "labels such as [STDOUT]": lambda text: _BLOCK_LABEL.sub("", text) if "]" in text else text,
     "labels such as 22:30:19.748 <|": lambda text: _DIRECTION_LABEL.sub("", text) if " <|" in text else text,
     "the bars at the ends of lines": lambda text: _without_end_bars(text) if " |\n" in text else text,

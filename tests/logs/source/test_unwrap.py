@@ -264,3 +264,11 @@ def test_bold_type_with_blanks_and_the_labels_of_a_test_runner() -> None:
     )
     assert metric_values(labelled)["rtt_mean"] == 40_100_000
     assert list(labelled.sample_blocks[0].rtt_ns) == [40_100_000]
+
+
+def test_a_fence_at_the_beginning_of_the_first_line_of_a_log_is_no_part_of_it() -> None:
+    reply = "84 bytes from 10.0.0.2: icmp_seq={} ttl=64 time=0.2 ms\n"
+    text = f"Normal ping:\n````{reply.format(19)}{reply.format(20)}````\n"
+    logs = parse_source(source_from_bytes(text.encode(), "a.md"))
+    assert [len(block.seq) for block in logs.sample_blocks] == [2]
+    assert logs.rows["sources"][0]["lines_data"] == 2
