@@ -47,6 +47,7 @@ _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:\[?(?P<user>[\w.-]{1,64})@(?P<host>[\w.-]{1,64})(?::|\s)[^#$%>]{0,200}[#$%]"
     r"|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%](?=\s)"
+    r"|\[[\w.-]{1,64}@(?P<router>[\w.-]{1,64})\] ?(?:/[\w /-]{0,60})?>"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>)"
     r"\s*(?P<command>.{0,2000})"
 )
@@ -64,7 +65,7 @@ _EXIT = r"(?:\s{1,20}(?:exit|logout|quit))?\s{0,20}"
 _IDLE_PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:\$|(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}[#$%]|[~/][\w.~/-]{0,60} ?[#$]|(?!\d)[\w.]{1,40}>"
-    r"|\[[\w.-]{1,64}@[\w.-]{1,64}\] ?[#$>]|➜\s{1,4}\S{1,60}(?:\s+git:\(\S{1,60}\)(?:\s+✗)?)?)" + _EXIT
+    r"|\[[\w.-]{1,64}@[\w.-]{1,64}\] ?[#$]|➜\s{1,4}\S{1,60}(?:\s+git:\(\S{1,60}\)(?:\s+✗)?)?)" + _EXIT
 )
 _LAST_PROMPT = re.compile(r"(?:[#%>❯➤»λ](?=\s)|(?![\d-])[\w.@~/:-]{0,59}[\w.@~/-] ?[#$%>])" + _EXIT)
 _MAY_BE_BOUNDARY = (
@@ -98,6 +99,7 @@ _PROGRAM = re.compile(r"[\w.-]{2,30}")
 #: Names of programs that stand in any text.
 _COMMON_WORDS = frozenset({"ping", "cps", "cilium"})
 _MOST_NAMING = 1000
+_COLUMNS_OF_PAIR = 2
 #: A line that only holds a number.
 _NUMBER = re.compile(r"\s{0,200}[\d.,]{1,60}\s{0,200}")
 
@@ -237,7 +239,7 @@ def find_lost_lines(
             continue
         line = (text[:-_LONGEST_REMARK] + _REMARK.sub("", text[-_LONGEST_REMARK:])).strip()
         tool = _tool_of(text.strip()) or (_tool_of(line) if line != text.strip() else None) or _tool_behind_label(text)
-        if tool is not None and not any(map(str.isalpha, text)):
+        if tool is not None and not any(map(str.isalpha, text)) and len(text.split()) > _COLUMNS_OF_PAIR:
             tool = "a tool"  # several tools print rows of numbers
         if tool is None and first_lines and _ASSIGNED.fullmatch(line):
             above = segments.logs[bisect_left(first_lines, number) - 1]
@@ -497,7 +499,7 @@ def _parse_prompt(line: str, commands: frozenset[str], last: str | None) -> tupl
         (match := _BARE_PROMPT.fullmatch(line)) and runs_program(match["command"], commands)
     ):
         command = match["command"].strip()
-        return command or None, host_of(command, commands, match["host"])
+        return command or None, host_of(command, commands, match["host"] or match.groupdict().get("router"))
     return None
 
 
