@@ -657,3 +657,71 @@ def test_the_summaries_of_two_hosts_are_two_runs(read, in_order: bool) -> None:
     assert values[answered, "rtt_mean"] == 20_975_000
     assert (values[silent, "sent"], values[silent, "received"], values[silent, "loss"]) == (10, 0, 1)
     assert (silent, "rtt_mean") not in values
+
+
+TITLES = "  SEQ HOST                                     SIZE TTL TIME       STATUS\n"
+ROUTER = "[admin@edge1] > "
+
+
+def routeros_row(seq: int, time: str, host: str = "10.0.0.4") -> str:
+    return f"    {seq} {host:42}56  64 {time}\n"
+
+
+def test_routeros_prints_microseconds(read) -> None:
+    log = read(
+        f"{ROUTER}ping 10.0.0.4 count=3\n{TITLES}{routeros_row(0, '13ms300us')}"
+        f"    1 10.0.0.4                                                   timeout\n"
+        f"{routeros_row(2, '9ms564us echo reply')}"
+        "    sent=3 received=2 packet-loss=33% min-rtt=9ms564us avg-rtt=11ms432us\n   max-rtt=13ms300us\n"
+        f"{ROUTER}ip route print\nFlags: D - DYNAMIC\n{ROUTER}"
+    )
+    (run,) = log.runs
+    assert (run["status"], run["dialect"], run["client"], run["server"]) == (
+        "complete",
+        "routeros",
+        "edge1",
+        "10.0.0.4",
+    )
+    assert run["requested_count"] == 3
+    assert [log.value(f"rtt_{name}") for name in ("min", "mean", "max")] == [9_564e3, 11_432e3, 13_300e3]
+    assert ([*log.samples[0].rtt_ns], [*log.samples[0].status]) == ([13_300_000, None, 9_564_000], ["ok", "lost", "ok"])
+    assert (log.value("lost"), log.codes("warning")) == (1, [])
+
+
+def test_routeros_before_7_prints_whole_milliseconds(read) -> None:
+    log = read(
+        TITLES + routeros_row(0, "6ms") + routeros_row(1, "0ms")
+        + "    sent=2 received=2 packet-loss=0% min-rtt=0ms avg-rtt=3ms max-rtt=6ms\n"
+    )  # fmt: skip
+    assert ([*log.samples[0].low_ns], [*log.samples[0].high_ns]) == ([6_000_000, 0], [7_000_000, 1_000_000])
+    assert (log.value("rtt_min"), log.value("rtt_mean"), log.value("rtt_max")) == (None, 3e6, 6e6)
+    assert (log.runs[0]["status"], log.codes()) == ("complete", ["below_resolution"])
+
+
+def test_the_titles_and_summaries_within_a_long_run_of_routeros_are_of_that_run(read) -> None:
+    rows = [routeros_row(seq, f"{seq + 1}ms1us") for seq in range(4)]
+    summaries = [
+        f"    sent={n} received={n} packet-loss=0% min-rtt=1ms1us avg-rtt={mean} max-rtt={n}ms1us\n"
+        for n, mean in ((2, "1ms501us"), (4, "2ms501us"))
+    ]
+    text = TITLES + rows[0] + rows[1] + summaries[0] + TITLES + rows[2] + rows[3]
+    log = read(text + summaries[1])
+    assert ([run["status"] for run in log.runs], log.value("sent"), log.codes()) == (["complete"], 4, [])
+    cut = read(text)
+    assert ([run["status"] for run in cut.runs], cut.value("sent")) == (["truncated"], None)
+    two = read(text + summaries[1] + TITLES + rows[0] + summaries[0].replace("=2", "=1").replace("1ms501us", "1ms1us"))
+    assert [(run["first_line"], run["last_line"]) for run in two.runs] == [(1, 8), (9, 11)]
+
+
+def test_a_summary_of_routeros_that_contradicts_its_replies_fails(read) -> None:
+    log = read(
+        TITLES + routeros_row(0, "1ms1us") + routeros_row(1, "3ms1us")
+        + "    sent=2 received=2 packet-loss=0% min-rtt=1ms1us avg-rtt=9ms1us max-rtt=3ms1us\n"
+    )  # fmt: skip
+    assert log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize("reason", ["no route to host", "host unreachable", "packet too large"])
+def test_routeros_says_why_a_probe_has_no_reply(read, reason: str) -> None:
+    log = read(f"{TITLES}    0 10.0.0.4      {reason}\n    sent=1 received=0 packet-loss=100%\n")
+    assert ([*log.samples[0].status], log.value("loss"), log.unknown()) == (["unreachable"], 1, 0)

@@ -1,4 +1,4 @@
-"""ping: iputils in every language, BusyBox, inetutils, macOS and the BSDs, and Windows in thirteen languages.
+"""ping: iputils in every language, BusyBox, inetutils, macOS and the BSDs, RouterOS, and Windows in thirteen languages.
 
 ::
 
@@ -48,8 +48,8 @@ it is counted as lost.
 reply shows 0.000 ms (ping_common.c, ``gather_statistics``). Such a sample is ``void``, and a summary that includes it
 has no usable minimum, mean or deviation.
 
-Modules: `languages` (the words), `text` (the report), `json_output` (``ping -j``), `summary` (loss and deviation),
-`samples` (the probes of a run), `mixed` (pings of several hosts in one text).
+Modules: `languages` (the words), `text` (the report), `routeros` (the lines of RouterOS), `json_output` (``ping -j``),
+`summary` (loss and deviation), `samples` (the probes of a run), `mixed` (pings of several hosts in one text).
 """
 
 from azlatency.logs.parsers.ping.parser import PARSER

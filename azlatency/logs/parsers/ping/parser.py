@@ -10,6 +10,7 @@ from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.parsers.ping.json_output import read_json
 from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
 from azlatency.logs.parsers.ping.mixed import find_continued, separate_targets
+from azlatency.logs.parsers.ping.routeros import SUMMARY, TITLES
 from azlatency.logs.parsers.ping.text import PingText
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import Line
@@ -40,6 +41,8 @@ _INNER_LINES = {
     " seq=": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",
     '"ttl": ': r'(?:\[[\d.]{1,24}\] )?\{"bytes": \d+, "host": .{1,300}"ttl": .{1,200}\}',
     '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
+    "SEQ HOST": TITLES,
+    "packet-loss=": SUMMARY,
     "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
 }
 #: Many lines of other logs contain "ing".

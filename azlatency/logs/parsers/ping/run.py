@@ -6,6 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar.rules import Line
@@ -56,7 +57,10 @@ class PingRun:
             "ping", number, test="echo", protocol="icmp", printed_as="round_trip", closed_loop=False
         )
         self.samples = ProbeSamples()
-        self.windows = False
+        self.whole_milliseconds = False
+        """Windows, and older versions of RouterOS."""
+        self.routeros_summary: partial[None] | None = None
+        """What records the last summary of RouterOS."""
         self.summary: Line | None = None
         self.has_times = False
         self.first_stamp: int | None = None
@@ -70,6 +74,8 @@ class PingRun:
     def finish(self, last_line: int) -> None:
         """Complete the run: the options of its command, its samples and its status."""
         run = self.run
+        if self.routeros_summary is not None:
+            self.routeros_summary()
         self._read_options()
         self._restore_carry()
         self._fill_lost()
@@ -125,14 +131,14 @@ class PingRun:
             text = f"the log has {replies} replies, but the summary counts {n}; it mixes several runs or is edited"
             contradict(run, "count_mismatch", text, number)
             return
-        if self.windows and 0 < replies < n:
+        if self.whole_milliseconds and 0 < replies < n:
             text = f"the log has {replies} replies, but the summary counts {n}; lines are missing"
             run.add_event("lines_missing", "info", text, number)
         timed = len(samples.rtt) - samples.rtt.count(NULL)
         if not n or not timed:
             return
         # A lost probe is no part of the summary. A void reply is, but only its maximum is kept.
-        whole = (replies if self.windows else timed + samples.count("void")) == n
+        whole = (replies if self.whole_milliseconds else timed + samples.count("void")) == n
         for name, extreme, sign in zip(("min", "max"), extremes(samples.rtt), (-1, 1), strict=True):
             printed = run.value(f"rtt_{name}")
             if printed is None or (name == "min" and timed < replies):
@@ -140,12 +146,12 @@ class PingRun:
             beyond = sign * (extreme - printed)
             if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
                 self._report_mismatch(name, printed, replies, extreme, number)
-        if whole and not self.windows and "clock_step" not in run.codes:
+        if whole and not self.whole_milliseconds and "clock_step" not in run.codes:
             self._check_mean_and_deviation(n, number)
 
     def _reply_step(self, rtt: int) -> float:
         """Return by how much (ns) the printed time of a reply may differ from the same time in the summary."""
-        if self.windows:
+        if self.whole_milliseconds:
             return MILLISECOND - 1  # whole milliseconds in both, but "<1ms" of a reply is 0 ms in the summary
         return _REPLY_STEP if self.three_decimals else _REPLY_DIGITS * rtt + _REPLY_STEP
 
@@ -188,15 +194,17 @@ class PingRun:
         flags = "".join(word[1:] for word in log.arguments if re.fullmatch(r"-[A-Za-z]{1,6}", word))
         if "f" in flags or "A" in flags:
             row["closed_loop"] = True
+        if row.get("dialect") == "routeros" and (count := re.search(r" count=(\d{1,9})\b", log.command or "")):
+            row["requested_count"] = int(count[1])
         seconds = log.option("-w")
-        if seconds and seconds.isdigit() and not self.windows:
+        if seconds and seconds.isdigit() and not self.whole_milliseconds:
             row["requested_duration_ns"] = nanoseconds(seconds, "sec")
 
     def _fill_lost(self) -> None:
         """Add the probes without a line as lost, where the counts confirm that exactly those got no answer."""
         samples, run = self.samples, self.run
         sent, lost = run.value("sent"), run.value("lost")
-        if self.windows or not samples.seq or not sent or lost is None:
+        if self.whole_milliseconds or not samples.seq or not sent or lost is None:
             return
         start = 0 if extremes(samples.seq)[0] == 0 or run.row.get("dialect") in _COUNT_FROM_ZERO else 1
         stop = start + int(sent)
@@ -232,7 +240,7 @@ class PingRun:
             run.set(started_at=utc(first))
         elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
             sent = linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
-        has_bounds = self.windows or "carry_restored" in run.codes
+        has_bounds = self.whole_milliseconds or "carry_restored" in run.codes
         bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
         status: Sequence[str] = Repeated("ok", len(samples.seq))
         if samples.count("ok") < len(samples.status):

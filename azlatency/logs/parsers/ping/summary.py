@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from azlatency.logs.grammar.units import Quantity, count, quantity
 from azlatency.logs.parsers.ping.languages import COUNT_STEMS
@@ -13,7 +14,7 @@ from azlatency.logs.record import Run
 _WHOLE_PERCENT = 0.0101
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
-_MICROSECOND = 1e3
+_MICROSECOND, _MILLISECOND = 1e3, 1e6
 # Larger sums of times (ns) overflow the exact computation of the deviation in iputils.
 _LARGEST_SUM = 2**31 * _MICROSECOND
 
@@ -89,6 +90,17 @@ def record_times(run: Run, line: int, *, minimum: str | None, mean: str | None, 
     for name, token in (("rtt_min", minimum), ("rtt_mean", mean), ("rtt_max", maximum)):
         if token is not None:
             run.add_metric(name, milliseconds(token), line)
+
+
+def record_whole_milliseconds(run: Run, line: int, tokens: Mapping[str, str], tool: str) -> None:
+    """Record times that a tool truncates to whole milliseconds, by name of their metric; 0 is not a value."""
+    zeros = [name for name, token in tokens.items() if int(token) == 0]
+    for name, token in tokens.items():
+        if name not in zeros:
+            run.add_metric(name, quantity(token, "ms").with_resolution(_MILLISECOND), line)
+    if zeros:
+        text = f"{', '.join(zeros)} printed as 0ms: below 1 ms, the resolution of {tool}; left out"
+        run.add_event("below_resolution", "info", text, line)
 
 
 def record_deviation(run: Run, token: str, line: int, *, cut_mean: bool = False) -> None:

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
-from azlatency.logs.grammar.units import nanoseconds, quantity
+from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
 from azlatency.logs.parsers.ping.languages import (
@@ -20,6 +20,7 @@ from azlatency.logs.parsers.ping.languages import (
     WINDOWS_TIMES,
     WINDOWS_UNREACHABLE,
 )
+from azlatency.logs.parsers.ping.routeros import RouterOsLines
 from azlatency.logs.parsers.ping.run import CARRY_WIDTH, MILLISECOND, VOID_TIME, PingRun, may_lack_carry
 from azlatency.logs.parsers.ping.summary import (
     check_label,
@@ -27,6 +28,7 @@ from azlatency.logs.parsers.ping.summary import (
     record_deviation,
     record_extra_count,
     record_times,
+    record_whole_milliseconds,
     to_point,
 )
 from azlatency.logs.record import Recorder
@@ -47,7 +49,7 @@ _REPLACED = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 
 
-class PingText(RuleReader):
+class PingText(RouterOsLines, RuleReader):
     """Reads the lines of one log; a header, or a second summary, begins a new run."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -115,7 +117,7 @@ class PingText(RuleReader):
         """Read many replies at once; those out of order, duplicated or of 0 ms are read one by one."""
         import numpy as np
 
-        if match["time"] is None or match["dup"] or self.ping.windows or self.ping.summary is not None:
+        if match["time"] is None or match["dup"] or self.ping.whole_milliseconds or self.ping.summary is not None:
             return False
         columns = rows.columns(match, widths=("time", "ttl", "bytes"), stamp=9, bytes=None, seq=0, ttl=None, time=6)
         stamped = match["stamp"] is not None
@@ -209,7 +211,7 @@ class PingText(RuleReader):
     def windows_header(self, line: Line, match: re.Match[str]) -> None:
         """Read the first line of Windows in any language."""
         self._begin(line)
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         language = next(name for name in WINDOWS_HEADERS if match[name] is not None)
         # The three groups of a language follow the group that is named after it.
         index = match.re.groupindex[language]
@@ -234,7 +236,7 @@ class PingText(RuleReader):
     def windows_statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary of Windows."""
         self.begin_after_summary(line)
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         host = next((group for group in match.groups() if group), None)
         if host and self.run.row.get("server") is None:
             self.run.set(server=host)
@@ -310,7 +312,7 @@ class PingText(RuleReader):
         """Read the counts of Windows, which counts the answer of a router as a reply."""
         self.begin_after_summary(line)
         self.ping.summary = line
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         sent, received = int(match[1]), int(match[2])
         if sent - received != int(match[3]):
             text = f"sent {sent}, received {received} and lost {match[3]} do not add up: the log is edited"
@@ -336,15 +338,8 @@ class PingText(RuleReader):
     def windows_times(self, line: Line, match: re.Match[str]) -> None:
         """Read minimum, maximum and mean of Windows, truncated to whole milliseconds."""
         self.ping.has_times = True
-        zeros = []
-        for name, token in zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True):
-            if int(token) == 0:
-                zeros.append(name)
-                continue
-            self.run.add_metric(name, quantity(token, "ms").with_resolution(float(MILLISECOND)), line.number)
-        if zeros:
-            text = f"{', '.join(zeros)} printed as 0ms: below 1 ms, the resolution of Windows ping; left out"
-            self.run.add_event("below_resolution", "info", text, line.number)
+        tokens = dict(zip(("rtt_min", "rtt_max", "rtt_mean"), match.groups(), strict=True))
+        record_whole_milliseconds(self.run, line.number, tokens, "Windows ping")
 
     @data(
         r".{1,160}?(?::|yanıtı:) ?(?:.{1,20} ?= ?\d{1,6} )?[^\s=<]{1,10} ?([=<]) ?(\d{1,9}) ?"
@@ -357,7 +352,7 @@ class PingText(RuleReader):
     )
     def windows_reply(self, line: Line, match: re.Match[str]) -> None:
         """Read a reply of Windows as the interval that its truncated time stands for."""
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         rtt = int(match[2]) * MILLISECOND
         below = match[1] == "<"
         bounds = (0, rtt) if below else (rtt, rtt + MILLISECOND)
@@ -366,13 +361,13 @@ class PingText(RuleReader):
     @data(WINDOWS_TIMEOUT, hint="")
     def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
         """Read a lost probe of Windows."""
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         self.samples.add(len(self.samples.seq), None, "lost")
 
     @data(WINDOWS_UNREACHABLE, hint=":")
     def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
         """Read the answer of a router that the host is unreachable."""
-        self.ping.windows = True
+        self.ping.whole_milliseconds = True
         self.unreachable += 1
         self.samples.add(len(self.samples.seq), None, "unreachable")
 
