@@ -739,3 +739,10 @@ def test_the_command_names_server_and_direction_where_only_the_summary_was_kept(
         ("stream", "host.example", "complete"),
         ("stream-reverse", "host.example", "complete"),
     ]
+
+
+def test_offloads_that_are_on_are_settings() -> None:
+    text = (FIXTURES / "3.21-stream-P2-omit.ndjson").read_text("utf-8")
+    plain, with_gso = (first_run(read_text(log)) for log in (text, text.replace('"gso":0', '"gso":1', 1)))
+    assert "gso" not in (plain["settings"] or "")
+    assert with_gso["settings"].split("; ").count("gso 1") == 1

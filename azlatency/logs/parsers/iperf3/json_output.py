@@ -247,8 +247,12 @@ class Documents:
         if node.get("test_start") is not None:
             self._test_start(node.object("test_start"), test)
             asked = node.object("test_start")
-            sizes = {"window": node.value("sock_bufsize"), "MSS": node.value("tcp_mss"), "tos": asked.value("tos"),
-                     "fq-rate": asked.value("fqrate")}  # fmt: skip
+            sizes = {
+                "window": node.value("sock_bufsize"),
+                "MSS": node.value("tcp_mss"),
+                "fq-rate": asked.value("fqrate"),
+            }
+            sizes |= {name: asked.value(name) for name in ("tos", "gso", "gro")}
             stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
             run.set(settings=settings_text(stated))  # a document names all of them
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
