@@ -346,3 +346,21 @@ def test_threads_of_linux_are_not_of_windows(read) -> None:
 
 def test_a_number_alone_in_prose_is_of_no_tool(read) -> None:
     assert "line_outside_log" not in read("# Scores\n\nThe results of the runs:\n\n373.37\n\n1\n", "a.md").codes()
+
+
+def test_windows_counts_interrupts_of_the_machine() -> None:
+    rows = (
+        "#####  Totals:  #####\n\n   Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)\n"
+        "================ =========== ============== ================\n"
+        "    33931.000000      30.004       1459.983         1130.887\n\n"
+        "DPCs(count/s) Pkts(num/DPC)   Intr(count/s) Pkts(num/intr)\n"
+        "============= ============= =============== ==============\n"
+        "    15232.492         6.278       35183.038          2.718\n\n"
+        "Packets Sent Packets Received Retransmits Errors Avg. CPU %\n"
+        "============ ================ =========== ====== ==========\n"
+        "    24369617          2869275           0      0      3.092\n"
+    )
+    logs = read_text(rows)
+    (rate,) = [row for row in logs.rows["metrics"] if row["metric"] == "interrupt_rate"]
+    assert (rate["value"], rate["unit"], rate["scope"], rate["line"]) == (35183.038, "1/s", "host", 9)
+    assert logs.rows["runs"][0]["status"] == "complete"

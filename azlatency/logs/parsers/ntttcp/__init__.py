@@ -39,8 +39,8 @@ of the machine. ``cpu busy (all)`` is the share of the process and exceeds 100 %
 *Time.* ``test duration`` is measured; the negotiated cycle time is not the duration. ``tcpi rtt`` is the round-trip
 time that the TCP stack estimated under load (``tcp_rtt_mean``); it is not a probe.
 
-*Not stored.* Real-time lines carry no time stamp, so they are not intervals. Kinds of retransmits, interrupts, the real
-times of threads and the settings are ignored; so are, in XML and JSON of Linux, the zeros of fields that only Windows
+*Not stored.* Real-time lines carry no time stamp, so they are not intervals. Kinds of retransmits, the real times of
+threads and the settings are ignored; so are, in XML and JSON of Linux, the zeros of fields that only Windows
 measures.
 
 Modules: `console`, `xml_output`, `json_output` (one per output), `fields` (the names that XML and JSON share), `run`

@@ -28,6 +28,7 @@ _WINDOWS = {
     "Retransmits": ("retransmits", None, "host"),
     "Errors": ("errors", None, "run"),
     "Avg. CPU %": ("cpu_busy", "%", "host"),
+    "Intr(count/s)": ("interrupt_rate", "count/sec", "host"),
 }
 # The same by the name of a total of Linux.
 _LINUX = {
@@ -35,6 +36,7 @@ _LINUX = {
     "retrans segs": ("retransmits", "count", "host"),
     "tx_packets": ("packets_sent", "count", "host"),
     "rx_packets": ("packets_received", "count", "host"),
+    "interrupts/sec": ("interrupt_rate", "count/sec", "host"),
     "cpu cores": ("cpu_cores", "count", "host"),
     "cpu speed": ("cpu_frequency", "MHz", "host"),
     **{name: (f"cpu_{name}", "%", "host") for name in ("user", "system", "idle", "iowait", "softirq")},

@@ -18,6 +18,7 @@ _NAMES: dict[str, tuple[str, str | None, str]] = {
     "packets_received": ("packets_received", None, "host"),
     "packets_retransmitted": ("retransmits", None, "host"),
     "errors": ("errors", None, "run"),
+    **dict.fromkeys(("interrupts", "interrupt"), ("interrupt_rate", "count/sec", "host")),
     "cpu_cores": ("cpu_cores", None, "host"),
     "cpu_speed": ("cpu_frequency", "MHz", "host"),
     "user": ("cpu_user", "%", "host"),
@@ -94,6 +95,8 @@ class ReportFields:
         metric, unit, scope = _NAMES[name]
         if self.linux and name in ("packets_sent", "packets_received"):
             return False
+        if self.linux and metric == "interrupt_rate" and not token.strip("0."):
+            return False  # not counted, unless an interface is named
         if name == "cpu":
             metric, scope = ("cpu_process", "process") if self.linux else ("cpu_busy", "host")
         if unit is None:

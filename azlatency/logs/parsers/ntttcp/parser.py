@@ -32,6 +32,7 @@ class NtttcpParser(Parser):
         # In the XML of ntttcp for Linux before May 2021, an mbps is 2**20 bit/s.
         "ntttcp old mbps": ("bit/s", 1 << 20),
         "cycles/byte": ("cycles/byte", 1),
+        "count/sec": ("1/s", 1),
         **prefixed("Hz", "KMG", 1000, "Hz"),
     }
     signatures = (
