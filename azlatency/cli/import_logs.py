@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from azlatency.logs.tables import Logs
     from azlatency.studies.imports.importer import ImportSummary
-    from azlatency.studies.imports.ingest import CopiedFiles
     from azlatency.studies.store.study import Study
 
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     "azlatency import notes.md logs/ --study mine",
     "ping -c 100 host | azlatency import - --study mine",
     "azlatency import s3://bucket/dump --study mine --dask tcp://10.0.0.4:8786",
-    "azlatency import ~/dump.zip --study public --pseudonymise ~/names.json",
     "azlatency import 2026-11-24/ --study nightly --append     # one more night",
     "azlatency import 2026-11-24/ --study nightly --append --keep 400d",
     "azlatency import --all",
@@ -78,14 +75,6 @@ def import_(  # noqa: PLR0913 - one for each option of the command
     runs_csv: Annotated[
         bool, typer.Option("--runs-csv", help="Also draft a runs.csv: one row per log, with what its name says.")
     ] = False,
-    pseudonymise: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="KEYFILE",
-            help="Copy the sources with pseudonyms for addresses, hosts, users and subscriptions. This file keeps the "
-            "names; do not publish it.",
-        ),
-    ] = None,
 ) -> None:
     """Import logs into data/processed.
 
@@ -101,10 +90,8 @@ def import_(  # noqa: PLR0913 - one for each option of the command
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
-    if pseudonymise is not None and (not sources or any(map(is_url, map(local_path, sources)))):
-        raise typer.BadParameter("--pseudonymise needs the files to copy; for a study in data/raw, name its folder")
-    if append and (study is None or not sources or len(sources) > 1 or pseudonymise or is_url(local_path(sources[0]))):
-        raise typer.BadParameter("--append needs --study NAME and one folder, archive or log, without --pseudonymise")
+    if append and (study is None or not sources or len(sources) > 1 or is_url(local_path(sources[0]))):
+        raise typer.BadParameter("--append needs --study NAME and one folder, archive or log")
     if keep is not None and (study is None or (sources and not append)):
         raise typer.BadParameter("--keep needs --study NAME, and sources only with --append")
     names = list_studies() if study is None else [folder_name(study)]
@@ -119,7 +106,7 @@ def import_(  # noqa: PLR0913 - one for each option of the command
         if append:
             usable = _append(importing, names[0], sources[0], out)
         elif study is not None:
-            usable = _import_study(importing, names[0], sources, out, pseudonymise)
+            usable = _import_study(importing, names[0], sources, out)
         else:
             usable = all([_import_or_report(importing, name, out) for name in names])
     if runs_csv and study is not None:
@@ -172,9 +159,7 @@ def _import_or_report(importing: Callable[..., ImportSummary], name: str, out: s
         return False
 
 
-def _import_study(
-    importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None, key: Path | None = None
-) -> bool:
+def _import_study(importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.studies.imports.ingest import copy_sources
     from azlatency.studies.store.remote import is_url
@@ -184,9 +169,7 @@ def _import_study(
     in_place = sources if any(map(is_url, sources)) else None
     before = sum(path.is_file() for path in folder.rglob("*"))
     copied = None
-    if key is not None:
-        copied = _copy_pseudonymised(sources, folder, key)
-    elif sources and not in_place:
+    if sources and not in_place:
         copied = copy_sources([Path(source) for source in sources], folder)
     try:
         with progress(name) as bar:
@@ -253,21 +236,6 @@ def _archive(name: str, age: str, out: str | None) -> None:
         print(f"{relative(data_folder('archive') / name)}: {count_of(moved.files, 'log')} moved here")
     for note in moved.notes:
         print_note(f"  note: {note}")
-
-
-def _copy_pseudonymised(sources: list[str], folder: Path, key: Path) -> CopiedFiles:
-    """Copy the sources with pseudonyms into the folder of a study."""
-    from azlatency.studies.imports.ingest import copy_sources
-    from azlatency.studies.imports.pseudonyms import write_pseudonymised
-
-    with TemporaryDirectory() as temporary:
-        written = write_pseudonymised([Path(source) for source in sources], Path(temporary), key)
-        copied = copy_sources([Path(temporary) / "copy"], folder)
-    copied.refused += written.refused
-    print_error(f"  {key} has the names; keep it, and do not publish it")
-    if written.left:
-        print_error(f"  may still be names: {'; '.join(written.left)}; add those that are to {key} and import again")
-    return copied
 
 
 def draft_manifest(name: str, folder: Path, out: str | None) -> bool:

@@ -34,7 +34,9 @@ def cleaned(name: str) -> str:
 
 
 def test_every_tool_has_a_page() -> None:
-    assert {path.stem for path in PAGES.glob("[a-z]*.md")} == {path.name for path in (ROOT / "tests" / "fixtures").iterdir()}
+    assert {path.stem for path in PAGES.glob("[a-z]*.md")} == {
+        path.name for path in (ROOT / "tests" / "fixtures").iterdir()
+    }
 
 
 def test_the_comparison_lists_every_tool_and_counts_the_formats() -> None:

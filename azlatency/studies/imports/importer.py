@@ -53,6 +53,7 @@ from azlatency.studies.store.study import (
     list_studies,
     read_stamp,
     recover,
+    unlisted_files,
 )
 from azlatency.studies.store.tables import large_files, read_stored
 
@@ -307,11 +308,13 @@ def _intact_stamp(folder: Path, before: Stamp) -> Stamp:
     """Return what was imported before; the empty stamp if its files are not as they were written, so that all are."""
     if before["layout"] != LAYOUT:
         return empty_stamp()
-    altered = altered_files(folder, before)
+    altered, foreign = altered_files(folder, before), unlisted_files(folder, before)
     for name in altered:
         if (folder / name).exists():
             warnings.warn(f"{folder / name}: not as it was imported (its SHA-256 differs); written again", stacklevel=2)
-    return empty_stamp() if altered else before
+    for name in foreign:
+        warnings.warn(f"{folder / name}: not a file of this import; removed", stacklevel=2)
+    return empty_stamp() if altered or foreign else before
 
 
 def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None:

@@ -293,6 +293,10 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
         raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")
     if missing := missing_files(folder, stamp):
         raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
+    if foreign := unlisted_files(folder, stamp):
+        raise LogError(
+            f"{folder / foreign[0]}: not a file of this import. Delete it, or run: azlatency import --study {name}"
+        )
     version = digest([folder / STAMP_FILE])
     return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
 
@@ -300,6 +304,16 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:
     """Return the files that an import wrote to a folder and that are no longer there."""
     return [name for name in stamp["tables"] if not (folder / name).is_file()]
+
+
+def unlisted_files(folder: Path, stamp: Stamp) -> list[str]:
+    """Return the tables in a folder that its import did not write; names that begin with a dot do not count."""
+    found = (path.relative_to(folder) for path in folder.rglob("*.parquet"))
+    return sorted(
+        path.as_posix()
+        for path in found
+        if path.as_posix() not in stamp["tables"] and not any(part.startswith(".") for part in path.parts)
+    )
 
 
 def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from helpers.places import ROOT
 
 import azlatency as az
 from azlatency.logs import schema
+from azlatency.logs.parse import LogError
 from azlatency.studies.imports import importer
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.manifest.manifest import _STUDY_TYPES
@@ -238,3 +240,32 @@ def test_every_key_of_the_manifest_has_a_type() -> None:
         "conclusions",
         "unquantified",
     }
+
+
+@pytest.mark.parametrize("name", ["samples/tool=ping/part-0 (copy).parquet", "runs.1.parquet"])
+def test_a_table_that_the_import_did_not_write_is_refused_by_name(tmp_path: Path, raw: Path, name: str) -> None:
+    source = raw / "emulated-zones" / "ping" / "az1a-az2a"
+    import_study("mine", [source], out=tmp_path)
+    folder = tmp_path / "mine"
+    probes = len(az.load("mine", processed=tmp_path).samples)
+    shutil.copy(folder / "samples" / "tool=ping" / "part-0.parquet", folder / name)
+    with pytest.raises(LogError, match=r"part-0 \(copy\)|runs\.1.*: not a file of this import\. Delete it, or run: "):
+        az.load("mine", processed=tmp_path)
+    with pytest.warns(UserWarning, match="not a file of this import; removed"):
+        import_study("mine", [source], out=tmp_path)
+    assert not (folder / name).exists() and len(az.load("mine", processed=tmp_path).samples) == probes
+
+
+def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw: Path) -> None:
+    import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
+    (tmp_path / "mine" / "samples" / ".~lock.parquet").write_bytes(b"x")
+    assert len(az.load("mine", processed=tmp_path).samples)
+
+
+def test_a_table_without_its_hash_is_refused(tmp_path: Path, raw: Path) -> None:
+    import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
+    stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
+    stamp["tables"]["runs.parquet"] = None
+    (tmp_path / "mine" / "import.json").write_text(json.dumps(stamp), "utf-8")
+    with pytest.raises(LogError, match=r"runs\.parquet: not as it was imported"):
+        az.load("mine", processed=tmp_path).runs  # noqa: B018
