@@ -1,4 +1,4 @@
-"""``azlatency verify``: recompute the numbers of a report from the raw logs."""
+"""``azlatency verify``: build a report again from the raw logs, and compare every file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ def verify(
     site: Annotated[Path, typer.Argument(help="Folder of a report.", autocompletion=complete_path)],
     raw: Annotated[Path, typer.Argument(help="Folder with the logs of its studies.", autocompletion=complete_path)],
 ) -> None:
-    """Recompute the numbers on the pages of a report, outside of charts, from the raw logs.
+    """Build a report again from the raw logs, in a temporary folder, and compare every file.
 
-    The logs are imported and the pages made again in a temporary folder.
-    Exit code 0: all numbers are equal; 1: one differs, or logs are missing; 2: usage error.
+    Exit code 0: all files are equal; 1: one differs, or logs are missing; 2: usage error.
     """
-    from azlatency.site.verify import verify as recompute
+    from azlatency.site.verify import NOT_REBUILT
+    from azlatency.site.verify import verify as rebuild
 
     with progress("verify") as bar:
-        result = recompute(site, raw, progress=bar)
+        result = rebuild(site, raw, progress=bar)
     for line in result.differences:
         print_error(line)
+    if result.by_text:
+        print("The report was built with other versions: texts and attributes are compared, not the places of marks.")
+    print(f"{NOT_REBUILT} compares with an earlier report and is not built again.")
     differing = count_of(len(result.differences), "difference") if result.differences else "all equal"
-    print(f"{count_of(result.numbers, 'number')} on {count_of(result.pages, 'page')} recomputed: {differing}")
+    print(f"{count_of(result.files, 'file')} built again: {differing}")
     if result.differences:
         raise typer.Exit(1)

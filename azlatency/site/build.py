@@ -379,6 +379,7 @@ def _exporter() -> Any:
             environment.autoescape = True
             environment.trim_blocks = environment.lstrip_blocks = True
             environment.globals["figure_colours"] = scheme_style()
+            environment.globals["versions"] = freshness.versions()
             return environment
 
         def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import distributions
+from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
 
-from azlatency import _HOMES
+from azlatency import _HOMES, __version__
 
 PACKAGE = Path(__file__).parents[1]
 _SITE = Path(__file__).parent.name
@@ -52,6 +52,16 @@ def code() -> tuple[str, str]:
     )
     results.update("\n".join([sys.version, *libraries]).encode())
     return results.hexdigest(), looks.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def versions() -> str:
+    """Return the versions that decide the bytes of a page: of azlatency, and of what computes and draws."""
+    libraries = ("numpy", "scipy", "pandas", "matplotlib", "nbconvert")
+    python = ".".join(map(str, sys.version_info[:2]))
+    return ", ".join(
+        [f"azlatency {__version__}", f"Python {python}", *(f"{name} {version(name)}" for name in libraries)]
+    )
 
 
 class Contents:

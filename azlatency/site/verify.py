@@ -1,9 +1,12 @@
-"""Recompute a published site from the raw logs, and compare every number that its pages show."""
+"""Build a published site again from the raw logs, and compare every file.
+
+A build is deterministic: the same logs give the same bytes. Where the site was built with other versions, what a
+reader sees is compared instead: texts, attributes and the texts of charts, without the places of their marks.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from html.parser import HTMLParser
@@ -13,50 +16,33 @@ from typing import NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.site.build import build
-from azlatency.site.freshness import Record
+from azlatency.site.freshness import versions
 from azlatency.studies.imports.importer import import_study
 
-#: Elements without text for readers. Charts are drawn from the numbers of the tables beside them.
-_HIDDEN = {"script", "style", "svg", "template"}
-_NUMBER = re.compile(r"\S*\d\S*")
-#: Pages over all studies that show their numbers. The page of changes compares with an earlier report.
-_OVER_ALL = ("index.html", "across.html")
-#: Characters of the text before a number that say where it stands.
-_CONTEXT = 40
+#: Compares with the report that was in the folder before, which nobody else has.
+NOT_REBUILT = "changes.html"
+#: Folders of a site that are no studies.
+_SHARED = ("docs", "notebooks")
+#: Endings of what a report consists of; other files in the folder belong to who publishes it.
+_MADE = (".html", ".ipynb", ".js", ".css", ".svg", ".png", ".json")
+#: What the fonts and the version of matplotlib decide in a chart.
+_GEOMETRY_TEXT = """
+    d x y x1 y1 x2 y2 cx cy r dx dy points transform width height viewbox style id href xlink:href clip-path
+"""
+_GEOMETRY = frozenset(_GEOMETRY_TEXT.split())
+_CONTEXT = 60
 
 
 class Verified(NamedTuple):
-    """How many pages and numbers were compared, and the differences, a line for each."""
+    """How many files were compared, the differences, a line for each, and whether only what a reader sees was."""
 
-    pages: int
-    numbers: int
+    files: int
     differences: list[str]
-
-
-class _Number(NamedTuple):
-    text: str
-    before: str
-
-
-class _Texts(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in _HIDDEN
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.texts.append(data)
+    by_text: bool
 
 
 def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | None = None) -> Verified:
-    """Import the logs of a site's studies, make its pages again, and compare their numbers.
+    """Import the logs of a site's studies, build the site again, and compare all of its files but ``changes.html``.
 
     Parameters
     ----------
@@ -71,21 +57,20 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
     Returns
     -------
     Verified
-        Every text with a digit outside of charts counts as a number: values, intervals, counts, lines of logs, dates.
-        The pages are made by the notebooks and the version of azlatency that are installed here.
+        Files are compared byte by byte if the site names the versions that are installed here.
 
     Raises
     ------
     LogError
         If the folder is not a site, or the logs of one of its studies are not there.
     """
-    pages = sorted(page for page in Record(site).pages if "/" in page)
-    studies = sorted({page.partition("/")[0] for page in pages})
-    if not studies:
+    studies = sorted({page.parent.name for page in site.glob("*/*.html") if page.parent.name not in _SHARED})
+    if not studies or not (site / "index.html").is_file():
         raise LogError(f"{site}: not a report with studies; name the folder that azlatency report wrote")
     for name in studies:
         if not (raw / name).is_dir():
             raise LogError(f"{raw / name}: not found; {raw} must contain the logs of the study {name}")
+    by_text = f'content="{versions()}"' not in (site / "index.html").read_text("utf-8", errors="replace")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
         again, before = Path(temporary) / "site", os.environ.get("AZLATENCY_DATA")
         for link, folder in (("raw", raw.absolute()), ("archive", raw.absolute().with_name("archive"))):
@@ -99,30 +84,63 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
             os.environ.pop("AZLATENCY_DATA")
             if before is not None:
                 os.environ["AZLATENCY_DATA"] = before
-        pages += _OVER_ALL
-        found = [(page, numbers_of(site / page), numbers_of(again / page)) for page in pages]
-    differences = [f"{page}: {text}" for page, published, computed in found for text in compare(published, computed)]
-    return Verified(len(pages), sum(len(published) for _, published, _ in found), failures + differences)
+        due, published = _files(again), _files(site)
+        differences = [f"{name}: published, but not made from these logs" for name in sorted(published - due)]
+        differences += [f"{name}: missing" for name in sorted(due - published)]
+        for name in sorted(due & published):
+            differences += [f"{name}: {text}" for text in compare(site / name, again / name, by_text=by_text)]
+    return Verified(len(due), failures + differences, by_text)
 
 
-def numbers_of(page: Path) -> list[_Number]:
-    """Return the numbers of a page in their order; none if it was not made."""
-    if not page.exists():
-        return []
-    parser = _Texts()
-    parser.feed(page.read_text("utf-8"))
-    text = " ".join(" ".join(parser.texts).split())
-    return [
-        _Number(match[0], text[max(0, match.start() - _CONTEXT) : match.start()].strip())
-        for match in _NUMBER.finditer(text)
-    ]
+def _files(folder: Path) -> set[str]:
+    """Return the files of a report in a folder, but the one that cannot be built again."""
+    names = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix in _MADE)
+    return {name.as_posix() for name in names if not name.name.startswith(".")} - {NOT_REBUILT}
 
 
-def compare(published: list[_Number], computed: list[_Number]) -> Iterator[str]:
-    """Yield a line for each stretch of numbers that differ."""
-    old, new = ([number.text for number in numbers] for numbers in (published, computed))
-    for kind, first, last, start, end in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+def compare(published: Path, computed: Path, *, by_text: bool) -> Iterator[str]:
+    """Yield a line for each stretch of a file that differs; ``by_text``: of what a reader sees of it."""
+    old, new = published.read_bytes(), computed.read_bytes()
+    if old == new:
+        return
+    first, second = (read.decode("utf-8", errors="replace") for read in (old, new))
+    before, after = (_seen(text) if published.suffix == ".html" else text.split() for text in (first, second))
+    found = False
+    for kind, start, stop, other, end in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
         if kind != "equal":
-            shown = (" ".join(texts) or "nothing" for texts in (old[first:last], new[start:end]))
-            place = (published[first:] or computed[start:])[0].before
-            yield "published {}, recomputed {}, after {!r}".format(*shown, place)
+            found = True
+            texts = (" ".join(part)[:_CONTEXT] or "nothing" for part in (before[start:stop], after[other:end]))
+            place = " ".join(before[max(0, start - 4) : start])
+            yield "published {!r}, rebuilt {!r}, after {!r}".format(*texts, place)
+    if not found and not by_text:
+        yield "published with another drawing or markup than the rebuilt one"
+
+
+def _seen(html: str) -> list[str]:
+    """Return what a reader of a page meets, in its order: texts, tags and attributes, and the texts of charts."""
+    parser = _Seen()
+    parser.feed(html)
+    parser.close()
+    return parser.seen
+
+
+class _Seen(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self._charts = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._charts += tag == "svg"
+        kept = [(name, value) for name, value in attrs if not (self._charts and name in _GEOMETRY)]
+        if not self._charts or kept:
+            self.seen += [f"<{tag}>", *(f"{name}={value}" for name, value in kept)]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._charts -= tag == "svg"
+
+    def handle_data(self, data: str) -> None:
+        self.seen += data.split()
+
+    def handle_comment(self, data: str) -> None:
+        self.seen.append(f"<!--{data}-->")

@@ -1,24 +1,43 @@
-"""Numbers of pages, and which of them differ."""
+"""What `azlatency verify` says of a file that differs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from azlatency.site.verify import compare, numbers_of
+import pytest
+
+from azlatency.site.verify import compare
+
+PAGE = (
+    '<p title="round trip">path <b>444 µs</b> slower</p><table><td data-csv="444">444</td></table>'
+    '<svg aria-label="two rows"><title>medians</title><text x="1">az1</text><path d="M 0 1"/></svg>'
+)
 
 
-def test_numbers_are_texts_with_digits_outside_of_charts(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text("<p>the path <b>az1 → az2</b>: 444 µs</p><svg><text>7</text></svg><script>8</script>", "utf-8")
-    published = numbers_of(page)
-    assert [(number.text, number.before) for number in published] == [
-        ("az1", "the path"),
-        ("az2", "the path az1 →"),
-        ("444", "the path az1 → az2 :"),
+def differences(tmp_path: Path, published: str, *, by_text: bool) -> list[str]:
+    old, new = tmp_path / "old.html", tmp_path / "new.html"
+    old.write_text(published, "utf-8")
+    new.write_text(PAGE, "utf-8")
+    return list(compare(old, new, by_text=by_text))
+
+
+@pytest.mark.parametrize("by_text", [True, False])
+@pytest.mark.parametrize(
+    ("due", "false"),
+    [
+        ("444 µs", "444 ms"), ("slower", "faster"), ('data-csv="444"', 'data-csv="9444"'), ("round trip", "half"),
+        ("two rows", "one row"), (">medians<", ">means<"), (">az1<", ">az2<"), ("<b>", "<i>"), ("<p ", "<p><b><p "),
+    ],
+)  # fmt: skip
+def test_every_change_that_a_reader_meets_is_noticed(tmp_path: Path, due: str, false: str, by_text: bool) -> None:
+    found = differences(tmp_path, PAGE.replace(due, false), by_text=by_text)
+    assert found and all(line.startswith("published ") for line in found)
+
+
+def test_a_mark_that_moved_is_noticed_unless_other_versions_drew_it(tmp_path: Path) -> None:
+    moved = PAGE.replace("M 0 1", "M 0 9")
+    assert differences(tmp_path, moved, by_text=True) == []
+    assert differences(tmp_path, moved, by_text=False) == [
+        "published with another drawing or markup than the rebuilt one"
     ]
-    assert list(compare(published, published)) == []
-    page.write_text("<p>the path <b>az1 → az2</b>: 448 µs, 9</p>", "utf-8")
-    assert list(compare(published, numbers_of(page))) == [
-        "published 444, recomputed 448 9, after 'the path az1 → az2 :'"
-    ]
-    assert numbers_of(tmp_path / "missing.html") == []
+    assert differences(tmp_path, PAGE, by_text=False) == []
