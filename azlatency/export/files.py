@@ -6,6 +6,7 @@ bit/s, losses fractions.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from azlatency.stats.result import Results
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
+from azlatency.studies.store.study import is_running
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +43,7 @@ def export(study: Study, target: Path, format: str) -> list[str]:
     if target.exists():
         raise LogError(f"{target}: exists; choose another name, or delete it")
     target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         told = FORMATS[format](study, part)
@@ -48,6 +51,14 @@ def export(study: Study, target: Path, format: str) -> list[str]:
     finally:
         shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
     return told
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what an export to this target left that was killed."""
+    for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        process = part.name.split(".")[-2]
+        if process.isdecimal() and not is_running(int(process)):
+            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
 
 
 def _frames(study: Study) -> dict[str, pd.DataFrame]:

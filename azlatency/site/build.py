@@ -28,7 +28,7 @@ from azlatency.site.claims import contradictions
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
-from azlatency.site.kernels.outputs import write_notebook
+from azlatency.site.kernels.outputs import write_notebook, write_whole
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.notebooks import (
@@ -395,12 +395,7 @@ def _exporter() -> Any:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".html":
-        text = visible(text)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    temporary.write_text(text, "utf-8", newline="\n")
-    os.replace(temporary, path)
+    write_whole(path, visible(text) if path.suffix == ".html" else text)
 
 
 def _stored(path: Path) -> Any:

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,10 @@ import pytest
 from helpers.cases import stream
 from helpers.command import azlatency
 from helpers.nights import write_nights
+from helpers.studies import load
 
 import azlatency as az
+from azlatency.export import files
 from azlatency.studies.store.study import Study
 
 #: What a report in Bencher Metric Format may contain, and the longest name of a measure and of a benchmark.
@@ -154,3 +157,14 @@ def test_nothing_is_overwritten_and_unknown_names_need_a_format(project: Path) -
     assert refused.returncode == 1 and "exists; choose another name" in refused.stderr
     assert azlatency("export", "nightly", "--to", "x.xls", cwd=project).returncode == 2
     assert not [path for path in project.iterdir() if path.name.endswith(".part")]
+
+
+def test_what_a_killed_export_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    finished = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left = tmp_path / f".results.{int(finished.stdout)}.part"
+    left.mkdir()
+    (left / "latency.csv").write_text("half", "utf-8")
+    running = tmp_path / ".results.1.part"
+    running.mkdir()
+    files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
+    assert not left.exists() and running.exists(), "an export that is running keeps its files"

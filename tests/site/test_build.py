@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
+from azlatency.site.kernels.outputs import write_whole
 from azlatency.site.scripts import scripts
 from azlatency.studies.imports.importer import import_study
 
@@ -313,3 +314,13 @@ def test_no_page_and_no_notebook_has_control_or_direction_characters(project: Pr
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text), path
         # Escaped in JSON, but not in the source of a cell.
         assert not re.search(r"(?<!\\)\\u(?:00[01]|202|009)", text) or path.suffix == ".html", path
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object, **_options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        write_whole(tmp_path / "page.html", "text")
+    assert raised.value.filename == str(tmp_path / "page.html")

@@ -54,9 +54,17 @@ def write_notebook(nb: Any, path: Path) -> None:
     import nbformat
 
     text = nbformat.writes(nb, version=4, sort_keys=True).rstrip("\n") + "\n"
+    write_whole(path, text)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in one step; the error of a full disk, which names no file, names this one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    temporary.write_text(text, "utf-8", newline="\n")
+    try:
+        temporary.write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     os.replace(temporary, path)
 
 

@@ -388,7 +388,7 @@ def recover(folder: Path) -> None:
         leftover = _LEFTOVER.fullmatch(entry)
         if leftover is None or leftover["study"] != folder.name:
             continue
-        alive = _is_running(int(leftover["process"]))
+        alive = is_running(int(leftover["process"]))
         if leftover["kind"] == "old" and not folder.exists():
             if alive:  # it moves the new tables into place right now, unless its number was given to another process
                 time.sleep(_SWAP_SECONDS)
@@ -405,7 +405,7 @@ _SWAP_SECONDS = 0.5
 _SYNCHRONIZE, _ACCESS_DENIED, _TIMED_OUT = 0x100000, 5, 258
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
     """Return whether another process has this number."""
     if process == os.getpid():
         return False
