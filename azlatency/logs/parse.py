@@ -24,6 +24,7 @@ from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
 from azlatency.logs.recognise.labels import set_labels
+from azlatency.logs.recognise.layers import add_layers
 from azlatency.logs.recognise.segment import (
     Segments,
     classify_remaining_lines,
@@ -273,7 +274,10 @@ def _read(reading: _Reading) -> Recorder:
     recorder = Recorder(source)
     if wrapping is not None:
         recorder.add_event("unwrapped", "info", f"{wrapping.what} are not part of the log", wrapping.line)
-    return _read_segments(recorder, segment(source, claims))
+    segments = segment(source, claims)
+    if wrapping is not None and wrapping.layers:
+        add_layers(segments, source, wrapping.layers)
+    return _read_segments(recorder, segments)
 
 
 def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:

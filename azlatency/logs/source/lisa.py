@@ -6,10 +6,10 @@ r"""Logs of LISA, Microsoft's test framework for Linux: each line of output stan
     2024-08-22 08:44:32.456[14057][INFO] lisa.env[0].node[1].cmd[6603].stdout Connecting to host 10.0.0.4, port 5201
     2024-08-22 08:44:42.789[14057][DEBUG] lisa.env[0].node[1].cmd[6603] execution time: 10.3 sec, exit code: 0
 
-Commands run at the same time, on one node or on several, and their lines alternate. Of commands that overlap, only the
-one with the most lines is unwrapped; the lines of the others stay as they are, so they are reported as unknown. The
-line with a command becomes a prompt with the node as its host, so that a log has its command and the machine that ran
-it.
+Commands run at the same time, on one node or on several, and their lines alternate. Of commands that overlap, the one
+with the most lines is unwrapped; the lines of the others stay as they are, and are returned without their labels in
+layers, in each of which no commands overlap. The line with a command becomes a prompt with the node as its host, so
+that a log has its command and the machine that ran it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from typing import NamedTuple, TypeAlias
 HINT = ".cmd["
 #: Logs beyond 64 MiB are not unwrapped: which commands overlap is only known of a whole log.
 LARGEST = 2**26
+#: Of more commands that overlap at one line, the last ones are not read.
+_MOST_LAYERS = 8
 _LINE = re.compile(
     r".{0,300}?\bnode\[(?P<node>\d{1,4})\]\.cmd\[(?P<command>\d{1,12})\]"
     r"(?:\.std(?:out|err)(?: (?P<output>.*))?| cmd: (?P<words>\[.{0,2000}?\]), cwd: .*| execution time: (?P<end>.*))"
@@ -44,6 +46,11 @@ class _Stream(NamedTuple):
 
 def without_labels(text: str) -> str:
     """Return a log of LISA in which the commands that do not overlap are prompts, and their output has no labels."""
+    return separate(text)[0]
+
+
+def separate(text: str) -> tuple[str, list[dict[int, str]]]:
+    """Return what `without_labels` returns, and the lines of the other commands by number, in a few layers."""
     lines = text.split("\n")
     matches = {number: match for number, line in enumerate(lines) if HINT in line and (match := _LINE.fullmatch(line))}
     keys = _keys(matches)
@@ -52,18 +59,22 @@ def without_labels(text: str) -> str:
         if match["output"] is not None or match[0].endswith((".stdout", ".stderr")):
             stream = streams.get(keys[number], _Stream(number, number, 0))
             streams[keys[number]] = _Stream(stream.first, number, stream.size + 1)
-    chosen = _without_overlap(streams)
-    for number, match in matches.items():
-        if keys[number] not in chosen:
-            continue
-        prompt = f"lisa@node{match['node']}:~$ "
-        if match["words"] is not None:
-            lines[number] = prompt + _command(match["words"])
-        elif match["end"] is not None:
-            lines[number] = prompt
-        else:
-            lines[number] = match["output"] or ""
-    return "\n".join(lines)
+    layers: list[dict[int, str]] = []
+    while streams and len(layers) <= _MOST_LAYERS:
+        chosen = _without_overlap(streams)
+        layers.append({number: _plain(match) for number, match in matches.items() if keys[number] in chosen})
+        streams = {key: stream for key, stream in streams.items() if key not in chosen}
+    for number, line in (layers[0] if layers else {}).items():
+        lines[number] = line
+    return "\n".join(lines), [{number + 1: line for number, line in layer.items()} for layer in layers[1:]]
+
+
+def _plain(match: re.Match[str]) -> str:
+    """Return a line without its label; a prompt for the lines with a command or its end."""
+    prompt = f"lisa@node{match['node']}:~$ "
+    if match["words"] is not None:
+        return prompt + _command(match["words"])
+    return prompt if match["end"] is not None else match["output"] or ""
 
 
 def _keys(matches: Mapping[int, re.Match[str]]) -> dict[int, _Key]:

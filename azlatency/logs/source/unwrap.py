@@ -17,7 +17,7 @@ import quopri
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import NamedTuple
@@ -73,7 +73,8 @@ class Unwrapped(NamedTuple):
     """A source without its wrapping.
 
     ``what`` describes the wrapping, ``line`` is the first line that had it, and ``remove`` removes it from whole lines,
-    of a large source from so many bytes at once.
+    of a large source from so many bytes at once. ``layers`` have lines, by number, that belong to other logs than the
+    lines between which they stand.
     """
 
     source: Source
@@ -81,6 +82,7 @@ class Unwrapped(NamedTuple):
     line: int
     remove: Callable[[str], str]
     piece: int = _PIECE
+    layers: Sequence[Mapping[int, str]] = ()
 
     def head(self, source: Source) -> Source:
         """Return the first lines of the source without its wrapping."""
@@ -145,10 +147,11 @@ def propose_unwrapped(source: Source, *, claimed: bool, begins: bool) -> Iterato
 def _propose_line_by_line(source: Source, *, claimed: bool, begins: bool) -> Iterator[Unwrapped]:
     """Yield the source without indentation, quotation marks, spelled out line ends, bold type or a common prefix."""
     text = source.whole_text
-    if lisa.HINT in text and source.size_bytes <= lisa.LARGEST and (plain := lisa.without_labels(text)) != text:
+    plain, layers = lisa.separate(text) if lisa.HINT in text and source.size_bytes <= lisa.LARGEST else (text, [])
+    if plain != text:
         first = _first_difference(text, plain)
         whole = replace(source, text=plain)
-        yield Unwrapped(whole, "the labels of LISA", first, lisa.without_labels, lisa.LARGEST)
+        yield Unwrapped(whole, "the labels of LISA", first, lisa.without_labels, lisa.LARGEST, layers)
     if text[:1] in (" ", "\t") and (proposal := _remove_indent(source)) is not None:
         yield proposal
     if (text.startswith(">") or text.find("\n>", 0, _QUOTES_SEARCHED) >= 0) and (
@@ -178,8 +181,11 @@ def _remove_markup(proposal: Unwrapped) -> Unwrapped | None:
     if len(steps) == 1:
         return None
     whole = replace(proposal.source, text=text)
-    return Unwrapped(
-        whole, " and ".join(removed), first, lambda text: reduce(lambda done, step: step(done), steps, text)
+    return proposal._replace(
+        source=whole,
+        what=" and ".join(removed),
+        line=first,
+        remove=lambda text: reduce(lambda done, step: step(done), steps, text),
     )
 
 
