@@ -12,6 +12,7 @@ from azlatency.logs.grammar.rules import UNKNOWN
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
+from azlatency.logs.source.large import Column, extremes, total
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +91,27 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 
 # --- checks of numbers
+
+
+def check_samples(
+    run: Run, times: Column, slack_ns: float, *, half_width_ns: float | None = None, code: str = "summary_mismatch"
+) -> None:
+    """Report a printed minimum, mean or maximum that the samples contradict, whose times (ns) are all given.
+
+    ``slack_ns`` is what the samples are rounded by, ``half_width_ns`` what the printed values are; by default it is
+    their resolution.
+    """
+    low, high = extremes(times)
+    for name, value in (("min", low), ("mean", total(times) / len(times)), ("max", high)):
+        row = run.row_of(f"rtt_{name}")
+        if row is None:
+            continue
+        rounding = (row["resolution"] or 0.0) if half_width_ns is None else half_width_ns
+        if abs(row["value"] - value) > slack_ns + rounding:
+            printed, computed = row["value"] / 1e3, value / 1e3
+            text = f"the log prints {name} = {printed:.3f} us; its {len(times)} samples give {computed:.3f} us"
+            contradict(run, code, text, row["line"])
+
 
 _CLOSED_LOOP_SLACK = 1.05
 _TICK_NS = 20e6

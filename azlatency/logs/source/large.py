@@ -272,6 +272,11 @@ def extremes(column: Column) -> tuple[int, int]:
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
+def total(column: Column) -> int:
+    """Return the sum of the values of a column without missing values."""
+    return sum(int(piece.sum()) for piece in pieces_of(column))
+
+
 def least(column: Column | Sequence[int | None]) -> int | None:
     """Return the least value of a column; None if all are missing."""
     if isinstance(column, Integers):

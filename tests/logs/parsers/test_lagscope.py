@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.logs import first_run, read_text
-from helpers.places import SHARED
+from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
 
@@ -182,3 +182,16 @@ def test_a_help_text_is_a_truncated_log() -> None:
     )
     assert (first_run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
     assert [row["severity"] for row in tables.rows["events"] if row["code"] == "truncated"] == ["error"]
+
+
+@pytest.mark.parametrize("printed", ["Minimum = 48.250us", "Maximum = 6497.000us", "Average = 616.725us"])
+@pytest.mark.parametrize("digit", [-3, -5, -7])
+def test_a_statistic_that_the_replies_contradict_is_told(printed: str, digit: int) -> None:
+    text = (FIXTURES / "lagscope" / "1.0.1-V.log").read_text("utf-8")
+    assert [row for row in read_text(text).rows["events"] if row["severity"] == "error"] == []
+    at = text.index(printed) + len(printed) + digit
+    tables = read_text(text[:at] + str((int(text[at]) + 5) % 10) + text[at + 1 :])
+    line = text[:at].count("\n") + 1
+    errors = [row for row in tables.rows["events"] if row["severity"] == "error"]
+    assert ("value_conflict", line) in [(row["code"], row["line"]) for row in errors]
+    assert first_run(tables)["status"] == "failed"

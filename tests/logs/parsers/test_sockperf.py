@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.logs import event_codes, first_run, metric_values, read_text
+from helpers.places import FIXTURES
 
 import azlatency as az
 
@@ -307,3 +308,20 @@ def test_the_results_of_two_servers_are_two_runs(read) -> None:
         TOTAL_RUN + SERVER_0 + HEADLESS + SERVER_0.replace("No: 0", "No: 1") + HEADLESS.partition("sockperf: --->")[0]
     )
     assert [run["status"] for run in cut.runs] == ["complete", "truncated"]
+
+
+@pytest.mark.parametrize("printed", ["avg-lat=263.493", "<MAX> observation = 5100.878", "<MIN> observation =    7.248"])
+@pytest.mark.parametrize("digit", [-1, -3, -5])
+def test_a_statistic_that_the_rows_of_the_full_log_contradict_is_told(read, printed: str, digit: int) -> None:
+    text = (FIXTURES / "sockperf" / "3.5-full.csv").read_text("utf-8")
+    assert read(text).codes("error") == []
+    at = text.index(printed) + len(printed) + digit
+    changed = text[:at] + str((int(text[at]) + 5) % 10) + text[at + 1 :]
+    log = read(changed)
+    assert "summary_mismatch" in log.codes("error")
+    assert log.runs[0]["status"] == "failed"
+
+
+def test_a_full_log_with_other_rows_than_observations_is_not_compared(read) -> None:
+    lines = (FIXTURES / "sockperf" / "3.5-full.csv").read_text("utf-8").splitlines(keepends=True)
+    assert "summary_mismatch" not in read("".join(lines[:40])).codes()

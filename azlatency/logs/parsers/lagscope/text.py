@@ -9,12 +9,14 @@ from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import complete_quantile, end_run
+from azlatency.logs.parsers.common import check_samples, complete_quantile, end_run
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.large import linear
 
 # The clock is microseconds since 1970 in a double: steps of 0.25 us at each end of a round trip (lin_utils.c).
 _LATTICE_NS = 250
+# Replies and statistics are printed in ns.
+_PRINTED_STEP_NS = 1
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d) ")
 LABEL = r"\d\d:\d\d:\d\d (?:INFO|DBG ): ?"
 _US = r"(\d{1,12}\.\d{3})us"
@@ -272,9 +274,9 @@ class LagscopeText(RuleReader):
         if observations is not None and number != observations:
             text = f"the log has {number} replies, but the statistics count {observations:.0f}"
             run.add_event("count_mismatch", "warning", text, self.extremes_line or run.row["first_line"])
-        elif (least := run.value("rtt_min")) is not None and (least,) != (self.replies.extremes() or ())[:1]:
-            text = "the printed minimum is not that of the replies"
-            run.add_event("value_conflict", "error", text, self.extremes_line)
+        elif observations is not None:
+            half = _PRINTED_STEP_NS / 2
+            check_samples(run, self.replies.rtt, half, half_width_ns=half, code="value_conflict")
 
     def _check_duration(self) -> None:
         run = self.run

@@ -10,6 +10,7 @@ from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, RuleReader, b
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
+    check_samples,
     closed_loop_share,
     complete_quantile,
     contradict,
@@ -38,6 +39,8 @@ _ONCE = re.compile(
 _FIRST = {"[Total Run]", "[Valid Duration]", "====> avg-", "Total of", "Summary: Message Rate"}
 # A run prints one of them.
 _MEANS = ("Summary: Latency", "Summary: Round trip")
+# A full log truncates both times of a round trip to whole ns; the statistics are computed from clock ticks.
+_ROW_SLACK_NS = 4
 # "each percentile contains" has two decimals.
 _EACH_STEP = 0.0051
 _SPREADS = {
@@ -507,3 +510,5 @@ class SockperfText(RuleReader):
             self.run.add_event("count_mismatch", "warning", text, self.first_row)
             if rows < self.observations and self.run.row["status"] == "complete":
                 self.run.set(status="truncated")
+        elif self.observations is not None and "burst" not in self.run.codes:
+            check_samples(self.run, self.rtt, _ROW_SLACK_NS)
