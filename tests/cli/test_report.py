@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from helpers.command import azlatency
 from helpers.places import FIXTURES, ROOT
 
@@ -41,6 +42,7 @@ def test_without_its_extra_the_report_says_in_one_line_what_to_install(tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_parsing_frames_charts_and_statistics_need_no_jupyter(tmp_path: Path) -> None:
     result = without_the_extra(
         "import azlatency as az",

@@ -92,6 +92,7 @@ def _project(tmp_path: Path, environment: dict[str, str]) -> Path:
     return project
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("git")), reason="no bash or no git")
 def test_the_steps_of_the_github_workflow_run_and_a_change_opens_one_issue(tmp_path: Path) -> None:
     """As the runner runs them, two nights; the report is left out, and `gh` keeps titles in a file."""

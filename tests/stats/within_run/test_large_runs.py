@@ -132,7 +132,7 @@ def at_once(name: str) -> dict[tuple[str, float], Estimate]:
 
 
 @pytest.mark.parametrize("name", ["emulated-zones", pytest.param("emulated-cloud", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("large_run", [False, True])
+@pytest.mark.parametrize("large_run", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:
     study = load(name)
     wanted = at_once(name)
