@@ -95,7 +95,7 @@ def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
 
 def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
-    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once and stay low.")
+    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once, and were watched for ")
     # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)

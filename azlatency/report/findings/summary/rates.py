@@ -77,7 +77,7 @@ def falling_rates(data: Data) -> Answer | None:
                 RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
                 bold=False,
             ),
-            f" transfers fall once and stay low. {len(chosen)} of them {_start_at(chosen)} about ",
+            f" transfers fall once, and were watched for {_watched([*chosen, *others])} after that. {len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs.values()),
             " (median runs): ",
             *listed(
@@ -114,6 +114,11 @@ def _other_hosts(others: Sequence[ThroughputSeries]) -> Sentence:
     after = [(rate.throttled.at_s or 0.0) * 1e9 for rate in others]
     falls = " and falls after " if len(others) == 1 else " and fall after "
     return f" {len(others)} {_start_at(others)} ", Linked(burst, refs), falls, Linked(duration(*after), refs), "."
+
+
+def _watched(transfers: Sequence[ThroughputSeries]) -> str:
+    """Return how long the logs go on after the fall: nothing shows that a rate stays low for longer."""
+    return duration(*((each.seconds - (each.throttled.at_s or 0.0)) * 1e9 for each in transfers))
 
 
 def _start_at(transfers: Sequence[ThroughputSeries]) -> str:
