@@ -330,3 +330,14 @@ def _beside_one(low: float | None, high: float | None, decimals: int) -> int:
 
 def _with_unit(number: str, name: str) -> str:
     return f"{number} {name}" if name else number
+
+
+def literal(path: str) -> str:
+    """Return a glob pattern that matches one path."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def toml_text(value: str) -> str:
+    """Escape a text for a basic string of TOML."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)

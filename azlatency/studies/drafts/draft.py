@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from azlatency.logs.tables import Logs
-from azlatency.studies.format import count_of, printable
+from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.treatments import treatments
@@ -106,7 +106,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     described = _describe(logs)
     lines = [
         "[study]",
-        f'name = "{quoted(name)}"',
+        f'name = "{toml_text(name)}"',
         f'{_GAP}title = "…"',
         f'{_GAP}question = "…?"',
         f'{_GAP}region = "westeurope"',
@@ -162,8 +162,8 @@ def _globs(group: Sequence[str], logs: Sequence[str]) -> str:
     folder = os.path.commonpath([path.rpartition("/")[0] for path in group])
     glob = f"{literal(folder)}/*"
     if folder and len(fnmatch.filter(logs, glob)) == len(group):
-        return f'"{quoted(glob)}"'
-    shown = ", ".join(f'"{quoted(literal(path))}"' for path in group)
+        return f'"{toml_text(glob)}"'
+    shown = ", ".join(f'"{toml_text(literal(path))}"' for path in group)
     return f"[{shown}]" if len(group) > 1 else shown
 
 
@@ -221,7 +221,7 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
         "pattern = [",
     ]
     for pattern, items in groups.items():
-        lines.append(f'  "{quoted(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
+        lines.append(f'  "{toml_text(pattern)}",'.ljust(39) + f" # {count_of(len(items), 'log')}")
         examples = {str(sorted(item.values.items())): item for item in reversed(items)}
         lines += [f"    # {printable(str(item))}" for item in [*reversed(examples.values())][:_EXAMPLES]]
     return [*lines, "]"]
@@ -319,12 +319,12 @@ def _end_entries(described: Sequence[_Described], logs: Sequence[str]) -> tuple[
         matched = {path for glob in globs for path in fnmatch.filter(logs, glob)}
         chosen = globs if matched == set(paths) else [literal(path) for path in paths[:_MOST_PATTERNS]]
         left_out.update(paths[_MOST_PATTERNS:] if chosen is not globs else ())
-        said = [f'{name} = "{quoted(value)}"' for name, value in values]
+        said = [f'{name} = "{toml_text(value)}"' for name, value in values]
         for glob in chosen:
             head = (
                 [] if lines else ["", "# Other names look like these, so these logs have entries instead of a pattern."]
             )
-            lines += [*head, "[[run]]", f'log = "{quoted(glob)}"', *said]
+            lines += [*head, "[[run]]", f'log = "{toml_text(glob)}"', *said]
     return lines, left_out
 
 
@@ -483,14 +483,3 @@ def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
     for run in tables.rows["runs"]:
         tools_by_path.setdefault(names[run["source_id"]], []).append(run["tool"])
     return {path: tuple(dict.fromkeys(tools)) for path, tools in tools_by_path.items()}
-
-
-def literal(path: str) -> str:
-    """Return a glob pattern that matches one path."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
-
-
-def quoted(value: str) -> str:
-    """Escape a string for a TOML basic string."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from azlatency.studies.format import count_of, printable
+from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, overlapping_runs
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER
@@ -69,33 +69,32 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if os.path.isabs(files[0]):  # of logs that are no study: their folder becomes that of the study
             root = os.path.commonpath([os.path.dirname(file) for file in runs["file"]])
             files = [file.removeprefix(root).lstrip("/") for file in files]
-        line = joining_line(files)
         yield f"kept apart by their {what}: {shown}"
-        yield f"  if these are repeats of each other, add to study.toml: {line}"
+        yield "  if these are repeats of each other, add to the end of study.toml:"
+        yield from (f"    {line}" for line in joining_entry(files))
 
 
-def joining_line(files: Sequence[str]) -> str:
-    """Return the line of ``study.toml`` that makes logs repeats of each other."""
+def joining_entry(files: Sequence[str]) -> list[str]:
+    """Return the lines of the entry of ``study.toml`` that makes logs repeats of each other."""
     folders = {file.rpartition("/")[0] for file in files}
     names = {_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
     name = next(iter(names))
-    if len(names) == 1 and name.count("{repeat}") == 1 and len(folders) == 1:
-        return f'pattern = "{name}"'
+    if len(names) == 1 and len(folders) == 1 and name.count("{") == 1 and not {"*", "}"} & set(files[0]):
+        return ["[[run]]", f'pattern = "{toml_text(name)}"']
     folder = os.path.commonpath(list(folders)) if "" not in folders else ""
-    glob = f"{folder}/*" if folder else "*"
-    return f'run = [{{log = "{files[0] if len(files) == 1 else glob}", scenario = "same"}}] above [study]'
+    glob = literal(files[0]) if len(files) == 1 else f"{literal(folder)}/*" if folder else "*"
+    return ["[[run]]", f'log = "{toml_text(glob)}"', 'scenario = "same"']
 
 
 def _overlapping(runs: pd.DataFrame) -> Iterator[str]:
     """Yield two runs that overlap in time, and the line that tells them apart."""
     found = overlapping_runs(runs.reset_index())
     for run_id, other in list(found.items())[:1]:
-        files = [printable(str(runs.at[name, "file"])) for name in (run_id, other)]
-        yield f"not pooled: {files[0]} and {files[1]} overlap in time"
-        yield (
-            "  if they are of different machines, add an entry for each to study.toml: "
-            f'run = [{{log = "{files[0]}", client = "…"}}, {{log = "{files[1]}", client = "…"}}] above [study]'
-        )
+        files = [str(runs.at[name, "file"]) for name in (run_id, other)]
+        yield f"not pooled: {' and '.join(map(printable, files))} overlap in time"
+        yield "  if they are of different machines, add an entry for each to the end of study.toml:"
+        for file, client in zip(files, ("one", "other"), strict=True):
+            yield from ("    [[run]]", f'    log = "{toml_text(literal(file))}"', f'    client = "{client}"')
 
 
 def _alone(runs: pd.DataFrame) -> Iterator[str]:
@@ -109,7 +108,5 @@ def _alone(runs: pd.DataFrame) -> Iterator[str]:
         prefix = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, octets)]
         if prefix:
             yield f"each of {len(pairs)} runs of {method} has ends of its own"
-            yield (
-                "  if their addresses change with every run, add to study.toml: "
-                f'machines = ["{".".join(prefix)}.*=machines"]'
-            )
+            yield "  if their addresses change with every run, add to study.toml, below [study]:"
+            yield f'    machines = ["{".".join(prefix)}.*=machines"]'

@@ -8,7 +8,7 @@ import pytest
 from studies.runs.test_run_table import ping
 
 import azlatency as az
-from azlatency.studies.runs.assumptions import assumptions, joining_line
+from azlatency.studies.runs.assumptions import assumptions, joining_entry
 
 
 def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
@@ -30,16 +30,15 @@ def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) 
         "assumed: the last number in the names of these files counts repeats (3 runs)",
         "kept apart by their names: bbr, cubic",
     ]
-    assert 'scenario = "same"' in found[3]
+    assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
 
 
 def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> None:
     names = ("ping_1.log", "ping_2.log", "ping_9.log")
     folder = tmp_path / "raw" / "mine"
-    (line,) = [text for text in assumptions(logs(folder, *names)) if "study.toml" in text]
-    pattern = line.rpartition("study.toml: ")[2]
-    assert pattern == 'pattern = "ping_{repeat}.log"'
-    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
+    *_, head, pattern = assumptions(logs(folder, *names))
+    assert pattern == '    pattern = "ping_{repeat}.log"'
+    (folder / "study.toml").write_text(f"[study]\n{head}\n{pattern}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
     (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
     assert estimate.n == 3
@@ -47,9 +46,8 @@ def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> N
 
 def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
-    (line,) = [text for text in assumptions(logs(folder, "a/x.log", "b/x.log")) if "study.toml" in text]
-    entry = line.rpartition("study.toml: ")[2].removesuffix(" above [study]")
-    (folder / "study.toml").write_text(f"{entry}\n[study]\n", "utf-8")
+    entry = "\n".join(assumptions(logs(folder, "a/x.log", "b/x.log"))[-3:])
+    (folder / "study.toml").write_text(f"[study]\n{entry}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
     (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
     assert estimate.n == 2
@@ -62,11 +60,23 @@ def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("files", "line"),
+    ("files", "entry"),
     [
-        (["a/p_1.log", "a/p_5.log"], 'pattern = "p_{repeat}.log"'),
-        (["a/x.log"], 'run = [{log = "a/x.log", scenario = "same"}] above [study]'),
+        (["a/p_1.log", "a/p_5.log"], ['pattern = "p_{repeat}.log"']),
+        (["a/x.log"], ['log = "a/x.log"', 'scenario = "same"']),
+        (['a/"x*_1.log', 'a/"x*_3.log'], ['log = "a/*"', 'scenario = "same"']),
+        (['"x[1].log'], ['pattern = "\\"x[{repeat}].log"']),
     ],
 )
-def test_joining_lines(files: list[str], line: str) -> None:
-    assert joining_line(files) == line
+def test_entries_that_join(files: list[str], entry: list[str]) -> None:
+    assert joining_entry(files) == ["[[run]]", *entry]
+
+
+def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
+    names = [f"rep{number}.log" for number in range(4)]
+    folder = tmp_path / "raw" / "mine"
+    line = assumptions(logs(folder, *names, host="10.244.{0}.9"))[-1]
+    (folder / "study.toml").write_text(f"[study]\n{line}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    assert estimate.n == 4

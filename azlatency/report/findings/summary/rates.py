@@ -77,7 +77,8 @@ def falling_rates(data: Data) -> Answer | None:
                 RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
                 bold=False,
             ),
-            f" transfers fall once, and were watched for {_watched([*chosen, *others])} after that. {len(chosen)} of them {_start_at(chosen)} about ",
+            f" transfers fall once, and were watched for {_watched([*chosen, *others])} after that. ",
+            f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs.values()),
             " (median runs): ",
             *listed(
