@@ -15,7 +15,7 @@ SIZE is not the payload that other implementations print, so it is left out.
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cached_property, partial
 
 from azlatency.logs.grammar.rules import Line, data
 from azlatency.logs.grammar.units import Quantity
@@ -83,7 +83,7 @@ class RouterOsLines:
             self.samples.add(seq, None, "lost" if match["status"] == "timeout" else "unreachable")
             return
         rtt = _nanoseconds(fields["time"])
-        if self._has_microseconds():
+        if self._has_microseconds:
             self.ping.three_decimals = True
             self.samples.add(seq, rtt, "ok")
         else:
@@ -112,13 +112,14 @@ class RouterOsLines:
         sent, received = fields["sent"] or "", fields["received"] or ""
         record_counts(self.run, number, sent_token=sent, received_token=received, percent=fields["percent"])
         times = {f"rtt_{name}": token for name in ("min", "mean", "max") if (token := fields[name])}
-        if self._has_microseconds():
+        if self._has_microseconds:
             for name, token in times.items():
                 self.run.add_metric(name, Quantity(float(_nanoseconds(token)), "ns", token, _MICROSECOND), number)
         else:
             tokens = {name: str(_nanoseconds(token) // MILLISECOND) for name, token in times.items()}
             record_whole_milliseconds(self.run, number, tokens, "RouterOS")
 
+    @cached_property
     def _has_microseconds(self) -> bool:
         return any(_MICROSECONDS.search(line.text) for line in self.log.lines[:_LINES_TO_UNIT])
 
