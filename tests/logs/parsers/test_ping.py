@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
+from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs.parse import parse_source
@@ -725,3 +726,14 @@ def test_a_summary_of_routeros_that_contradicts_its_replies_fails(read) -> None:
 def test_routeros_says_why_a_probe_has_no_reply(read, reason: str) -> None:
     log = read(f"{TITLES}    0 10.0.0.4      {reason}\n    sent=1 received=0 packet-loss=100%\n")
     assert ([*log.samples[0].status], log.value("loss"), log.unknown()) == (["unreachable"], 1, 0)
+
+
+def test_a_cut_log_of_routeros_is_not_complete_and_has_no_other_number(read) -> None:
+    whole = (FIXTURES / "ping" / "typed-routeros.log").read_text("utf-8").partition("\n\n")[0]
+    times, values = {13_300_000, 9_564_000, 978_000, None}, {row["value"] for row in read(whole).tables.rows["metrics"]}
+    assert read(whole).runs[0]["status"] == "complete"
+    for at in range(whole.index("STATUS"), len(whole)):
+        log = read(whole[:at])
+        assert "complete" not in {run["status"] for run in log.runs}, whole[:at][-60:]
+        assert {rtt for block in log.samples for rtt in block.rtt_ns} <= times, whole[:at][-60:]
+        assert {row["value"] for row in log.tables.rows["metrics"]} <= values, whole[:at][-60:]

@@ -72,6 +72,7 @@ class RouterOsLines:
     def routeros_probe(self, line: Line, match: re.Match[str]) -> None:
         """Read one probe; the numbers of another run begin at 0 again."""
         seq, fields = int(match["seq"]), match.groupdict()
+        self._refuse_cut(line, fields.get("time"))
         if seq == 0 and (self.samples.seq or self.ping.routeros_summary is not None):
             first = self._titles or line
             self.ping.last_line = min(self.ping.last_line, first.number - 1)
@@ -93,11 +94,12 @@ class RouterOsLines:
     @data(SUMMARY, hint="packet-loss=")
     def routeros_summary(self, line: Line, match: re.Match[str]) -> None:
         """Read the summary so far; the last one is that of the run."""
+        self._refuse_cut(line, match["max"] or match["mean"])
         if not self.samples.seq and self.ping.routeros_summary is not None:
             self._open_next(line)
         self.run.set(dialect="routeros")
         self.ping.summary = line
-        self.ping.has_times = match["min"] is not None
+        self.ping.has_times = match["max"] is not None
         self.ping.routeros_summary = partial(self._record_routeros_summary, line.number, match.groupdict())
 
     @data(rf"max-rtt=(?P<max>{_TIME})", hint="max-rtt=")
@@ -105,6 +107,8 @@ class RouterOsLines:
         """Read the last value of a summary that was wrapped."""
         if self.ping.routeros_summary is None:
             raise ValueError
+        self._refuse_cut(line, match["max"])
+        self.ping.has_times = True
         number, fields = self.ping.routeros_summary.args
         self.ping.routeros_summary = partial(self._record_routeros_summary, number, fields | match.groupdict())
 
@@ -118,6 +122,15 @@ class RouterOsLines:
         else:
             tokens = {name: str(_nanoseconds(token) // MILLISECOND) for name, token in times.items()}
             record_whole_milliseconds(self.run, number, tokens, "RouterOS")
+
+    def _refuse_cut(self, line: Line, last: str | None) -> None:
+        """Raise ValueError if the log ends within this line: 13ms may be the beginning of 13ms300us."""
+        if (
+            line.number == self.log.unfinished_line
+            and not (last or "us").endswith("us")
+            and not self.ping.whole_milliseconds
+        ):
+            raise ValueError
 
     @cached_property
     def _has_microseconds(self) -> bool:
