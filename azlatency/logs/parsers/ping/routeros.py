@@ -125,11 +125,8 @@ class RouterOsLines:
 
     def _refuse_cut(self, line: Line, last: str | None) -> None:
         """Raise ValueError if the log ends within this line: 13ms may be the beginning of 13ms300us."""
-        if (
-            line.number == self.log.unfinished_line
-            and not (last or "us").endswith("us")
-            and not self.ping.whole_milliseconds
-        ):
+        units = ("us", "ms") if self.ping.whole_milliseconds else "us"
+        if line.number == self.log.unfinished_line and not (last or "us").endswith(units):
             raise ValueError
 
     @cached_property
