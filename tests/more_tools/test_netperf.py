@@ -366,3 +366,10 @@ def test_a_table_whose_titles_lost_their_leading_blanks_is_read(read) -> None:
 def test_titles_without_blanks_that_fit_two_columns_are_not_read(read) -> None:
     titles = "Local       Remote\nCPU         CPU\nUtil %      Util\n%\n"
     assert read(RR + OMNI_RATE + titles.replace("Util %  ", "Util    ") + "1.00        2.00\n").unknown() > 0
+
+
+def test_the_last_value_of_a_table_that_is_cut_is_left_out(read) -> None:
+    log = read(RR + OMNI_RATE.rstrip()[:-2])
+    assert (log.value("transaction_rate"), log.value("rtt_min"), log.runs[0]["status"]) == (None, 96_000, "truncated")
+    padded = read(RR + OMNI_RATE.rstrip() + "      ")
+    assert (padded.value("transaction_rate"), padded.runs[0]["status"]) == (5088.28, "complete")

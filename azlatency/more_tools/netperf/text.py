@@ -123,7 +123,7 @@ class NetperfText(RuleReader):
             text = f"{len(cells)} values under {len(self.header)} titles; the line is not read"
             self.run.add_event("column_mismatch", "error", text, line.number)
             return False
-        if self._is_cut(line):
+        if self.is_cut(line):
             cells = cells[:-1]
         for name, token in zip(self.header, cells, strict=False):
             self.test.values.setdefault(name, Value(token.strip(), line.number))
@@ -265,7 +265,7 @@ class NetperfText(RuleReader):
     @data(rf"({'|'.join(_DECADES)})\s{{0,20}}:((?:\s{{0,12}}\d{{1,12}}:){{9}}\s{{0,12}}\d{{1,12}})", hint="SEC")
     def decade(self, line: Line, match: re.Match[str]) -> None:
         """Read one decade of the histogram: ten buckets."""
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
         width = 10 ** _DECADES.index(match[1]) * MICROSECOND
         for index, count_token in enumerate(match[2].split(":")):
@@ -277,7 +277,7 @@ class NetperfText(RuleReader):
 
     @data(r"HIST_TOTAL:\s{1,20}(\d{1,12})", hint="HIST_TOTAL")
     def histogram_total(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
         self.test.histogram_total = Value(match[1], line.number)
         self.opened = ""
@@ -319,7 +319,7 @@ class NetperfText(RuleReader):
     @data(rf"({'|'.join(sorted(KEYS, key=len, reverse=True))})=(.{{0,2000}})", hint="=")
     def keyword(self, line: Line, match: re.Match[str]) -> None:
         """Read one value of ``-k``."""
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
         value = Value(match[2].strip(), line.number)
         first = self.test.values.setdefault(match[1], value)
@@ -383,7 +383,7 @@ class NetperfText(RuleReader):
         contradict(self.run, "column_mismatch", text, line.number)
         return True
 
-    def _is_cut(self, line: Line) -> bool:
+    def is_cut(self, line: Line) -> bool:
         """Whether the log ends within this line, so that the number at its end is left out."""
         if line.number == self.unfinished:
             self.cut = True
