@@ -23,7 +23,7 @@ from azlatency.logs.source.decode import Source
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
     r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
-    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•])\s+(?P<comment>\S.{0,1000})"
+    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)])\s+(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"

@@ -41,7 +41,7 @@ from azlatency.logs.source.unwrap import BOUNDARY, LABEL, MOST_BOUNDARIES
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)[^`]{0,80}")
 _PREFORMATTED = re.compile(r"<(/?)pre(?: [^<>]{0,200})?>")
 # ntttcp prints "#####  Totals:  #####".
-_HEADING = re.compile(r"(?!#{4,6} .{1,60}: {1,4}#{4,6}$)(#{1,6})\s+(\S.{0,300}?)\s*#*")
+_HEADING = re.compile(r"(?!#{4,6} .{1,60}: {1,4}#{4,6}$)(#{1,6})\s+(\S.{0,1000}?)\s*#*")
 # Prompts with a user, a host or a drive; the rest of the line is a command.
 _PROMPT = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"

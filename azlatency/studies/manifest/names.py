@@ -106,7 +106,7 @@ _NUMBERED_LABEL = re.compile(
 )
 _MOST_DIGITS = 9
 #: Of a longer label, the rest is not compared.
-_LONGEST_LABEL = 300
+_LONGEST_LABEL = 2000
 
 
 class Part(NamedTuple):

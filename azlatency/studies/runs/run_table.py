@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from azlatency.logs.parse import IDENTICAL
 from azlatency.logs.parsers import find_parser
 from azlatency.logs.schema import document, refuse_foreign
 from azlatency.logs.tables import Logs, TableSet
@@ -101,7 +102,7 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
     runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps))
-    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs)
+    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, _other_files(study, runs))
     assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
     runs["assumed"] = _texts([" ".join(codes) for codes in assumed], runs)
     found = _texts([each.scenario for each in described], runs)
@@ -147,7 +148,18 @@ def _to_durations(nanoseconds: pd.Series) -> pd.Series:
     return pd.to_timedelta(nanoseconds, unit="ns")
 
 
-def _treatments(runs: pd.DataFrame) -> list[Described]:
+def _other_files(study: Study | Logs, runs: pd.DataFrame) -> set[str]:
+    """Return the files without a run: copies of others, empty logs."""
+    names = set(study.sources["path"])
+    if isinstance(study, Study):
+        names |= study.file_names
+    else:
+        texts = (row["text"] for row in study.rows["events"] if row["code"] == IDENTICAL)
+        names |= {text.partition(": identical to ")[0] for text in texts}
+    return names - set(runs["file"])
+
+
+def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     """Return what names and labels say about the runs that count and whose scenario the manifest does not say."""
     described = [Described(None, ())] * len(runs)
     is_open = runs["counted"] & runs["scenario"].isna()
@@ -158,6 +170,7 @@ def _treatments(runs: pd.DataFrame) -> list[Described]:
         list(open_runs["file"]),
         list(open_runs["heading"].astype(object).where(open_runs["heading"].notna(), None)),
         [frozenset(row.tolist()) for row in numbers],
+        others,
     )
     for place, each in zip(is_open.to_numpy().nonzero()[0], found, strict=True):
         described[place] = each

@@ -7,7 +7,7 @@ runs; what nothing tells apart is assumed to be the same, and the assumption is 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -25,6 +25,8 @@ _MOST_LEVELS = 12
 _OTHER = "other"
 #: The path of a log, and the numbers in it that the manifest reads.
 _Key = tuple[str, frozenset[int]]
+#: The words of a name but its last number, with their folders.
+_Rest = tuple[tuple[int, str], ...]
 
 
 class Described(NamedTuple):
@@ -35,7 +37,11 @@ class Described(NamedTuple):
 
 
 def treatments(
-    groups: Sequence[Hashable], files: Sequence[str], headings: Sequence[str | None], known: Sequence[frozenset[int]]
+    groups: Sequence[Hashable],
+    files: Sequence[str],
+    headings: Sequence[str | None],
+    known: Sequence[frozenset[int]],
+    others: Iterable[str] = (),
 ) -> list[Described]:
     """Return for each run what its name and its label say.
 
@@ -47,15 +53,18 @@ def treatments(
         Path of the log, and the headings above it (``outer / inner``).
     known : sequence of frozenset of int
         The numbers of each run that the manifest reads from its name: round and repeat.
+    others : iterable of str
+        Further files, such as a copy or an empty log: their numbers fill the gaps between those of the runs.
     """
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
+    taken = _numbers_of(others)
     for runs in places.values():
         if len(runs) == 1:
             continue
-        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs])
+        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken)
         by_labels = _by_labels([headings[run] for run in runs])
         for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
@@ -65,10 +74,29 @@ def treatments(
     return described
 
 
-def _by_names(files: Sequence[str], known: Sequence[frozenset[int]]) -> list[tuple[str, bool]]:
+def _numbers_of(files: Iterable[str]) -> dict[_Rest, set[int]]:
+    """Return the last numbers of names, by the rest of the name."""
+    numbers: dict[_Rest, set[int]] = {}
+    for name in map(read_name, files):
+        if name.last is not None:
+            numbers.setdefault(_rest(name), set()).add(_number(name.last))
+    return numbers
+
+
+def _rest(name: Name) -> _Rest:
+    return tuple((part.level, part.text.casefold()) for part in name.parts)
+
+
+def _number(part: Part) -> int:
+    return int(re.sub(r"\D", "", part.text))
+
+
+def _by_names(
+    files: Sequence[str], known: Sequence[frozenset[int]], taken: Mapping[_Rest, set[int]]
+) -> list[tuple[str, bool]]:
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key) for key in dict.fromkeys(zip(files, known, strict=True))}
-    counted = _counted(names)
+    counted = _counted(names, taken)
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
     common = set.intersection(*map(set, texts.values()))
@@ -92,22 +120,22 @@ def _of_level(texts: Sequence[tuple[int, str]], level: int) -> tuple[str, ...]:
     return tuple(text for depth, text in texts if min(depth, _MOST_LEVELS - 1) == level)
 
 
-def _counted(names: Mapping[_Key, Name]) -> set[_Key]:
+def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set[_Key]:
     """Return the names whose last number counts repeats: from 0 or 1, without a gap, among names alike in all else."""
-    alike: dict[tuple[tuple[int, str], ...], dict[_Key, int | None]] = {}
+    alike: dict[_Rest, dict[_Key, int | None]] = {}
     for key, name in names.items():
-        rest = tuple((part.level, part.text.casefold()) for part in name.parts)
-        alike.setdefault(rest, {})[key] = None if name.last is None else int(re.sub(r"\D", "", name.last.text))
+        alike.setdefault(_rest(name), {})[key] = None if name.last is None else _number(name.last)
     fractions = {
-        tuple((part.level, part.text.casefold()) for part in name.parts if not _FRACTION.fullmatch(part.text))
+        tuple((level, text) for level, text in _rest(name) if not _FRACTION.fullmatch(text))
         for name in names.values()
         if any(_FRACTION.fullmatch(part.text) for part in name.parts)
     }
     counted: set[_Key] = set()
     for rest, numbers in alike.items():
-        values = set(numbers.values()) - {None}
+        values = {number for number in numbers.values() if number is not None}
         if not values or rest in fractions:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
+        values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
         if any(values == set(range(first, first + len(values))) for first in firsts):

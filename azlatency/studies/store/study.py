@@ -194,6 +194,12 @@ class Study(TableSet):
         return read_stamp(self.folder)
 
     @cached_property
+    def file_names(self) -> frozenset[str]:
+        """The paths of all files that were imported, copies included, and of the members of archives."""
+        marks = self._stamp["files"].values()
+        return frozenset(str(name) for mark in marks for _, name in mark.get("sources") or ())
+
+    @cached_property
     def data_version(self) -> str:
         """Hash of the logs, the manifest and the parser version: 16 hex digits, equal on every machine."""
         return data_version(self._stamp)

@@ -77,3 +77,16 @@ def test_ten_thousand_names_take_no_time() -> None:
     files = [f"zone{n % 7}/setting_{n % 11}/run_{n}.log" for n in range(10_000)]
     numbers = [frozenset[int]()] * len(files)
     assert len({each.scenario for each in treatments([0] * len(files), files, [None] * len(files), numbers)}) == 77
+
+
+def test_a_copy_or_an_empty_log_fills_the_gap_that_it_leaves() -> None:
+    files, numbers = ["ping_1.log", "ping_2.log", "ping_4.log"], [frozenset[int]()] * 3
+    apart = treatments([0] * 3, files, [None] * 3, numbers, ["ping_9.log", "other_3.log"])
+    assert {each.scenario for each in apart} == {"1", "2", "4"}
+    joined = treatments([0] * 3, files, [None] * 3, numbers, ["ping_3.log"])
+    assert {each.scenario for each in joined} == {None}
+
+
+def test_labels_that_differ_behind_five_hundred_characters_are_different() -> None:
+    long = "very long label " * 40
+    assert len(set(scenarios(["a.md"] * 2, [f"{long}A variant", f"{long}B variant"]))) == 2
