@@ -737,3 +737,8 @@ def test_a_cut_log_of_routeros_is_not_complete_and_has_no_other_number(read) -> 
         assert "complete" not in {run["status"] for run in log.runs}, whole[:at][-60:]
         assert {rtt for block in log.samples for rtt in block.rtt_ns} <= times, whole[:at][-60:]
         assert {row["value"] for row in log.tables.rows["metrics"]} <= values, whole[:at][-60:]
+
+
+def test_a_title_in_dashes_below_a_log_is_not_said_to_be_a_result(read) -> None:
+    log = read("$ ping 10.2.2.4\n" + HEADER + reply(1) + summary(1, 1) + "\n--- VM to VM direct pings across br1 ---\n")
+    assert (len(log.runs), "line_outside_log" in log.codes()) == (1, False)
