@@ -56,6 +56,7 @@ _JOINED = re.compile(
 )
 _GLUED_FENCE = re.compile(r"^(`{3,8})(?=[^`\s]{1,60} [^`\n]{0,200}\d)", re.MULTILINE)
 _FEWEST_JOINED = 3
+_LONGEST_JOINED = 4096
 _DIGITS = re.compile(r"\d+")
 BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
 _FEWEST_QUOTED = 3
@@ -238,6 +239,19 @@ def _without_end_bars(text: str) -> str:
     return "\n".join(lines)
 
 
+def _join_continued(text: str) -> str:
+    """Join lines that end with a backslash and the lines that continue them, which become blank."""
+    lines = text.split("\n")
+    whole = 0
+    for index in range(1, len(lines)):
+        if lines[whole].endswith("\\") and len(lines[whole]) < _LONGEST_JOINED:
+            lines[whole] = f"{lines[whole][:-1].rstrip()} {lines[index].lstrip()}"
+            lines[index] = ""
+        else:
+            whole = index
+    return "\n".join(lines)
+
+
 _MARKUP: dict[str, Callable[[str], str]] = {
     "the tags and entities of HTML": _remove_html,
     "the escapes of quoted-printable": _decode_quoted_printable,
@@ -247,6 +261,7 @@ _MARKUP: dict[str, Callable[[str], str]] = {
     ),
     "labels such as [STDOUT]": lambda text: _BLOCK_LABEL.sub("", text) if "]" in text else text,
     "labels such as 22:30:19.748 <|": lambda text: _DIRECTION_LABEL.sub("", text) if " <|" in text else text,
+    "the backslashes at the ends of lines": lambda text: _join_continued(text) if "\\\n" in text else text,
     "the bars at the ends of lines": lambda text: _without_end_bars(text) if " |\n" in text else text,
     "the blanks that join lines": _split_joined,
 }

@@ -272,3 +272,22 @@ def test_a_fence_at_the_beginning_of_the_first_line_of_a_log_is_no_part_of_it() 
     logs = parse_source(source_from_bytes(text.encode(), "a.md"))
     assert [len(block.seq) for block in logs.sample_blocks] == [2]
     assert logs.rows["sources"][0]["lines_data"] == 2
+
+
+def test_a_line_that_a_backslash_continues_is_read_as_one() -> None:
+    """Mails break long lines so."""
+    logs = parse_source(
+        source_from_bytes(
+            b"> ========= Printing statistics for Server No: 0\n"
+            b"> [Valid Duration] RunTime=0.540 sec; SentMessages=45; ReceivedMessages=45\n"
+            b"> ====> avg-latency=5995.680 (std-dev=70.258, mean-ad=57.478, median-ad=85.978,\\\n"
+            b">         siqr=59.698, cv=0.012, std-error=10.473, 99.0% ci=[5968.702, 6022.658])\n"
+            b"> # dropped messages = 0; # duplicated messages = 0; # out-of-order messages = 0\n"
+            b"> Summary: Latency is 5995.680 usec\n",
+            "mail.txt",
+        )
+    )
+    values = {row["metric"]: (row["value"], row["line"]) for row in logs.rows["metrics"]}
+    assert values["rtt_mean"] == (2 * 5_995_680, 3)
+    assert (values["rtt_sd"], values["rtt_siqr"]) == ((2 * 70_258, 3), (2 * 59_698, 3))
+    assert logs.rows["sources"][0]["lines_unknown"] == 0
