@@ -10,7 +10,7 @@ Neighbours that resemble each other (AR(1), estimated without the steps) make ev
 variance.
 
 Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito &
-Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Statistics 16:487 (1988) and Sequential Analysis
+Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Probability 16:487 (1988) and Sequential Analysis
 (1985), tail probabilities; Bai, Review of Economics and Statistics 79:551 (1997), interval of the time of a change.
 """
 
@@ -40,8 +40,8 @@ _GRID = 600
 #: How far the AR(1) coefficient is taken from its estimate towards the strongest that the values cannot exclude. Chosen
 #: by simulation: the part that differs most is chosen, so what is left over shows less dependence than there is.
 _CAUTION = 0.4
-#: 95 % point of the distribution of an estimated change time (Bai 1997).
-_BAI = 7.687
+#: Two-sided 95 % point of the distribution of an estimated change time (Bai 1997).
+_BAI = 11.033
 
 
 class Step(NamedTuple):

@@ -38,8 +38,8 @@ FEWEST_BLOCKS = 20
 CONFIRMING = 40
 #: A level lasts at least this share of the run; a shorter one is a burst.
 LASTING = 0.1
-#: 95 % point of the distribution of an estimated change time (Bai 1997).
-_BAI = 7.687
+#: Two-sided 95 % point of the distribution of an estimated change time (Bai 1997).
+_BAI = 11.033
 METHOD = "exact optimal partition of the normal scores of block medians, penalty 3 log(B) times their long-run variance"
 
 
