@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from azlatency.stats.across_runs.comparison import Setting
-from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions, orders_of_rounds
+from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions
 from azlatency.stats.across_runs.directions import (
     Directed,
     DirectedValues,
@@ -379,9 +379,8 @@ def _analyse(
     for i, j in combinations(cells.nodes, 2):
         if (i, j) in cells.all_values and (j, i) in cells.all_values:
             (both_ways if in_different_zones(i, j, zones) else same_zone).append((i, j))
-    orders = orders_of_rounds([*both_ways, *same_zone], cells)
     null, compared = (
-        [((i, j), compare_directions(i, j, cells, setting, tuple(codes), orders.get((i, j)))) for i, j in ways]
+        [((i, j), compare_directions(i, j, cells, setting, tuple(codes))) for i, j in ways]
         for ways in (same_zone, both_ways)
     )
     control = tuple(result for _, result in null)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, run_values
 from azlatency.stats.result import Comparison, Results
 from azlatency.studies.runs.groups import grouped
@@ -151,8 +151,9 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     Notes
     -----
     From four runs on each side the Hodges-Lehmann estimate on logarithms with the interpolated interval of the Wilcoxon
-    test, for six rounds or more the signed-rank interval; below, Welch's or Student's t on logarithms. Which runs are
-    compared with ``by``, and how they depend on their neighbours in time, is estimated from all of them together.
+    test, for six rounds or more the signed-rank interval; below, a pooled or Student's t on logarithms, with ``by`` and
+    four groups or more with a variance that all groups share. Intervals of runs are 1.1 times as long as those of
+    independent runs, and runs that resemble the ones before them are flagged (``dependent_runs``).
     Superiority: Vargha and Delaney, Journal of Educational and Behavioral Statistics 25:101 (2000).
 
     Examples
@@ -190,12 +191,12 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     after = dict(list(grouped(candidate, keys)))
     pairs = [(key, group, after[key]) for key, group in grouped(base, keys) if key in after]
     sides = [(run_values(new, value, unit), run_values(old, value, unit)) for _, old, new in pairs]
-    orders = orders_of_pairs(sides)
+    spreads = spreads_of_pairs(sides, [key[keys.index("method")] for key, _, _ in pairs])
     comparisons = []
-    for (key, old, new), order in zip(pairs, orders, strict=True):
+    for (key, old, new), spread in zip(pairs, spreads, strict=True):
         named = {name: str(part) for name, part in zip(keys, key, strict=True)}
         own = what or ", ".join(named.values())
-        comparisons.append(compare_sides(new, old, order=order, what=own, labels={**named, **(labels or {})}))
+        comparisons.append(compare_sides(new, old, spread=spread, what=own, labels={**named, **(labels or {})}))
     return Results(comparisons)
 
 

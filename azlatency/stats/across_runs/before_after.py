@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.directions import column_cells
-from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, run_values, value_column
 from azlatency.stats.result import Comparison, Results
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from azlatency.stats.across_runs.run_order import RunOrder
+    from azlatency.stats.across_runs.shared_spread import SharedSpread
 
 
 #: Flags of a ratio, which say nothing where there is none.
@@ -133,14 +133,15 @@ def compare_pairings(
     value: str | None = None,
     across: Sequence[str] = (),
 ) -> list[Comparison]:
-    """Return the comparisons of `compare_imports`; the dependence in time is that of all runs together."""
+    """Return the comparisons of `compare_imports`; all paths show how much runs vary."""
     sides = [
         (run_values(pairing.after, pairing.column(value)), run_values(pairing.before, pairing.column(value)))
         for pairing in matched
     ]
+    spreads = spreads_of_pairs(sides, [pairing.method for pairing in matched])
     return [
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, order=order, across=across)
-        for pairing, order in zip(matched, orders_of_pairs(sides), strict=True)
+        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, spread=spread, across=across)
+        for pairing, spread in zip(matched, spreads, strict=True)
     ]
 
 
@@ -150,7 +151,7 @@ def compare_pairing(
     margin: float | str = "5%",
     confidence: float = 0.95,
     value: str | None = None,
-    order: RunOrder | None = None,
+    spread: SharedSpread | None = None,
     across: Sequence[str] = (),
 ) -> Comparison:
     """Return one comparison of `compare_imports`."""
@@ -171,7 +172,7 @@ def compare_pairing(
         value=column,
         labels=labels,
         what=what,
-        order=order,
+        spread=spread,
         across=across,
     )
     return _with_flags(result, x, y, by_zone=pairing.by_zone)

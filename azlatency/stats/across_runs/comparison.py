@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
-from azlatency.stats.across_runs.run_order import UNTESTED_ROUNDS
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     effective_margin,
@@ -36,8 +35,8 @@ from azlatency.stats.across_runs.two_groups import (
 from azlatency.stats.result import Comparison, Estimate, verdict_of
 
 if TYPE_CHECKING:
-    from azlatency.stats.across_runs.run_order import RunOrder
     from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.arrays import FloatArray
 
     #: Ends of an interval; ``None`` where an end is open.
@@ -62,7 +61,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     what: str = "A against B",
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
-    order: RunOrder | None = None,
+    spread: SharedSpread | None = None,
     across: Sequence[str] = (),
 ) -> Comparison:
     """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict; see `azlatency.compare`.
@@ -95,8 +94,8 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         Step of the printed values; by default that of the frames. It widens the intervals.
     across : sequence of str
         Fields of the key that may differ between the two sets, because they are what is compared.
-    order : RunOrder, optional
-        Dependence between runs in time (unpaired typical runs), if it is known from more runs than these.
+    spread : SharedSpread, optional
+        How much runs vary on all paths that were measured in the same way, which counts for too few runs for ranks.
 
     Returns
     -------
@@ -116,10 +115,10 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     Notes
     -----
     The Hodges-Lehmann estimate on logarithms with the interpolated interval of the Wilcoxon test, for paired rounds the
-    exact interval of the signed-rank test. Two or three runs on each side, or fewer than six rounds: Welch's or
-    Student's t on logarithms. The interval allows for an autocorrelation between neighbouring runs: that of the runs,
-    shrunk towards 0.1 (rounds: towards 0). The difference is the ratio applied to the typical run of ``b``. Means:
-    Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
+    exact interval of the signed-rank test. Two or three runs on each side: a pooled t on logarithms; fewer than six
+    rounds: Student's t. The interval of runs is 1.1 times as long as that of independent runs, so that it allows for an
+    autocorrelation of 0.3 between neighbours; runs that drift are flagged. The difference is the ratio applied to the
+    typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
 
     Examples
     --------
@@ -134,12 +133,12 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
     if statistic not in ("typical", "mean") or (paired and statistic == "mean"):
         raise ValueError(f"statistic = {statistic!r}: 'typical', or 'mean' for unpaired runs")
-    order_of_rounds = None
+    random_order = False
     if paired is None:
         turns = in_turns(a, b, value) if is_frame(a) and is_frame(b) and statistic == "typical" else None
         paired = turns is not None
         if turns is not None:
-            a, b, order_of_rounds = turns.first, turns.second, UNTESTED_ROUNDS if turns.both_orders else None
+            a, b, random_order = turns.first, turns.second, turns.both_orders
     first, second = run_values(a, value, unit), run_values(b, value, unit)
     if resolution is not None:
         first, second = replace(first, resolution=resolution), replace(second, resolution=resolution)
@@ -163,7 +162,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     if not codes and statistic == "typical" and min((*first.values, *second.values), default=1.0) <= 0:
         codes = ["not_positive"]
     if paired and not codes:
-        return _paired(first, second, setting, missing, order_of_rounds)
+        return _paired(first, second, setting, missing, random_order=random_order)
     if not codes and not (len(first.values) and len(second.values)):
         codes = ["no_values"]
     if not codes and min(len(first.values), len(second.values)) < 2:
@@ -174,7 +173,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     if statistic == "mean":
         result = _of_means(first, second, setting, missing)
     else:
-        logs = of_groups(first, second, _log_margin(setting, second), confidence, order)
+        logs = of_groups(first, second, _log_margin(setting, second), confidence, spread)
         result = _conclude(
             logs,
             setting,
@@ -381,7 +380,7 @@ def _ratio(
     return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)
 
 
-def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int, order: RunOrder | None) -> Comparison:
+def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int, *, random_order: bool) -> Comparison:
     """Compare the rounds that both sides have."""
     of_a, of_b = in_rounds(first), in_rounds(second)
     rounds = [key for key in of_a if key in of_b]
@@ -389,14 +388,14 @@ def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int,
         return not_estimable(setting, ("no_values",) if not rounds else ("no_replication",), len(rounds))
     x, y = (side.take([values[key] for key in rounds]) for side, values in ((first, of_a), (second, of_b)))
     alone = len(set(of_a) ^ set(of_b))
-    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": alone}, order)
+    return compare_rounds(x, y, setting, {"missing": missing, "rounds_alone": alone}, random_order=random_order)
 
 
 def compare_rounds(
-    x: RunValues, y: RunValues, setting: Setting, diagnostics: dict[str, Any], order: RunOrder | None = None
+    x: RunValues, y: RunValues, setting: Setting, diagnostics: dict[str, Any], *, random_order: bool = False
 ) -> Comparison:
     """Compare positive values of the same rounds, at least two of them, in the order of measuring."""
-    logs = of_rounds(x, y, _log_margin(setting, y), setting.confidence, order)
+    logs = of_rounds(x, y, _log_margin(setting, y), setting.confidence, random_order=random_order)
     return _conclude(logs, setting, y, len(x.values), {"rounds": len(x.values), **diagnostics})
 
 

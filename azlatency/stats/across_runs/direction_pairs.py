@@ -18,23 +18,9 @@ from typing import NamedTuple
 
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds, compare_runs, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
-from azlatency.stats.across_runs.run_order import FEWEST, RunOrder, shared_orders
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
 from azlatency.stats.result import Comparison, Verdict, verdict_of
 from azlatency.studies.runs.path import route
-
-
-def orders_of_rounds(ways: Iterable[tuple[str, str]], cells: DirectedValues) -> dict[tuple[str, str], RunOrder]:
-    """Return how much the ratios of rounds resemble those of the rounds before, estimated from all pairs together."""
-    import numpy as np
-
-    sides = {way: _common_rounds(*way, cells, "") for way in ways}
-    series = {
-        way: (np.log(there.values / back.values),)
-        for way, (there, back) in sides.items()
-        if there.in_order and len(there.values) >= FEWEST
-    }
-    return dict(zip(series, shared_orders(list(series.values()), usual=0.0), strict=True))
 
 
 def _common_rounds(i: str, j: str, cells: DirectedValues, unit: str) -> tuple[RunValues, RunValues]:
@@ -48,9 +34,7 @@ def _common_rounds(i: str, j: str, cells: DirectedValues, unit: str) -> tuple[Ru
     return there, back
 
 
-def compare_directions(
-    i: str, j: str, cells: DirectedValues, base: Setting, codes: tuple[str, ...], order: RunOrder | None = None
-) -> Comparison:
+def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, codes: tuple[str, ...]) -> Comparison:
     """Compare i → j with j → i: by round if two rounds are known, else unpaired, else only the ratio."""
     setting = base._replace(what=f"{route(i, j)} over back", labels={**base.labels, "from": i, "to": j})
     forward, backward = cells.by_round[i, j], cells.by_round[j, i]
@@ -58,7 +42,7 @@ def compare_directions(
     if len(common) >= 2:
         first, second = _common_rounds(i, j, cells, setting.unit)
         alone = {"rounds_alone": len(set(forward) ^ set(backward))}
-        comparison = compare_rounds(first, second, setting, alone, order)
+        comparison = compare_rounds(first, second, setting, alone)
     elif not forward and not backward and min(len(cells.all_values[i, j]), len(cells.all_values[j, i])) >= 2:
         first, second = (cells.values(cells.all_values[way], base.unit, cells.order) for way in ((i, j), (j, i)))
         comparison = compare_runs(

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.stats.across_runs.run_order import normal_scores, run_order
+from azlatency.stats.across_runs.run_order import FEWEST, moments_over_orders, normal_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,9 +37,14 @@ _LIMIT = 3.0
 _HALF = 10
 #: Most ends of parts that are tried at first; longer series are searched on a grid, then around the best part.
 _GRID = 600
-#: How far the AR(1) coefficient is taken from its estimate towards the strongest that the values cannot exclude. Chosen
-#: by simulation: the part that differs most is chosen, so what is left over shows less dependence than there is.
-_CAUTION = 0.4
+#: Usual AR(1) coefficient between the nights of a series, and its standard deviation between series.
+_USUAL, _DEVIATION = 0.1, 0.2
+#: How far the AR(1) coefficient is taken from its estimate towards the strongest that the values cannot exclude, which
+#: lies two standard errors above it. Chosen by simulation: the part that differs most is chosen, so what is left over
+#: shows less dependence than there is.
+_CAUTION, _MOST_ERRORS = 0.4, 2.0
+#: Largest AR(1) coefficient that is assumed, and the error of the test above which it is shrunk towards the usual one.
+_LARGEST, _CERTAIN = 0.95, 0.01
 #: Two-sided 95 % point of the distribution of an estimated change time (Bai 1997).
 _BAI = 11.033
 
@@ -177,9 +182,27 @@ def _best_arc(sums: FloatArray, lefts: NDArray[np.int64], rights: NDArray[np.int
 
 
 def _coefficient(pieces: list[FloatArray]) -> float:
-    """Return the AR(1) coefficient that is allowed for."""
-    order = run_order(*pieces)
-    return order.coefficient + _CAUTION * (order.strongest - order.coefficient)
+    """Return the AR(1) coefficient that is allowed for: that of the levels, shrunk towards the usual one, and more.
+
+    The estimate from the lag-1 products of normal scores has no bias: their mean and variance over all orders are
+    known (Wald & Wolfowitz 1943), and a coefficient moves them in proportion (Kendall, Biometrika 41:403, 1954).
+    """
+    from scipy.special import ndtr
+
+    scores = [score for score in map(normal_scores, pieces) if len(score) >= FEWEST and score.any()]
+    if not scores:
+        return _USUAL + _CAUTION * (_LARGEST - _USUAL)
+    mean, variance = (sum(moment) for moment in zip(*map(moments_over_orders, scores), strict=True))
+    sensitivity = sum((len(score) - 4) / len(score) * float(score @ score) for score in scores)
+    excess = sum(float(score[1:] @ score[:-1]) for score in scores) - mean
+    estimate, error = excess / sensitivity, math.sqrt(variance) / sensitivity
+    weight = _DEVIATION**2 / (_DEVIATION**2 + error**2)
+    shrunk = max(_USUAL + weight * (estimate - _USUAL), 0.0)
+    if float(ndtr(-excess / math.sqrt(variance))) <= _CERTAIN:
+        shrunk = max(shrunk, estimate)
+    shrunk = min(shrunk, _LARGEST)
+    strongest = min(max(estimate + _MOST_ERRORS * error, 0.0), _LARGEST)
+    return shrunk + _CAUTION * (strongest - shrunk)
 
 
 def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
@@ -267,6 +290,7 @@ def _step(x: FloatArray, begin: int, at: int, end: int) -> Step:
     left, share = int(lefts[shares.argmax()]), min(float(shares.max()), 1.0)
     jump = float(part[left:].mean() - part[:left].mean())
     coefficient = _coefficient([part[:left], part[left:]])
-    reach = _BAI * total * (1 - share) / n * (1 + coefficient) / (1 - coefficient) / jump**2 + 1
-    low, high = (int(min(max(begin + left + shift, begin + 1), end - 1)) for shift in (-reach, reach))
+    variance = total * (1 - share) / n * (1 + coefficient) / (1 - coefficient)
+    reach = math.floor(_BAI * variance / jump**2) + 1 if jump else n
+    low, high = (min(max(begin + left + shift, begin + 1), end - 1) for shift in (-reach, reach))
     return Step(begin + left, low, high, _p_of_split(_standardized(part, [left], share), n))

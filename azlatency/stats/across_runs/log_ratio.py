@@ -1,21 +1,27 @@
 """The ratio of two sets of runs, or of two series of rounds: one estimator and one interval, which decides.
 
 Runs: the Hodges-Lehmann estimate on logarithms of run values, with the Wilcoxon interval interpolated between ranks, so
-that it changes little with one more run. Two or three runs on each side have no such interval at 95 %; theirs is
-Welch's t on logarithms, and flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank
-interval, which holds whatever the runs do in time if the order within each round is random; from two to five rounds
-Student's t. The difference in the unit of the values is the ratio applied to the typical run of the second side.
+that it changes little with one more run. Two or three runs on each side have no such interval at 95 %; theirs is a
+pooled t on logarithms, with the variance moderated over all paths where there are several (`shared_spread`), and
+flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank interval, which holds
+whatever the runs do in time if the order within each round is random; from two to five rounds Student's t. The
+difference in the unit of the values is the ratio applied to the typical run of the second side.
 
-Every interval is widened by the autocorrelation that the runs show (`run_order`), and takes the least favourable values
-within the resolution of the print. The p-values are those of Student's t at the scale of this interval, so that they
-cannot contradict it.
+Every interval of runs is widened by a constant for what neighbouring runs have in common (`run_order`). The p-values
+are those of Student's t at the scale of this interval, so that they cannot contradict it.
+
+Rounded values: the mean of n values whose spread is s is off by at most exp(-2 pi^2 (s / step)^2) / pi steps, which
+both ends of the interval allow for once; equal values are off by up to half a step. Ranks lose what steps hide: where a
+step is wide against the spread, the mean of the logarithms decides (Welch), else ranks of values that are spread evenly
+within their step.
 
 The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
 taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
 is called beyond it with at most the chosen probability, and one of 1 with at most half of it.
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Hodges & Lehmann, JRSS B 16:261 (1954), tests of a hypothesis
-that is an interval.
+that is an interval; Widrow, Kollar & Liu, IEEE Transactions on Instrumentation and Measurement 45:353 (1996), mean of
+rounded values.
 """
 
 from __future__ import annotations
@@ -25,19 +31,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats import exact
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
-from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, UNTESTED_ROUNDS, RunOrder, run_order, shared_orders
+from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
+from azlatency.stats.across_runs.shared_spread import shared_spread
 from azlatency.stats.across_runs.two_groups import student_interval, summary, welch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from azlatency.stats.across_runs.run_values import RunValues
+    from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.arrays import FloatArray
 
 RANK_METHOD = "Hodges-Lehmann estimate on logarithms of run values, interpolated Wilcoxon interval"
-T_METHOD = "Welch t on logarithms of run values"
+POOLED_METHOD = "pooled t on logarithms of run values"
+SHARED_METHOD = f"{POOLED_METHOD}, with a variance moderated over paths (Smyth 2004)"
+MEAN_METHOD = "Welch t on logarithms of run values, whose steps are wide against their spread"
 PAIRED_RANK_METHOD = "Hodges-Lehmann estimate of log ratios of rounds, exact signed-rank interval"
 PAIRED_T_METHOD = "Student t on log ratios of rounds"
+#: A step is wide if it is longer than this many standard deviations. Chosen by simulation: ranks then show the absence
+#: of a change up to 20 points less often than means do.
+_WIDE_STEP = 0.7
 
 
 class LogRatio(NamedTuple):
@@ -69,174 +82,208 @@ class LogRatio(NamedTuple):
     diagnostics: dict[str, Any]
 
 
-class _Sides(NamedTuple):
-    """Logarithms of both sides as printed, and the least favourable ones within their resolution."""
-
-    x: FloatArray
-    y: FloatArray
-    x_low: FloatArray
-    x_high: FloatArray
-    y_low: FloatArray
-    y_high: FloatArray
-
-
-def _sides(first: RunValues, second: RunValues) -> _Sides:
-    import numpy as np
-
-    ends = []
-    for side in (first, second):
-        step = side.resolution / 2
-        # A printed value is at least its resolution, so half of it bounds the true value from below.
-        ends += [np.log(np.maximum(side.values - step, side.values / 2)), np.log(side.values + step)]
-    return _Sides(np.log(first.values), np.log(second.values), *ends)
-
-
 def of_groups(
-    first: RunValues, second: RunValues, margin: float, confidence: float, order: RunOrder | None = None
+    first: RunValues, second: RunValues, margin: float, confidence: float, spread: SharedSpread | None = None
 ) -> LogRatio:
     """Return the log ratio of two sets of runs, at least two on each side.
 
-    ``margin`` is the largest log ratio that is practically 1, ``order`` the dependence in time if it is known from more
-    runs than these.
-    """
-    logs = _sides(first, second)
-    m, n = len(logs.x), len(logs.y)
-    ranked = exact.attainable_unpaired(m, n) <= 1 - confidence
-    if order is None or min(m, n) < FEWEST:
-        order = _order(first, second, logs.x, logs.y)
-
-    def ends(level: float) -> tuple[float, float] | None:
-        if ranked:
-            return _ends(
-                hodges_lehmann(logs.x_low, logs.y_high, level, interpolate=True),
-                hodges_lehmann(logs.x_high, logs.y_low, level, interpolate=True),
-            )
-        test = welch(summary(logs.x), summary(logs.y), level)
-        middle = float(logs.x.mean() - logs.y.mean())
-        below = middle - float(logs.x_low.mean() - logs.y_high.mean())
-        above = float(logs.x_high.mean() - logs.y_low.mean()) - middle
-        if test is None:
-            return (middle - below, middle + above) if below or above else None
-        return test.low - below, test.high + above
-
-    estimate = hodges_lehmann(logs.x, logs.y).estimate if ranked else float(logs.x.mean() - logs.y.mean())
-    varies = welch(summary(logs.x), summary(logs.y)) is not None
-    return _combine(
-        first,
-        second,
-        estimate,
-        ends if varies or first.resolution or second.resolution else None,
-        order,
-        (m, n),
-        margin,
-        confidence,
-        method=RANK_METHOD if ranked else T_METHOD,
-        ranked=ranked,
-    )
-
-
-def of_rounds(
-    first: RunValues, second: RunValues, margin: float, confidence: float, order: RunOrder | None = None
-) -> LogRatio:
-    """Return the log ratio of values of the same rounds, at least two of them, in the order of measuring."""
-    logs = _sides(first, second)
-    d, d_low, d_high = logs.x - logs.y, logs.x_low - logs.y_high, logs.x_high - logs.y_low
-    rounds = len(d)
-    ranked = exact.attainable_paired(rounds) <= 1 - confidence
-    if order is None:
-        order = run_order(d, usual=0.0) if first.in_order and second.in_order else UNTESTED_ROUNDS
-
-    def ends(level: float) -> tuple[float, float] | None:
-        if ranked:
-            return _ends(pseudomedian(d_low, level), pseudomedian(d_high, level))
-        below, above = float((d - d_low).mean()), float((d_high - d).mean())
-        interval = student_interval(d, level)
-        if interval is None:
-            return (float(d.mean()) - below, float(d.mean()) + above) if below or above else None
-        return interval[0] - below, interval[1] + above
-
-    estimate = pseudomedian(d).estimate if ranked else float(d.mean())
-    varies = student_interval(d, confidence) is not None
-    return _combine(
-        first,
-        second,
-        estimate,
-        ends if varies or first.resolution or second.resolution else None,
-        order,
-        (rounds,),
-        margin,
-        confidence,
-        method=PAIRED_RANK_METHOD if ranked else PAIRED_T_METHOD,
-        ranked=ranked,
-    )
-
-
-def orders_of_pairs(pairs: Sequence[tuple[RunValues, ...]]) -> list[RunOrder | None]:
-    """Return the dependence of pairs of sides, or of single ones, that were measured in the same time.
-
-    ``None``: too few runs to test.
+    ``margin`` is the largest log ratio that is practically 1, ``spread`` how much runs vary on all paths.
     """
     import numpy as np
 
-    tested = [
-        at
-        for at, pair in enumerate(pairs)
-        if all(side.in_order and len(side.values) >= FEWEST and side.values.min() > 0 for side in pair)
-    ]
-    orders = shared_orders([tuple(np.log(side.values) for side in pairs[at]) for at in tested])
-    found = dict(zip(tested, orders, strict=True))
-    return [found.get(at) for at in range(len(pairs))]
+    x, y = np.log(first.values), np.log(second.values)
+    sizes = len(x), len(y)
+    order = run_order(x, y) if first.in_order and second.in_order else RunOrder()
+    ranked = exact.attainable_unpaired(*sizes) <= 1 - confidence
+    if not ranked:
+        return _pooled(first, second, margin, confidence, order, spread)
+    degrees = float(sum(sizes) - 2)
+    relative = max(_relative_step(first), _relative_step(second))
+    if relative > _WIDE_STEP * _pooled_spread(x, y):
+
+        def of_means(level: float) -> tuple[float, float] | None:
+            test = welch(summary(x), summary(y), level)
+            return None if test is None else (test.low, test.high)
+
+        estimate = float(x.mean() - y.mean())
+        return _combine(first, second, estimate, of_means, order, degrees, margin, confidence, method=MEAN_METHOD)
+    x, y = (np.log(_spread_evenly(side)) for side in (first, second))
+
+    def of_ranks(level: float) -> tuple[float, float] | None:
+        return _ends(hodges_lehmann(x, y, level, interpolate=True))
+
+    estimate = hodges_lehmann(x, y).estimate
+    return _combine(first, second, estimate, of_ranks, order, degrees, margin, confidence, method=RANK_METHOD)
 
 
-def _order(first: RunValues, second: RunValues, *series: FloatArray) -> RunOrder:
-    """Return the dependence of logarithms of run values in time, if their order is known and there are enough."""
-    return run_order(*series) if first.in_order and second.in_order else UNTESTED
+def _pooled(
+    first: RunValues,
+    second: RunValues,
+    margin: float,
+    confidence: float,
+    order: RunOrder,
+    spread: SharedSpread | None,
+) -> LogRatio:
+    """Return the log ratio of too few runs for ranks."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    x, y = np.log(first.values), np.log(second.values)
+    degrees, variance, method = float(len(x) + len(y) - 2), _pooled_spread(x, y) ** 2, POOLED_METHOD
+    if spread is not None and variance:
+        variance, degrees = spread.moderated(variance, degrees)
+        method = SHARED_METHOD
+    error, estimate = math.sqrt(variance * (1 / len(x) + 1 / len(y))), float(x.mean() - y.mean())
+
+    def ends(level: float) -> tuple[float, float] | None:
+        reach = float(stdtrit(degrees, (1 + level) / 2)) * error
+        return (estimate - reach, estimate + reach) if error else None
+
+    few = ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
+    return _combine(first, second, estimate, ends, order, degrees, margin, confidence, method=method, codes=few)
 
 
-def _ends(low: Shift, high: Shift) -> tuple[float, float] | None:
-    return None if low.low is None or high.high is None else (low.low, high.high)
+def of_rounds(
+    first: RunValues, second: RunValues, margin: float, confidence: float, *, random_order: bool = False
+) -> LogRatio:
+    """Return the log ratio of values of the same rounds, at least two of them, in the order of measuring.
+
+    ``random_order``: the order within each round is known to be random, so that the rounds cannot drift.
+    """
+    import numpy as np
+
+    ratios = np.log(first.values) - np.log(second.values)
+    rounds = len(ratios)
+    in_order = first.in_order and second.in_order and not random_order
+    relative = max(_relative_step(first), _relative_step(second))
+    few = exact.attainable_paired(rounds) > 1 - confidence
+    by_mean = few or relative > _WIDE_STEP * float(ratios.std(ddof=1)) / math.sqrt(2)
+
+    def ends(level: float) -> tuple[float, float] | None:
+        return student_interval(ratios, level) if by_mean else _ends(pseudomedian(ratios, level))
+
+    return _combine(
+        first,
+        second,
+        float(ratios.mean()) if by_mean else pseudomedian(ratios).estimate,
+        ends,
+        run_order(ratios) if in_order else RunOrder(),
+        float(rounds - 1),
+        margin,
+        confidence,
+        method=PAIRED_T_METHOD if by_mean else PAIRED_RANK_METHOD,
+        codes=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
+        widening=1.0,
+    )
+
+
+def spreads_of_pairs(pairs: Sequence[tuple[RunValues, ...]], kinds: Sequence[Hashable]) -> list[SharedSpread | None]:
+    """Return how much runs vary on all paths of each pair's kind (the same test); ``None`` for fewer than four paths.
+
+    The variances are those of the logarithms of runs, at least that of their rounding.
+    """
+    import numpy as np
+
+    of_kind: dict[Hashable, list[tuple[float, int]]] = {}
+    for sides, kind in zip(pairs, kinds, strict=True):
+        degrees = sum(len(side.values) - 1 for side in sides)
+        if degrees > 0 and all(len(side.values) and side.values.min() > 0 for side in sides):
+            variance = _pooled_spread(*(np.log(side.values) for side in sides)) ** 2
+            of_kind.setdefault(kind, []).append((max(variance, *(side.rounding_variance for side in sides)), degrees))
+    spreads = {kind: shared_spread(*zip(*found, strict=True)) for kind, found in of_kind.items()}
+    return [spreads.get(kind) for kind in kinds]
+
+
+def _pooled_spread(*sides: FloatArray) -> float:
+    """Return the standard deviation of values around the mean of their side."""
+    squares = math.fsum(float(((side - side.mean()) ** 2).sum()) for side in sides if side.min() < side.max())
+    return math.sqrt(squares / (sum(map(len, sides)) - len(sides)))
+
+
+def _relative_step(side: RunValues) -> float:
+    import numpy as np
+
+    return side.resolution / float(np.median(side.values))
+
+
+def _spread_evenly(side: RunValues) -> FloatArray:
+    """Return the values with equal ones spread evenly within the step of the print, in which they may lie anywhere."""
+    import numpy as np
+
+    values, place, counts = np.unique(side.values, return_inverse=True, return_counts=True)
+    if not side.resolution or len(values) == len(side.values):
+        return side.values
+    rank = np.empty(len(place))
+    rank[np.argsort(place, kind="stable")] = np.concatenate([np.arange(count) + 0.5 for count in counts])
+    # A printed value is at least its resolution, so half of it bounds the true value from below.
+    return np.maximum(values[place] + side.resolution * (rank / counts[place] - 0.5), values[place] / 2)
+
+
+def _rounding(side: RunValues, *, equal: bool) -> tuple[float, float]:
+    """Return how far the logarithm of the mean of a side may lie below and above that of its printed values.
+
+    ``equal``: the values show no spread, whatever they are themselves.
+
+    The error of a mean of rounded values is a Fourier series in the place within the step, whose first term is the
+    largest; of equal values nothing is known but the step (Widrow, Kollar & Liu 1996).
+    """
+    import numpy as np
+
+    step = side.resolution
+    if not step:
+        return 0.0, 0.0
+    spread = 0.0 if equal or side.values.min() == side.values.max() else float(side.values.std(ddof=1)) / step
+    error = step * (math.exp(-2 * (math.pi * spread) ** 2) / math.pi if spread else 0.5)
+    relative = error / float(np.median(side.values))
+    return -math.log(max(1 - relative, 0.5)), math.log1p(relative)
+
+
+def _ends(shift: Shift) -> tuple[float, float] | None:
+    return None if shift.low is None or shift.high is None else (shift.low, shift.high)
 
 
 def _combine(  # noqa: PLR0913 - all parts of one formula
     first: RunValues,
     second: RunValues,
     estimate: float,
-    ends: Callable[[float], tuple[float, float] | None] | None,
+    ends: Callable[[float], tuple[float, float] | None],
     order: RunOrder,
-    sizes: tuple[int, ...],
+    degrees: float,
     margin: float,
     confidence: float,
     *,
     method: str,
-    ranked: bool,
+    codes: tuple[str, ...] = (),
+    widening: float = WIDENING,
 ) -> LogRatio:
-    """Return the intervals at both levels and the p-values that belong to them, widened for dependence."""
+    """Return the intervals at both levels, widened for dependence and rounding, and the p-values that belong to them.
+
+    Without ``ends``, the values show no spread, and there is an interval only if the step of their print is known.
+    """
     import numpy as np
     from scipy.special import stdtrit
 
-    varies = _varies(first, second)
-    outer, inner = (
-        # Equal values show no spread that dependence could hide, only the resolution of the print.
-        None if ends is None else _stretched(estimate, ends(level), order.widening(level, sizes) if varies else 1.0)
-        for level in (confidence, 2 * confidence - 1)
-    )
+    varies = any(side.values.min() < side.values.max() for side in (first, second))
+    equal = not varies or ends(confidence) is None
+    (x_below, x_above), (y_below, y_above) = (_rounding(side, equal=equal) for side in (first, second))
+    below, above = x_below + y_above, x_above + y_below
+
+    def widened(level: float) -> tuple[float, float] | None:
+        interval = ends(level) if not equal else (estimate, estimate) if below else None
+        if interval is None:
+            return None
+        low, high = (estimate + widening * (end - estimate) for end in interval)
+        return low - below, high + above
+
+    outer, inner = widened(confidence), widened(2 * confidence - 1)
     p = beyond = None
     if outer is not None:
-        degrees = float(sum(sizes) - len(sizes))
         p, beyond = _t_tests(estimate, outer, float(stdtrit(degrees, (1 + confidence) / 2)), degrees, margin)
     diagnostics: dict[str, Any] = {
-        "typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values)),
+        "typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values)), **order.diagnostics,
     }  # fmt: skip
-    if not math.isnan(order.p):
-        diagnostics.update(lag1=order.lag1, lag1_p=order.p)
-    runs = min(len(first.values), len(second.values))
-    few = () if ranked else ("two_runs",) if runs == 2 else ("few_runs",)
-    codes = (*few, *(("dependent_runs",) if order.dependent else ())) if outer and varies else ("constant",)
+    codes = ("constant",) if equal else (*codes, *(("dependent_runs",) if order.drifts else ()))
     return LogRatio(estimate, outer, inner, p, beyond, method, codes, diagnostics)
-
-
-def _varies(first: RunValues, second: RunValues) -> bool:
-    return any(side.values.min() < side.values.max() for side in (first, second))
 
 
 def _t_tests(
@@ -256,13 +303,6 @@ def _t_tests(
     return min(1.0, 2 * tail(0.0)), _beyond(tail(margin), margin, (ends[1] - ends[0]) / (2 * scale), degrees)
 
 
-def _stretched(estimate: float, ends: tuple[float, float] | None, factor: float) -> tuple[float, float] | None:
-    """Return an interval whose ends are ``factor`` times as far from the estimate."""
-    return (
-        None if ends is None else (estimate - factor * (estimate - ends[0]), estimate + factor * (ends[1] - estimate))
-    )
-
-
 def _beyond(tail: float, margin: float, error: float, degrees: float) -> float:
     """Return the p-value of "the ratio is within the margin" from the one-sided ``tail`` at the nearer end.
 
@@ -270,14 +310,10 @@ def _beyond(tail: float, margin: float, error: float, degrees: float) -> float:
     that probability if the ratio is 1. The first is ``tail`` if the margin is wide against the ``error`` of the log
     ratio, the second four times ``tail`` if there is no margin.
     """
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+    from scipy.special import stdtr, stdtrit
 
     if not 0 < tail < 1:
         return tail
-    beyond = float(ndtri(tail) if math.isinf(degrees) else stdtrit(degrees, tail))
+    beyond = float(stdtrit(degrees, tail))
     steps = margin / error if error > 0 else math.inf
-
-    def below(limit: float) -> float:
-        return float(ndtr(limit) if math.isinf(degrees) else stdtr(degrees, limit))
-
-    return min(1.0, max(tail + below(beyond - 2 * steps), 4 * below(beyond - steps)))
+    return min(1.0, max(tail + float(stdtr(degrees, beyond - 2 * steps)), 4 * float(stdtr(degrees, beyond - steps))))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.stats.across_runs.comparison import compare_runs, with_run_ids
-from azlatency.stats.across_runs.log_ratio import orders_of_pairs
+from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
@@ -282,8 +282,7 @@ def changes(
     Returns
     -------
     list of Change
-        Logs and reported numbers are paired separately. Whether runs resemble the ones before is estimated from all
-        pairs together. Circumstances that are known on one side only are listed in
+        Logs and reported numbers are paired separately. Circumstances that are known on one side only are listed in
         ``unsaid``; conditions that differ in a second factor are not paired.
     """
     results = []
@@ -295,14 +294,14 @@ def changes(
         ]
         matched = list(_pairs(comparable, factor))
         sides = [(other.as_runs, base.as_runs) for base, other in matched]
-        orders = orders_of_pairs(sides)
-        for (base, other), (of_other, of_base), order in zip(matched, sides, orders, strict=True):
+        spreads = spreads_of_pairs(sides, [other.method for _, other in matched])
+        for (base, other), (of_other, of_base), spread in zip(matched, sides, spreads, strict=True):
             ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
             comparison = None
             if origin == "log":
                 what = f"{other.path} against {base.path}, {other.method}"
                 comparison = compare_runs(
-                    of_other, of_base, margin=margin, confidence=confidence, what=what, order=order
+                    of_other, of_base, margin=margin, confidence=confidence, what=what, spread=spread
                 )
                 comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
             unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))

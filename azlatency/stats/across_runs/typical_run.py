@@ -6,10 +6,10 @@ covers the truth one time in six.
 The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, its
 interval is that of interpolated order statistics, which holds for every distribution of independent runs: clusters,
 slow runs and long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its
-assumption as flag. Both are widened by the autocorrelation that the runs show (`run_order`).
+assumption as flag. Both are widened by a constant for what neighbouring runs have in common (`run_order`).
 
-Whether runs resemble their neighbours, and whether a few runs agree by chance, is estimated from all paths that were
-measured in the same way (`summarize`): see `run_order` and `shared_spread`.
+Whether a few runs agree by chance is estimated from all paths that were measured in the same way (`summarize`): see
+`shared_spread`.
 
 Sources: Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1; Hettmansperger & Sheather, Statistics &
 Probability Letters 4:75 (1986), interpolation.
@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.stats.across_runs.log_ratio import orders_of_pairs
-from azlatency.stats.across_runs.run_order import FEWEST, UNTESTED, run_order, warm_up
+from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
+from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     check_columns,
@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
     value_column,
 )
-from azlatency.stats.across_runs.shared_spread import CLOSE, shared_spread
+from azlatency.stats.across_runs.shared_spread import CLOSE
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
@@ -41,7 +41,6 @@ from azlatency.studies.runs.groups import grouped
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.run_order import RunOrder
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.arrays import FloatArray
@@ -129,14 +128,14 @@ def typical_run(
     Notes
     -----
     From six runs: interpolated order statistics, which assume nothing about the distribution of runs (Hettmansperger &
-    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval allows for an
-    autocorrelation between neighbouring runs: that of the runs, shrunk towards 0.1.
+    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval is 1.1
+    times as long as that of independent runs, so that it allows for an autocorrelation of 0.3 between neighbours.
 
     Examples
     --------
     >>> result = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
     >>> (result.estimate, round(result.low, 1), round(result.high, 1), result.codes)
-    (607.5, 583.1, 2467.5, ())
+    (607.5, 582.6, 2533.8, ())
     """
     if not isinstance(values, RunValues | Sized) and not is_frame(values):
         values = list(values)
@@ -144,7 +143,7 @@ def typical_run(
     if resolution is not None:
         run_set = replace(run_set, resolution=resolution)
     codes = refusals([values], value)
-    return _typical_run(run_set, codes, confidence, what=what, labels=labels, order=None, spread=None)
+    return _typical_run(run_set, codes, confidence, what=what, labels=labels, spread=None)
 
 
 def _typical_run(
@@ -154,7 +153,6 @@ def _typical_run(
     *,
     what: str,
     labels: Mapping[str, object] | None,
-    order: RunOrder | None,
     spread: SharedSpread | None,
 ) -> Estimate:
     """Return the typical run of run values, which ``codes`` may forbid to pool."""
@@ -187,7 +185,7 @@ def _typical_run(
         diagnostics=diagnostics,
         run_ids=run_set.run_ids,
     )
-    return empty if codes else _estimate(run_set, empty, confidence, order, spread)
+    return empty if codes else _estimate(run_set, empty, confidence, spread)
 
 
 def _is_usable(run_set: RunValues) -> bool:
@@ -196,39 +194,33 @@ def _is_usable(run_set: RunValues) -> bool:
     return lowest > 0 or (lowest == 0 and may_be_zero and len(run_set.values) >= FEWEST_FOR_RANKS)
 
 
-def _estimate(
-    run_set: RunValues, empty: Estimate, confidence: float, order: RunOrder | None, spread: SharedSpread | None
-) -> Estimate:
+def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: SharedSpread | None) -> Estimate:
     """Return the median run of at least two positive values, with its interval."""
     import numpy as np
 
     x, step = run_set.values, run_set.resolution / 2
     runs, codes = len(x), list(empty.codes)
-    if order is None or runs < FEWEST:
-        order = run_order(x) if run_set.in_order else UNTESTED
-    diagnostics: dict[str, Any] = dict(empty.diagnostics)
+    order = run_order(x) if run_set.in_order else RunOrder()
+    diagnostics: dict[str, Any] = {**empty.diagnostics, **order.diagnostics}
     method, assumptions = empty.method, empty.assumptions
-    if not math.isnan(order.p):
-        diagnostics.update(lag1=order.lag1, lag1_p=order.p)
     interval: tuple[float, float] | None
-    widening = order.widening(confidence, [runs])
     if x.min() == x.max():
         codes.append("constant")
         # Without a known resolution, equal values say nothing about the spread of the runs.
         interval = (float(x[0]), float(x[0])) if step else None
     elif runs >= FEWEST_FOR_RANKS:
-        interval = _median_interval(x, confidence, widening)
-        if order.dependent:
+        interval = _median_interval(x, confidence)
+        if order.drifts:
             codes.append("dependent_runs")
             diagnostics["warm_up_runs"] = warm_up(x)
     else:
-        interval = _t_interval(x, confidence, widening)
+        interval = _t_interval(x, confidence)
         codes.append("two_runs" if runs == 2 else "few_runs")
         assumptions = (*assumptions, "the logarithms of the run values are normally distributed")
         if _lies_far_out(x):
             codes.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
-        longer = _shared_interval(x, spread, confidence, interval, widening)
+        longer = _shared_interval(x, spread, confidence, interval)
         if longer is not None:
             interval, method = longer, SHARED_METHOD
             codes.append("close_runs")
@@ -241,12 +233,11 @@ def _estimate(
         method=method,
         codes=tuple(codes),
         assumptions=assumptions,
-        n_effective=runs / order.inflation(runs),
         diagnostics=diagnostics,
     )
 
 
-def _median_interval(x: FloatArray, confidence: float, widening: float) -> tuple[float, float] | None:
+def _median_interval(x: FloatArray, confidence: float) -> tuple[float, float] | None:
     import numpy as np
 
     # Counts, of which some may be 0, have no logarithms.
@@ -255,27 +246,25 @@ def _median_interval(x: FloatArray, confidence: float, widening: float) -> tuple
     ends, middle = median_ends(values, confidence), float(np.median(values))
     if ends is None:
         return None
-    low, high = (middle + widening * (float(end) - middle) for end in ends)
+    low, high = (middle + WIDENING * (float(end) - middle) for end in ends)
     return (math.exp(low), math.exp(high)) if positive else (max(low, 0.0), high)
 
 
-def _stretched(middle: float, ends: tuple[float, float], factor: float) -> tuple[float, float]:
-    """Return the interval of values whose logarithms are ``factor`` times as far from ``middle`` as ``ends``."""
-    return math.exp(middle - factor * (middle - ends[0])), math.exp(middle + factor * (ends[1] - middle))
-
-
-def _t_interval(x: FloatArray, confidence: float, widening: float) -> tuple[float, float] | None:
+def _t_interval(x: FloatArray, confidence: float) -> tuple[float, float] | None:
     import numpy as np
 
     from azlatency.stats.across_runs.two_groups import student_interval
 
     logs = np.log(x)
-    ends = student_interval(logs, confidence)
-    return None if ends is None else _stretched(float(logs.mean()), ends, widening)
+    ends, middle = student_interval(logs, confidence), float(logs.mean())
+    if ends is None:
+        return None
+    low, high = (math.exp(middle + WIDENING * (end - middle)) for end in ends)
+    return low, high
 
 
 def _shared_interval(
-    x: FloatArray, spread: SharedSpread, confidence: float, own: tuple[float, float] | None, factor: float
+    x: FloatArray, spread: SharedSpread, confidence: float, own: tuple[float, float] | None
 ) -> tuple[float, float] | None:
     """Return the interval with the moderated variance if the runs agree closely by chance and it is the longer one."""
     import numpy as np
@@ -286,7 +275,7 @@ def _shared_interval(
     if own is None or spread.share_below(variance, degrees) > CLOSE:
         return None
     moderated, df = spread.moderated(variance, degrees)
-    reach = factor * float(stdtrit(df, (1 + confidence) / 2)) * math.sqrt(moderated / len(x))
+    reach = WIDENING * float(stdtrit(df, (1 + confidence) / 2)) * math.sqrt(moderated / len(x))
     middle = float(logs.mean())
     low, high = math.exp(middle - reach), math.exp(middle + reach)
     return (low, high) if low < own[0] else None
@@ -344,8 +333,8 @@ def summarize(
 
     Notes
     -----
-    See `typical_run` for the method. Paths of one method show together whether runs resemble their neighbours, and how
-    much they vary. Different tools, tests, packets or rates are never pooled.
+    See `typical_run` for the method. Paths of one method show together how much runs vary. Different tools, tests,
+    packets or rates are never pooled.
 
     Examples
     --------
@@ -353,7 +342,7 @@ def summarize(
     >>> times = [450e3, 440e3, 460e3, 455e3, 447e3, 452e3]
     >>> (estimate,) = summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times}))
     >>> (estimate.what, estimate.estimate, round(estimate.low), round(estimate.high))
-    ('a → b, ping', 451000.0, 441552, 459016)
+    ('a → b, ping', 451000.0, 441645, 458935)
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
@@ -391,32 +380,11 @@ def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
 
 
 def typical_runs(groups: Sequence[PathRuns], confidence: float = 0.95) -> list[Estimate]:
-    """Return the typical run of each path; all paths of one kind show how much runs vary and depend on each other."""
+    """Return the typical run of each path; all paths of one kind show how much runs vary."""
+    # Runs that must not be pooled show nothing, so they are of a kind of their own.
+    kinds = [(group.codes, group.kind) for group in groups]
+    spreads = spreads_of_pairs([(group.values,) for group in groups], kinds)
     return [
-        _typical_run(
-            group.values, group.codes, confidence, what=group.what, labels=group.labels, order=order, spread=spread
-        )
-        for group, (order, spread) in zip(groups, _shared(groups), strict=True)
+        _typical_run(group.values, group.codes, confidence, what=group.what, labels=group.labels, spread=spread)
+        for group, spread in zip(groups, spreads, strict=True)
     ]
-
-
-def _shared(groups: Sequence[PathRuns]) -> list[tuple[RunOrder | None, SharedSpread | None]]:
-    """Return what all paths of the same kind show about each: dependence in time, and the spread of runs."""
-    found: list[tuple[RunOrder | None, SharedSpread | None]] = [(None, None)] * len(groups)
-    for kind in dict.fromkeys(group.kind for group in groups):
-        alike = [
-            at
-            for at, group in enumerate(groups)
-            if group.kind == kind and not group.codes and len(group.values.values) > 1 and group.values.values.min() > 0
-        ]
-        spread = shared_spread(*zip(*(_variance(groups[at].values) for at in alike), strict=True)) if alike else None
-        for at, order in zip(alike, orders_of_pairs([(groups[at].values,) for at in alike]), strict=True):
-            found[at] = order, spread
-    return found
-
-
-def _variance(runs: RunValues) -> tuple[float, float]:
-    """Return the variance of the logarithms of runs, at least that of their rounding, and its degrees of freedom."""
-    import numpy as np
-
-    return max(float(np.log(runs.values).var(ddof=1)), runs.rounding_variance), len(runs.values) - 1

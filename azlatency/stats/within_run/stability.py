@@ -288,7 +288,7 @@ def _shifts(
         change = shift(right, left)
         step = float(scores[at:after].mean() - scores[before:at].mean())
         statistic, _ = self_normalised_statistic(scores[before:after], SEGMENT)
-        reach = _BAI * variance / step**2 + 1 if step else math.inf
+        reach = math.floor(_BAI * variance / step**2) + 1 if step else math.inf
         low, high = max(at - reach, before), min(at + reach, after)
         level = float(np.median(left))
         relative = (change.estimate or 0.0) / level if level else math.inf
