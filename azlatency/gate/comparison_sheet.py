@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
-from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, VERDICTS, Judgement, Outcome, Row, RowVerdict
+from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
 from azlatency.stats.across_runs.planning import FEASIBLE, PILOT
 from azlatency.stats.result import SHORT, explain
 from azlatency.studies.format import format_value
@@ -61,7 +61,7 @@ def _runs(row: Row) -> str:
 
 #: The columns of a judgement: what stands in the cell of a row.
 _COLUMNS: dict[str, Callable[[Row], str]] = {
-    "verdict": lambda row: VERDICTS[row.verdict].upper() if row.verdict == "beyond" else VERDICTS[row.verdict],
+    "verdict": lambda row: row.verdict_in_words.upper() if row.verdict == "beyond" else row.verdict_in_words,
     "path": lambda row: row.path,
     "method": lambda row: row.method,
     "metric": lambda row: row.metric,
@@ -118,8 +118,8 @@ def _notes(judgement: Judgement) -> list[str]:
     notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]
     if T_INTERVAL & set(codes):
         notes.append(
-            f"{_T_ONLY}: two or three runs on a side; the verdict uses Welch's t interval, which assumes that the "
-            "logarithms of the run values are normally distributed."
+            f"{_T_ONLY}: two or three runs on a side; the verdict uses a pooled t interval, which assumes that the "
+            "logarithms of the run values are normally distributed and vary as much on both sides."
         )
     for side, names in (("base", judgement.only_in_base), ("candidate", judgement.only_in_candidate)):
         if names:
@@ -158,5 +158,5 @@ def _line(row: Row) -> Line:
         group=row.path,
         message=f"ratio {cells['ratio']}, interval {cells['interval']}"
         if row.verdict == "beyond"
-        else f"{VERDICTS[row.verdict]}: {row.reason}",
+        else f"{row.verdict_in_words}: {row.reason}",
     )

@@ -10,7 +10,8 @@ row has one of four verdicts:
     The interval at twice the error (90 % for 95 %) lies inside the margin: two one-sided tests.
 ``inconclusive``
     Neither: there are too few runs, or they vary too much, or the ratio is close to the margin. The row says how many
-    runs are needed.
+    runs are needed. Also a ratio beyond the margin between runs that resemble the runs before them: the time may be
+    the cause, and rounds would tell.
 ``refused``
     The two sides must not be compared. The row gives the reason.
 
@@ -38,7 +39,7 @@ from azlatency.stats.across_runs.planning import FEASIBLE, PILOT, Plan, runs_to_
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import SHORT, Comparison, Estimate, explain
+from azlatency.stats.result import DRIFTS, SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.key import check_across, differing
 from azlatency.studies.runs.round_trips import latency
@@ -169,6 +170,16 @@ class Row:
         return self.plan is None or max(self.plan.needed or 0, self.plan.low or 0) <= FEASIBLE
 
     @property
+    def is_drift(self) -> bool:
+        """Whether it is not called changed because its runs resemble the runs before them."""
+        return self.verdict == "inconclusive" and self.comparison.drifts
+
+    @property
+    def verdict_in_words(self) -> str:
+        """The verdict as a reader sees it."""
+        return DRIFTS if self.is_drift else VERDICTS[self.verdict]
+
+    @property
     def is_one_of_many(self) -> bool:
         """Whether its interval alone shows a change, but the family of all rows does not."""
         low, high, _ = self.comparison.decides
@@ -178,6 +189,8 @@ class Row:
 
     def _next_measurement(self) -> str:
         plan = self.plan
+        if self.is_drift:
+            return f"{DRIFTS}: measure both sides alternating in rounds"
         if self.is_one_of_many:
             return f"{HOLM}, p = {self.p_beyond:.2g}: compare fewer paths, or measure more runs"
         if not self.is_feasible:
@@ -519,7 +532,7 @@ def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[R
         if not has_ratio:
             verdict = "refused" if _REFUSALS & set(comparison.codes) else "inconclusive"
         elif p is not None and p <= 1 - confidence and comparison.verdict == "different":
-            verdict = "beyond"
+            verdict = "inconclusive" if comparison.drifts else "beyond"
         elif comparison.verdict in ("equivalent", "different_within_margin"):
             verdict = "within"
         decisions.append((verdict, p))
@@ -533,7 +546,7 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
         plan = None
-        if verdict == "inconclusive" and "rounds" not in comparison.ratio.diagnostics:
+        if verdict == "inconclusive" and not comparison.drifts and "rounds" not in comparison.ratio.diagnostics:
             values = item.pairing.values(_column(item.metric))
             plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
         column = item.pairing.column(_column(item.metric))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.report.card import Linked, Sentence
@@ -53,7 +53,7 @@ def difference(
         ratio = Linked(f"{plain(decisive.ratio.estimate)} times", *linked)
         verb = "carries" if rate else "takes"
         end = f" as {unit} as {name(small)} ({interval_words(decisive, found.pairs)}): "
-        return f"The {what} differ: {name(large)} {verb} ", ratio, end
+        return f"The {what} differ{in_drift([decisive])}: {name(large)} {verb} ", ratio, end
     if found.verdict == "equivalent":
         return f"No difference between the {what} (at most ", Linked(at_most([found.bound]), *linked), "): "
     verb = "carry" if rate else "take"
@@ -62,6 +62,11 @@ def difference(
     if decisive.ratio.low is None:
         return (f"{start}: ",)
     return f"{start} ({name(large)} may {verb} ", ends, f" as {unit} as {name(small)}): "
+
+
+def in_drift(comparisons: Iterable[Comparison]) -> str:
+    """Return the end of "the paths differ" where runs of any of the comparisons drift."""
+    return " in these runs, which drift" if any(comparison.drifts for comparison in comparisons) else ""
 
 
 def not_different(found: PathDifferences) -> str:

@@ -35,6 +35,8 @@ VERDICTS: dict[Verdict, str] = {
     "equivalent": "practically equivalent",
     "inconclusive": "inconclusive",
 }
+#: What a verdict of a difference is called where the runs resemble the runs before them.
+DRIFTS = "differs in these runs, which drift"
 
 #: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
 _CODES = {
@@ -52,9 +54,9 @@ _CODES = {
         "one run lies far from the others, so the assumption of the interval is doubtful; measure at least six runs",
     ),
     "dependent_runs": (
-        "dependent in time",
-        "runs resemble the runs before them, and the interval may be too short although it is widened; spread the runs "
-        "over more time, or alternate both sides in rounds",
+        "drift",
+        "runs resemble the runs before them, so the interval may be too short, and a difference may be one of time; "
+        "alternate both sides in rounds, or spread the runs over more time",
     ),
     "close_runs": (
         "close by chance?",
@@ -471,6 +473,16 @@ class Comparison(Result):
     superiority: float | None = None
 
     @property
+    def drifts(self) -> bool:
+        """Whether the verdict is a difference between runs that resemble the runs before them."""
+        return self.verdict.startswith("different") and "dependent_runs" in self.codes
+
+    @property
+    def verdict_in_words(self) -> str:
+        """The verdict as a reader sees it."""
+        return DRIFTS if self.drifts else VERDICTS[self.verdict]
+
+    @property
     def decides(self) -> tuple[float | None, float | None, float]:
         """The interval of the ratio that decides, and its level: ``inner`` on equivalence, else that of ``ratio``."""
         if self.verdict == "equivalent" and None not in self.inner:
@@ -500,12 +512,13 @@ class Comparison(Result):
         is_time = self.difference is not None and self.difference.unit == "ns"
         words = ("slower", "faster") if is_time else ("higher", "lower")
         within = f", within the margin of {100 * self.margin:g} %" if self.verdict != "different" else ""
+        what = f"{self.what}: {DRIFTS}" if self.drifts else self.what
         if ratio.estimate >= 1 or ratio.low <= 0:
-            return f"{self.what}: {number}× {words[0]},{rest}{within}, {size}{self.flag_note}"
+            return f"{what}: {number}× {words[0]},{rest}{within}, {size}{self.flag_note}"
         # Below 1 the inverse reads better: 1.25× faster, not 0.80× slower.
         inverse = format_estimate(1 / ratio.estimate, 1 / ratio.high, 1 / ratio.low, confidence=ratio.confidence)
         number, _, rest = inverse.partition(",")
-        return f"{self.what}: {number}× {words[1]},{rest}{within}, {size}{self.flag_note}"
+        return f"{what}: {number}× {words[1]},{rest}{within}, {size}{self.flag_note}"
 
     def _size(self) -> str:
         """Return the amount of data in words."""

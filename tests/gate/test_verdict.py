@@ -27,8 +27,8 @@ def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Pa
     assert {row["verdict"] for row in judged["rows"]} == {"inconclusive"}
     row = next(row for row in judged["rows"] if row["path"] == "az1a → az1b" and row["method"] == "qperf tcp_lat")
     assert row["codes"] == "no_replication" and row["ratio_low"] is None
-    assert (row["runs_needed_low"], row["runs_needed_high"]) == (5, 84)
-    assert "5 to 84 runs on each side are needed to show it" in row["reason"]
+    assert (row["runs_needed_low"], row["runs_needed_high"]) == (5, 92)
+    assert "5 to 92 runs on each side are needed to show it" in row["reason"]
 
 
 def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None:
@@ -278,3 +278,18 @@ def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     judged = json.loads(result.stdout)
     assert result.returncode == 1 and [row["verdict"] for row in judged["rows"]] == ["beyond"] * 4
     assert max(row["p_beyond"] for row in judged["rows"]) < 0.05
+
+
+def test_a_change_between_runs_that_drift_is_no_failure(tmp_path: Path) -> None:
+    """Both sides rise from run to run: the time may be the cause, so the gate asks for rounds and exits with 3."""
+    sides = [[1.0 + 0.01 * run for run in range(10)], [1.5 + 0.01 * run for run in range(10)]]
+    for side, times in zip("ab", sides, strict=True):
+        (tmp_path / side).mkdir()
+        for run, time in enumerate(times):
+            text = f"tcp_lat:\n    latency  =  {100 * time:.1f} us\n"
+            (tmp_path / side / f"run{run}.txt").write_text(text, "utf-8")
+    result = compare("a", "b", "--format", "json", cwd=tmp_path)
+    (row,) = json.loads(result.stdout)["rows"]
+    assert result.returncode == 3 and row["verdict"] == "inconclusive" and "dependent_runs" in row["codes"]
+    assert "differs in these runs, which drift: measure both sides alternating in rounds" in row["reason"]
+    assert "differs in these runs, which drift" in compare("a", "b", "--format", "markdown", cwd=tmp_path).stdout

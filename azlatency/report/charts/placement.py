@@ -26,7 +26,7 @@ from azlatency.report.charts.options import by_size, ordered
 from azlatency.report.charts.palette import GREY, INK, RUN
 from azlatency.report.charts.truth import configured
 from azlatency.report.claim import Claim, described_by
-from azlatency.report.differences import change_words, verdict_on
+from azlatency.report.differences import change_words, in_drift, verdict_on
 from azlatency.report.objects import Chart, Note
 from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.stats.across_runs.main_method import sends_rarely
@@ -243,6 +243,7 @@ def _title_of_changes(changes: Sequence[Change]) -> str:
     tools = ", ".join(dict.fromkeys(change.other.method.split()[0] for change in changes))
     if not apart:
         return f"{count}: {change_words(changes, len(changes))} ({tools})"
+    drift = in_drift(change.comparison for change in apart if change.comparison is not None)
     ratios = {change_name(change): _ratio(change) for change in apart}
     intervals = {
         change_name(change): away_from_one(*draw.ends_of(change.comparison.ratio))
@@ -252,11 +253,11 @@ def _title_of_changes(changes: Sequence[Change]) -> str:
     sizes = {name: max(ratio, 1 / ratio) for name, ratio in ratios.items()}
     far = max(sizes, key=sizes.__getitem__)
     if len(tied(sizes, far, intervals)) == 1:
-        return f"Largest effect of one change: {times(ratios[far], 'as long', 'shorter')} ({far})"
+        return f"Largest effect of one change{drift}: {times(ratios[far], 'as long', 'shorter')} ({far})"
     low, high = min(ratios.values()), max(ratios.values())
     parts = [low, high] if low <= 0.5 < high else [(low, high)]  # words for "shorter" begin at one half
     reach = " to ".join(times(part, "as long", "shorter") for part in parts)
-    return f"{len(apart)} of {count}: {reach} ({tools})"
+    return f"{len(apart)} of {count}{drift}: {reach} ({tools})"
 
 
 def _truth(change: Change) -> float | None:

@@ -10,8 +10,9 @@ from azlatency.report.charts import draw
 from azlatency.report.charts.base import label
 from azlatency.report.charts.draw import number
 from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.report.differences import in_drift
 from azlatency.report.titles import most_apart, names, times
-from azlatency.stats.result import Comparison
+from azlatency.stats.result import DRIFTS, Comparison
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
         }
         result = "no difference beyond the margin shown" if within else "no difference shown"
         return f"{what}: {result}; {', '.join(f'{n} {text}' for text, n in counts.items() if n)}"
-    result = f"{what}: {len(apart)} of {len(pairs)} differ"
+    result = f"{what}: {len(apart)} of {len(pairs)} differ{in_drift(apart)}"
     method, largest = most_apart(apart)
     if not largest:
         return result
@@ -98,7 +99,7 @@ def ratio_reach(pairs: Sequence[Comparison]) -> float:
 
 def pair_words(pair: Comparison) -> str:
     """Return the numbers of one comparison as text."""
-    verdict = pair.verdict.replace("_", " ")
+    verdict = DRIFTS if pair.drifts else pair.verdict.replace("_", " ")
     ends = draw.brackets(deciding_ends(pair))
     band = f"band {plain(1 / (1 + pair.margin), 4)} – {plain(1 + pair.margin, 4)}"
     return f"{pair.what}, {pair.labels['method']}: {plain(pair.ratio.estimate, 4)}{ends}, {verdict} ({band})"

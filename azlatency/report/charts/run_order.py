@@ -53,8 +53,7 @@ def runs_in_order(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Chart | 
         _panel(axis, one, values)
     dependent = sum("dependent_runs" in one.codes for one in tested)
     caption = draw.caption(
-        "Each dot is one run; line: their median. r: lag-1 autocorrelation, with the p-value of its permutation test, "
-        "over all paths of a method together unless a path differs from them. "
+        "Each dot is one run; line: their median. r: lag-1 autocorrelation, with the p-value of its permutation test. "
         f"{sizes((one.n for one, _ in shown), 'runs per panel')}.",
         ("Dotted: configured round-trip delay of the emulated link.", any(_truth(one) for one, _ in shown)),
         left_out(len(shown), len(tested), "series, those with the smallest p"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from azlatency.report.differences import in_drift
 from azlatency.report.findings.common import act, answer, join
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.titles import times
@@ -29,7 +30,8 @@ def find(imports: Sequence[Comparison]) -> Findings:
     for comparison in imports:
         ratio = comparison.ratio
         if comparison.verdict == "different" and ratio.estimate is not None and ratio.low is not None:
-            text = f"{comparison.what}: changed, ratio {ratio.estimate:.3f} ({ratio.low:.3f} to {ratio.high:.3f})."
+            interval = f"{ratio.estimate:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
+            text = f"{comparison.what}: changed{in_drift([comparison])}, ratio {interval}."
             findings.append(act(text))
     refused = [comparison.what for comparison in imports if comparison.ratio.estimate is None]
     if refused:
@@ -55,4 +57,5 @@ def _answer(comparisons: Sequence[Comparison]) -> str:
         return f"No change beyond the margin is shown since the other study: of {number}, {listed}."
     most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
     ratio = times(most.ratio.estimate or 1.0, "the value before", "less")
-    return f"**{len(changed)} of {number}** changed since the other study; most of all {most.what}: **{ratio}**."
+    since = f"changed since the other study{in_drift([most])}"
+    return f"**{len(changed)} of {number}** {since}; most of all {most.what}: **{ratio}**."

@@ -53,7 +53,7 @@ def find(
     if dependent:
         text = (
             f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: "
-            f"{join_by_method(dependent)}. Their intervals are widened; spread the runs over more time."
+            f"{join_by_method(dependent)}. Spread the runs over more time; to compare, alternate both sides in rounds."
         )
         findings.append(act(text))
         warm_ups = [(one.what, int(one.diagnostics.get("warm_up_runs", 0))) for one in tested]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from azlatency.report.card import span
 from azlatency.report.claim import interval_of
-from azlatency.report.differences import change_words, ratios_of, verdict_on
+from azlatency.report.differences import change_words, in_drift, ratios_of, verdict_on
 from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join, join_by_method
 from azlatency.report.findings.summary.answer import PLACES
 from azlatency.report.objects import Finding, Findings
@@ -98,7 +98,8 @@ def _effect(group: Sequence[Change], like: float | None, tests: int) -> str:
     if verdict != "different":
         return f"{values} ({change_words(group, tests)})"
     ratios, interval = ratios_of(group)
-    return f"{values} (**{ratios} times** as long, {interval})"
+    drift = in_drift(step.comparison for step in group if step.comparison is not None)
+    return f"{values} (**{ratios} times** as long{drift}, {interval})"
 
 
 def _values(level: Condition) -> tuple[float, ...]:

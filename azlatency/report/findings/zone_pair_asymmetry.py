@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from azlatency.report.differences import in_drift
 from azlatency.report.findings.common import MICROSECOND, act, answer, info, join, join_by_method, shares_held
 from azlatency.report.objects import Finding, Findings
 from azlatency.report.titles import most_apart, names, ratio_range
@@ -16,8 +17,8 @@ from azlatency.studies.format import count_of, plain
 
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
-    "dependent_runs": "Neighbouring rounds resemble each other, by a test over all pairs of a method: {}. Their "
-    "intervals are widened; spread the rounds over more time.",
+    "dependent_runs": "Neighbouring rounds resemble each other: {}. Measure both directions in a random order within "
+    "each round, and spread the rounds over more time.",
     "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
     "separable): {}. For zones, measure several control pairs within a zone or several pairs of machines.",
     "one_control_pair": "One control pair does not show how much machines differ, so the result is about these "
@@ -119,7 +120,8 @@ def _answer(asymmetries: Sequence[Asymmetry]) -> str:
         method, largest = most_apart(slow)
         verb = "carries" if len(largest) == 1 else "carry"
         parts.append(
-            f"{names(largest)} {verb} **{ratio_range(largest.values())} times** the reverse goodput ({method})"
+            f"{names(largest)} {verb} **{ratio_range(largest.values())} times** the reverse goodput{in_drift(slow)} "
+            f"({method})"
         )
     elif any(asymmetry.metric == "throughput" and asymmetry.pairs for asymmetry in asymmetries):
         rounds = max(asymmetry.rounds for asymmetry in asymmetries if asymmetry.metric == "throughput")
@@ -181,10 +183,11 @@ def _difference(asymmetry: Asymmetry, pair: Comparison) -> str:
     if ratio < 1:
         start, end, ratio = end, start, 1 / ratio
     machines = ", between these machines" if ABOUT_MACHINES.intersection(pair.codes) else ""
+    drift = in_drift([pair])
     method = f"{asymmetry.labels['method']}{machines}"
     return (
-        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end "
-        f"({method}). This compares initiators, not one-way delays."
+        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end"
+        f"{drift} ({method}). This compares initiators, not one-way delays."
     )
 
 

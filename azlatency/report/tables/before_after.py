@@ -13,7 +13,6 @@ from azlatency.report.tables.common import (
     DECIDES,
     LABELLED_METHOD,
     LABELLED_PATH,
-    VERDICTS,
     codes_of,
     explain,
     flags,
@@ -95,7 +94,7 @@ def changes(results: Sequence[Comparison]) -> Table[Comparison] | Note:
 
 
 def _verdict(result: Comparison) -> str:
-    return "not estimable" if result.ratio.estimate is None else VERDICTS[result.verdict]
+    return "not estimable" if result.ratio.estimate is None else result.verdict_in_words
 
 
 def _sides(result: Comparison) -> str:

@@ -22,6 +22,7 @@ from azlatency.report.tables.common import (
     level,
     paths_table,
 )
+from azlatency.stats.across_runs.run_order import LEVEL
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
@@ -154,9 +155,8 @@ def runs_in_order(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
     ]
     rows = sorted(tested, key=lambda row: row.diagnostics["lag1_p"])
     notes = [
-        "Small p: neighbouring runs resemble each other, by a test over all paths of a method. Ten runs with an "
-        "autocorrelation of 0.5 are found dependent in less than half of cases, so a large p does not show that runs "
-        "are independent.",
+        f"A p of at most {LEVEL:g}: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are "
+        "mostly not found, so a large p does not show that runs are independent.",
         *explain(codes_of(rows)),
     ]
     return Table("Runs in the order of measuring (scope: across runs)", columns, rows, notes, from_runs("typical"))

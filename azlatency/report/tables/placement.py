@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from azlatency.report.objects import Note
 from azlatency.report.table import MICROSECONDS, Column, Ref, Table, interval, number, text
 from azlatency.report.tables.common import METHOD, PATH, codes_of, condition_ref, explain, spaced
-from azlatency.stats.result import results_only
+from azlatency.stats.result import DRIFTS, results_only
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.placement import Change, Condition
@@ -110,4 +110,4 @@ def _conclusion(change: Change) -> str:
         return "none: no log" + unsaid
     if "no_replication" in change.comparison.codes:
         return "none: one run" + unsaid
-    return _VERDICTS[change.comparison.verdict] + unsaid
+    return (DRIFTS if change.comparison.drifts else _VERDICTS[change.comparison.verdict]) + unsaid

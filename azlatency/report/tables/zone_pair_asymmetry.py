@@ -31,7 +31,6 @@ from azlatency.report.tables.common import (
     METHOD,
     PATH,
     TENTHS,
-    VERDICTS,
     codes_of,
     explain,
     flags,
@@ -152,7 +151,7 @@ def _pair_rows(results: Iterable[Asymmetry], metric: str, *, with_controls: bool
 
 def _verdict(pair: Comparison) -> str:
     if pair.ratio.low is not None:
-        return VERDICTS[pair.verdict]
+        return pair.verdict_in_words
     if pair.ratio.n < 2:
         return "one round"
     return "equal in every round" if "constant" in pair.codes else "not judged"

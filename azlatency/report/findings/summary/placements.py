@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.report.card import Linked, Sentence, listed, span
-from azlatency.report.differences import change_words, difference, ratios_of, verdict_on
+from azlatency.report.differences import change_words, difference, in_drift, ratios_of, verdict_on
 from azlatency.report.findings.summary.answer import (
     PLACES,
     Answer,
@@ -86,7 +86,8 @@ def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Senten
         verb = "costs" if min(gaps) > 0 else "changes the round trip by"
         ratios, interval = ratios_of(steps)
         gap, ratio = Linked(span(gaps, "ns", digits=2, like=like), *refs), Linked(f"{ratios}×", *refs)
-        start += (f" {verb} ", gap, " (", ratio, f", {interval})")
+        drift = in_drift(step.comparison for step in steps if step.comparison is not None)
+        start += (f" {verb} ", gap, " (", ratio, f", {interval}){drift}")
     else:
         start += (f"{', ' if described else ': '}{change_words(steps)}",)
     return *start, ": ", *listed(values), "."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from azlatency.report.card import Dot, Linked, Sentence, dot, listed, span
-from azlatency.report.differences import change_words, ratios_of, verdict_on
+from azlatency.report.differences import change_words, in_drift, ratios_of, verdict_on
 from azlatency.report.findings.summary.answer import (
     PLACES,
     Answer,
@@ -75,7 +75,8 @@ def _effect(steps: Sequence[Change], place: str, values: Sentence) -> Sentence:
     if verdict != "different":
         return Linked(change_words(steps), *refs), f"{where} (", *values, ")"
     ratios, interval = ratios_of(steps)
-    return Linked(f"{ratios} times as long", *refs), f"{where} ({interval}; ", *values, ")"
+    drift = in_drift(step.comparison for step in steps if step.comparison is not None)
+    return Linked(f"{ratios} times as long", *refs), f"{where}{drift} ({interval}; ", *values, ")"
 
 
 def _dots_of_settings(levels: Sequence[Condition], like: float | None) -> tuple[Dot, ...]:

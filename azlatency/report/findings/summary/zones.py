@@ -7,7 +7,7 @@ from itertools import product
 from statistics import median
 
 from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
-from azlatency.report.differences import at_most, difference, interval_words
+from azlatency.report.differences import at_most, difference, in_drift, interval_words
 from azlatency.report.findings.summary.answer import (
     Answer,
     Data,
@@ -143,7 +143,7 @@ def _directions(pairs: Sequence[ZonePair], origins: dict[Pair, RunsRef]) -> Sent
         return (
             f" {most.labels['large']} takes ",
             number,
-            f" as long as its reverse ({interval_words(most, len(ways))}).",
+            f" as long as its reverse{in_drift([most])} ({interval_words(most, len(ways))}).",
         )
     if all(one.verdict == "equivalent" for one in found):
         bound = Linked(at_most([one.bound for one in found]), *refs, bold=False)
