@@ -19,11 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.planning import PILOT, PRECISIONS, plan, runs_for_spread
+from azlatency.stats.across_runs.planning import PILOT, PRECISIONS, SEARCHED, plan, runs_for_spread
 from azlatency.stats.across_runs.turns import FEWEST_ROUNDS
 
 if TYPE_CHECKING:
@@ -351,8 +352,9 @@ def rounds_from_pilot(pilots: Sequence[pd.DataFrame], precision: float, hosts: S
     Raises `PlanError` if no path has five runs, because the spread cannot be estimated.
     """
     plans = [estimate for runs in pilots for estimate in plan(runs, precision)]
-    firm = [plan for plan in plans if plan.needed is not None]
-    if not firm:
+    firm = [plan for plan in plans if plan.needed or "out_of_reach" in plan.codes]
+    numbers = [(plan.needed or plan.high or SEARCHED, plan) for plan in firm]
+    if not numbers:
         ranges = [plan for plan in plans if plan.low is not None]
         forecast = ""
         if ranges:
@@ -362,12 +364,12 @@ def rounds_from_pilot(pilots: Sequence[pd.DataFrame], precision: float, hosts: S
         raise PlanError(
             f"no path of the pilot has {PILOT} runs{forecast}; measure {PILOT} rounds first: --rounds {PILOT}"
         )
-    most = max(firm, key=lambda plan: plan.needed or 0)
+    number, most = max(numbers, key=itemgetter(0))
     reason = (
         f"for ±{100 * precision:g} % with a pilot of {most.done} runs: {most.labels['path']}, {most.labels['method']} "
         "varies the most; the upper bound of its spread is used"
     )
-    return _at_least(Rounds(most.needed or 0, reason), hosts)
+    return _at_least(Rounds(number, reason), hosts)
 
 
 def _at_least(rounds: Rounds, hosts: Sequence[Host]) -> Rounds:

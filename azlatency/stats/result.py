@@ -96,6 +96,11 @@ _CODES = {
         "one control pair does not show how much machines differ, so the result is about these two machines; zone or "
         "machine: not separable; add more control pairs within one zone",
     ),
+    "out_of_reach": (
+        "over 200 runs",
+        "more runs of this kind do not help; measure in rounds, choose another quantity of the run, or accept a wider "
+        "target",
+    ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "few_effective": (
         "few effective packets",

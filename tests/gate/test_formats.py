@@ -145,8 +145,10 @@ def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
     assert not _row("inconclusive", [100.0, 101, 99, 100, 120], needed=20).is_one_of_many
 
 
-@pytest.mark.parametrize(("needed", "low", "shown"), [(2509, 80, "over 50"), (None, 3, "3 – over 50"), (35, 20, "35")])
-def test_more_than_fifty_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("needed", "low", "shown"), [(2509, 80, "over 200"), (None, 3, "3 – over 200"), (35, 20, "35")]
+)
+def test_more_than_two_hundred_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
     row = _row("inconclusive", [100.0, 101, 99, 100, 120], needed=needed, low=low)
     assert comparison_sheet._runs_needed(row) == shown
-    assert ("accept a wider margin" in row.reason) == (shown == "over 50") == (not row.is_feasible)
+    assert ("accept a wider margin" in row.reason) == (shown == "over 200") == (not row.is_feasible)

@@ -37,7 +37,8 @@ def find(plans: Sequence[Plan], sizes: Sequence[PercentileSize]) -> Findings:
         findings.append(answer(text))
         if wide:
             names = join_by_method((plan.labels["path"], plan.labels["method"]) for plan in wide)
-            text = f"More than {FEASIBLE} runs: {names}. Longer runs, more machines or a wider interval help more."
+            advice = "Rounds, another quantity of the run or a wider interval help more."
+            text = f"More than {FEASIBLE} runs: {names}. {advice}"
             findings.append(act(text))
     without_spread = [plan for plan in plans if plan.at_pilot_spread is None]
     if without_spread:

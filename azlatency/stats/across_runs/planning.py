@@ -2,7 +2,9 @@
 
 A plan promises the interval that the report prints: that of `typical_run` for a precision, that of `compare` for a
 decision, each reached in 80 % of cases if the logarithms of the run values are normal and the runs independent. The
-spread of a pilot is itself uncertain, so a forecast uses its upper bound. Fewer than five runs allow only a range.
+spread of a pilot is itself uncertain, so a forecast uses its upper bound; and the runs of a pilot may lie on two
+levels, so from five runs on the interval must also be short enough among the runs of the pilot. Fewer than five runs
+allow only a range. A plan never says that nothing is missing while the interval of the pilot is too wide.
 
 Sources: Hoefler & Belli, SC 2015, rule 5; Schuirmann 1987; Lehmann, Nonparametrics (1975), section 2.4 (efficiency of
 the Hodges-Lehmann estimate); Shamos 1976 (spread from the distances of all pairs).
@@ -16,13 +18,15 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import WIDENING
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
-from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends
-from azlatency.stats.result import Result, Results, Row, Scope, refuse_frames
+from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
+from azlatency.stats.result import Estimate, Result, Results, Row, Scope, refuse_frames
+from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 #: With fewer runs than this a forecast gives only a range.
 PILOT = 5
 #: More runs or rounds than this are no advice: something else has to change.
-FEASIBLE = 50
+FEASIBLE = 200
 #: Relative half-widths for which curves are drawn.
 PRECISIONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -48,7 +52,7 @@ class Plan(Result):
     what : str
         What they are needed for.
     needed : int or None
-        Number needed in all; ``None`` if it is not estimable or beyond the search.
+        Number needed in all; ``None`` if it is not estimable, or above 200 runs (``out_of_reach``).
     done : int
         How many exist.
     low, high : int or None
@@ -95,6 +99,8 @@ class Plan(Result):
     def __str__(self) -> str:
         if self.needed is not None:
             return f"{self.what}: {self.needed:,} {self.unit}, {self.more:,} more than measured{self.flag_note}"
+        if "out_of_reach" in self.codes:
+            return f"{self.what}: more than {FEASIBLE} {self.unit}{self.flag_note}"
         if self.low is None:
             return f"{self.what}: not estimable{self.flag_note}"
         if self.high is None:
@@ -132,7 +138,7 @@ def runs_needed(
     -------
     Plan
         Fewer than five runs allow only the range ``low`` to ``high`` (``few_clusters``), one run nothing
-        (``no_replication``).
+        (``no_replication``). Above 200 runs, ``needed`` is None (``out_of_reach``).
 
     Raises
     ------
@@ -143,8 +149,10 @@ def runs_needed(
     -----
     The interval is that of `azlatency.stats.typical_run`, whose ends lie within ``relative`` of the typical run in a
     share ``assurance`` of cases for normal logarithms. The spread is the upper chi-squared bound of the pilot's at
-    ``assurance``; ``low`` and ``high`` come from its bounds on both sides. From six runs on it is the median distance
-    of two runs, in which a slow run does not count by its size.
+    ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs, in
+    which a slow run does not count by its size. From five runs on, the interval must also be short enough among the
+    runs of the pilot, where its ends are expected; and more runs are needed than there are while the interval of the
+    pilot is too wide.
 
     Examples
     --------
@@ -178,19 +186,61 @@ def runs_needed(
         labels=dict(labels or {}),
         run_ids=pilot.run_ids,
     )
-    return (
-        plan
-        if codes
-        else _forecast(plan, spread, runs - 1, assurance, lambda sd: _runs_for(sd, relative, confidence, assurance))
-    )
+    if codes:
+        return plan
+    logs, limit = np.log(pilot.values), math.log1p(relative)
+    own = typical_run(pilot, confidence=confidence)
+    is_wide = own.low is None or own.high is None or not _within(own, relative)
+
+    def needed(sd: float) -> int | None:
+        return _runs_for(sd, relative, confidence, assurance)
+
+    plan = _forecast(plan, spread, runs - 1, assurance, needed, runs + 1 if is_wide else 0)
+    if plan.needed is None or plan.codes:
+        return plan
+
+    def enough(many: int) -> bool:
+        return _reach_among(logs, many, confidence, assurance) <= limit
+
+    among = smallest_number(enough, plan.needed, SEARCHED)
+    return _feasible(replace(plan, needed=among, high=among))
 
 
-def _forecast(plan: Plan, spread: float, df: int, assurance: float, needed: Callable[[float], int | None]) -> Plan:
-    """Return the plan with the numbers needed at a pilot's spread and at its chi-squared bounds."""
+def _within(own: Estimate, relative: float) -> bool:
+    """Return whether both ends of an interval lie within ``relative`` of the estimate."""
+    assert own.low is not None and own.high is not None and own.estimate is not None
+    return own.high <= own.estimate * (1 + relative) and own.low >= own.estimate / (1 + relative)
+
+
+def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: float) -> float:
+    """Return the longer side of the interval of ``runs`` runs like those of a pilot, where its ends are expected."""
+    import numpy as np
+    from scipy.special import betaincinv
+
+    rank, _ = order_statistic_ranks(runs, 0.5, confidence)
+    if rank < 1:
+        return 0.0  # Student's interval, whose length follows from the spread
+    share = float(betaincinv(rank, runs - rank + 1, 1 - assurance))
+    low, middle, high = np.quantile(logs, (share, 0.5, 1 - share), method="hazen")
+    return WIDENING * float(max(high - middle, middle - low))
+
+
+def _feasible(plan: Plan) -> Plan:
+    """Return the plan without a number of runs if that is no advice."""
+    if plan.needed is not None and plan.needed <= FEASIBLE:
+        return plan
+    return replace(plan, needed=None, codes=("out_of_reach",))
+
+
+def _forecast(
+    plan: Plan, spread: float, df: int, assurance: float, needed: Callable[[float], int | None], least: int = 0
+) -> Plan:
+    """Return the plan with the numbers needed at a pilot's spread and at its chi-squared bounds, at least ``least``."""
     from scipy.stats import chi2
 
-    low, high = (needed(spread * math.sqrt(df / chi2.ppf(tail, df))) for tail in (assurance, 1 - assurance))
-    plan = replace(plan, low=low, high=high, at_pilot_spread=needed(spread))
+    bounds = (spread * math.sqrt(df / chi2.ppf(tail, df)) for tail in (assurance, 1 - assurance))
+    low, high, middle = (None if runs is None else max(runs, least) for runs in map(needed, (*bounds, spread)))
+    plan = replace(plan, low=low, high=high, at_pilot_spread=middle)
     return replace(plan, codes=("few_clusters",)) if df < PILOT - 1 else replace(plan, needed=high)
 
 
@@ -259,7 +309,8 @@ def runs_to_decide(
     """Return the number of runs on each side that show equivalence if nothing changed.
 
     Two one-sided tests (Schuirmann 1987) at a true ratio of 1, in the usual approximation by two quantiles of t, with
-    the spread pooled over both sides, as in `runs_needed`.
+    the spread pooled over both sides, as in `runs_needed`; more than there are while the interval is wider than the
+    margin.
 
     Raises `ValueError` if ``margin`` or ``assurance`` is out of range.
     """
@@ -290,28 +341,38 @@ def runs_to_decide(
     )
     if codes:
         return plan
-    return _forecast(
-        plan, math.sqrt(variance), df, assurance, lambda sd: _runs_for_no_change(sd, margin, confidence, assurance)
-    )
+
+    def needed(sd: float) -> int | None:
+        return _runs_for_no_change(sd, margin, confidence, assurance)
+
+    own = of_groups(sides[0], sides[1], math.log1p(margin), confidence) if done > 1 else None
+    is_wide = own is None or own.inner is None or max(abs(end - own.estimate) for end in own.inner) > math.log1p(margin)
+    return _forecast(plan, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
 
 
 def _spread(logs: FloatArray) -> float:
-    """Return the standard deviation that ranks see: from six runs on, the median distance of two runs (Shamos 1976).
+    """Return the standard deviation that ranks see: from three runs on, a distance of two runs (Shamos 1976).
 
-    A slow run counts as one run, not by its size. For 6 to 60 normal values, the chi-squared bound of the standard
-    deviation lies above the true one in at least the promised share of cases (simulated).
+    A slow run counts as one run, not by its size: the median distance is one of two ordinary runs, from five runs on;
+    of three or four runs, it is the longest distance without one of them. The chi-squared bound of the standard
+    deviation lies above the true one in at least the promised share of cases for 3 to 60 normal values (simulated).
     """
     import numpy as np
     from scipy.spatial.distance import pdist
 
-    if len(logs) < FEWEST_FOR_RANKS:
+    if len(logs) < 3:
         return summary(logs).sd
     some = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
-    return float(np.median(pdist(some[:, None]))) / _DISTANCE or summary(logs).sd
+    distances = pdist(some[:, None])
+    distance = float(np.sort(distances)[2 * len(logs) - 6]) if len(logs) < PILOT else float(np.median(distances))
+    return distance / _DISTANCES.get(len(logs), _DISTANCE) or summary(logs).sd
 
 
-#: Median distance of two normal values of variance 1, and the most runs that are set in pairs.
-_DISTANCE, _MOST_IN_PAIRS = 0.9539, 2_000
+#: Median distance of two normal values of variance 1; for few runs the distance whose bound holds; and the most runs
+#: that are set in pairs.
+_DISTANCE, _DISTANCES, _MOST_IN_PAIRS = 0.9539, {3: 0.267, 4: 0.796}, 2_000
+#: Most runs that are tried for the runs of a pilot.
+SEARCHED = 5_000
 #: Efficiency of the Hodges-Lehmann estimate for normal values: 3 / pi.
 _EFFICIENCY = 3 / math.pi
 
@@ -375,7 +436,7 @@ def plan(
     >>> import pandas as pd
     >>> pilot = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3, 455e3, 448e3]})
     >>> print(plan(pilot, "1%"))
-    runs for ±1 %: 99 runs, 94 more than measured
+    runs for ±1 %: 145 runs, 140 more than measured
     """
     check_columns(runs, "path", "method")
     relative = parse_fraction(relative)

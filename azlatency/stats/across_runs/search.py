@@ -8,15 +8,15 @@ from collections.abc import Callable
 MOST = 10**15
 
 
-def smallest_number(enough: Callable[[int], bool], start: int) -> int | None:
-    """Return the smallest number from ``start`` for which ``enough`` holds; ``None`` above `MOST`.
+def smallest_number(enough: Callable[[int], bool], start: int, most: int = MOST) -> int | None:
+    """Return the smallest number from ``start`` for which ``enough`` holds; ``None`` if it is above ``most``.
 
     ``enough`` must stay true once it is true.
     """
     low, high = start - 1, start
     while not enough(high):
         low, high = high, 2 * high
-        if high > MOST:
+        if high > most:
             return None
     while high - low > 1:
         middle = (low + high) // 2

@@ -17,9 +17,9 @@ def test_single_runs_have_a_note(cni_latency: pd.DataFrame) -> None:
 
 def test_the_title_of_the_curves_is_a_row_of_the_table_of_plans() -> None:
     runs = az.latency(load("emulated-zones"))
-    plans = az.plan(runs)
+    plans = az.plan(runs, 0.02)
     chart = charts.precision_chart(az.stats.precision_curves(runs, plans))
     assert isinstance(chart, Chart)
     of_title = {"path": "az1b → az1a", "method": "sockperf TCP 14 B"}
     (needed,) = [plan.high for plan in plans if of_title.items() <= plan.labels.items()]
-    assert chart.title == f"±5 % takes {needed} runs, ±3 % more than 50 (az1b → az1a, sockperf TCP 14 B)"
+    assert chart.title == f"±2 % takes {needed} runs, ±1 % more than 200 (az1b → az1a, sockperf TCP 14 B)"

@@ -41,11 +41,30 @@ def test_a_plan_from_a_pilot_reaches_its_precision(law: Any, most: int) -> None:
     random, reached, needed = stream(3), [], []
     for _ in range(100):
         plan = runs_needed(np.exp(law(random, 6)), 0.03)
+        if plan.codes == ("out_of_reach",):
+            continue  # three slow runs of six may be half of all
         assert plan.needed is not None and plan.low is not None and plan.at_pilot_spread is not None
         assert plan.low <= plan.at_pilot_spread <= plan.needed == plan.high
-        reached.append(_reached(law(random, min(plan.needed, 300)), 0.03))
+        reached.append(_reached(law(random, plan.needed), 0.03))
         needed.append(plan.needed)
-    assert np.mean(reached) >= 0.8 and np.median(needed) <= most
+    assert np.mean(reached) >= 0.8 and np.median(needed) <= most and len(reached) > 80
+
+
+def test_one_slow_run_in_a_pilot_counts_as_one_run_and_the_plan_agrees_with_the_report() -> None:
+    pilot = [853.0, 861, 2550, 849, 868]
+    five, six = runs_needed(pilot, 0.02), runs_needed([*pilot, 855.0], 0.02)
+    assert five.needed is not None and six.needed is not None and six.needed < five.needed < 60
+    wide = runs_needed([*pilot, 855.0], 0.05)
+    assert not _reached(np.log([*pilot, 855.0]), 0.05) and wide.more
+
+
+def test_two_levels_are_never_called_enough_while_the_interval_is_wide() -> None:
+    random = stream(5)
+    for _ in range(60):
+        pilot = random.normal(0, 0.01, 20) + 0.1 * (random.random(20) < 0.5)
+        plan = runs_needed(np.exp(pilot), 0.03)
+        assert _reached(pilot, 0.03) or plan.more != 0
+        assert plan.needed is not None or "more than 200 runs" in str(plan)
 
 
 @pytest.mark.slow
