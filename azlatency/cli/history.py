@@ -40,6 +40,12 @@ def history(
     confidence: Annotated[
         float, typer.Option(help="One minus the probability of any change where nothing changed, between 0.5 and 1.")
     ] = 0.95,
+    margin: Annotated[
+        str,
+        typer.Option(
+            help="Largest change that does not matter in practice: 5%, 0.05 or 2us. Smaller ones are shown.",
+        ),
+    ] = "5%",
     tool: Annotated[str | None, typer.Option(help="Judge only runs of this tool.")] = None,
     format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
     out: Annotated[
@@ -49,14 +55,17 @@ def history(
 ) -> None:
     """Find changes of level in the series of runs of each path, method and metric.
 
-    Exit code 0: no change; 1: a change, in either direction; 3: no series has enough runs; 2: usage error or unreadable
-    input. A new level shows after at least five nights: with --since, look back two weeks or more.
+    Exit code 0: no change beyond the margin; 1: a change or a drift beyond it, in either direction; 3: no series has
+    enough runs; 2: usage error or unreadable input. A new level shows after at least five nights: with --since, look
+    back two weeks or more.
     """
     from azlatency.gate.history import judge_history, sheet
     from azlatency.gate.inputs import open_study
 
     with usage_errors(), ExitStack() as stack:
         opened = {name: stack.enter_context(open_study(name)) for name in dict.fromkeys(studies)}
-        judgement = judge_history(opened, since=since, metrics=metric or (), confidence=confidence, tool=tool)
+        judgement = judge_history(
+            opened, since=since, metrics=metric or (), confidence=confidence, margin=margin, tool=tool
+        )
     show(sheet(judgement), judgement.record(), format, out)
     raise typer.Exit(judgement.exit_code)

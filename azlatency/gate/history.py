@@ -1,7 +1,7 @@
 """Judge the history of runs: whether the level of any series changed, or changed since a night.
 
-The outcome is ``changed`` if a series changed since then, ``unchanged`` if none did, and ``too_short`` if no series has
-enough points to tell. These words are stable in JSON and JUnit.
+The outcome is ``changed`` if a series changed since then, or drifts, by more than the margin, ``unchanged`` if none
+did, and ``too_short`` if no series has enough points to tell. These words are stable in JSON and JUnit.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, VALUE_COLUMNS, Change, RunHistory, history, measured_runs
+from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.result import SHORT, Results, explain
 from azlatency.studies.format import format_value, join_words
 
@@ -36,6 +37,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH, _NAMED = 30, 3
 #: A path that was not measured for this many times the usual gap has ended.
 _ENDED = 3
+#: Metrics that are no times, which a margin in microseconds does not fit.
+_NO_TIMES = {"goodput", "loss"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +68,12 @@ class HistoryJudgement:
     series: Results[RunHistory]
     since: Since
     confidence: float
+    margin: str = "5%"
 
     @property
     def outcome(self) -> Outcome:
         """The overall result."""
-        if any(self.new_changes(one) for one in self.series):
+        if any(map(self.is_changed, self.series)):
             return "changed"
         return "unchanged" if any(not one.refused for one in self.series) else "too_short"
 
@@ -79,19 +83,27 @@ class HistoryJudgement:
         return EXIT_CODES[self.outcome]
 
     def new_changes(self, series: RunHistory) -> list[Change]:
-        """Return the changes of a series that are judged."""
+        """Return the changes of a series that are judged: new ones beyond the margin."""
+        return [change for change in self.since_then(series) if change.exceeds(self.margin)]
+
+    def since_then(self, series: RunHistory) -> list[Change]:
+        """Return the new changes of a series, of any size."""
         return [change for change in series.changes if self.since.includes(series, change)]
+
+    def is_changed(self, series: RunHistory) -> bool:
+        """Return whether a series has a new change, or drifts, beyond the margin."""
+        return bool(self.new_changes(series)) or series.drifts_beyond(self.margin)
 
     @property
     def headline(self) -> str:
         """The outcome in one sentence."""
-        changed = [one for one in self.series if self.new_changes(one)]
+        changed = [one for one in self.series if self.is_changed(one)]
         judged = sum(not one.refused for one in self.series)
         since = f" since {self.since.text}" if self.since.text else ""
         if changed:
-            return f"Changed{since}: {len(changed)} of {judged} series."
+            return f"Changed{since} by more than the margin of {self.margin}: {len(changed)} of {judged} series."
         if judged:
-            return f"No change{since} in {judged} series."
+            return f"No change{since} beyond the margin of {self.margin} in {judged} series."
         longest = max((one.n for one in self.series), default=0)
         return f"Too short: {FEWEST} points per series are needed; the longest has {longest}."
 
@@ -102,6 +114,7 @@ class HistoryJudgement:
             "studies": list(self.names),
             "since": self.since.text or None,
             "confidence": self.confidence,
+            "margin": self.margin,
             "outcome": self.outcome,
             "exit_code": self.exit_code,
             "headline": self.headline,
@@ -113,6 +126,7 @@ class HistoryJudgement:
         return {
             **_plain(series.row()),
             "codes": list(series.codes),
+            "drift": series.drift,
             "times": [f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in series.times],
             "values": [value if math.isfinite(value) else None for value in series.values],
             "changes": [{**_plain(change.row()), "new": change in new} for change in series.changes],
@@ -125,6 +139,7 @@ def judge_history(
     since: str = "",
     metrics: Sequence[str] = (),
     confidence: float = 0.95,
+    margin: str = "5%",
     tool: str | None = None,
 ) -> HistoryJudgement:
     """Search the series of all studies as one family.
@@ -139,16 +154,22 @@ def judge_history(
         ``median``, ``mean``, ``p99``, ``goodput``, ``loss``; by default all but the mean where there is a median.
     confidence : float
         One minus the probability that any series that did not change is called changed.
+    margin : str
+        Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``. Smaller ones are shown; a
+        time leaves out goodput and loss.
     tool : str, optional
         Judge only runs of this tool.
 
     Raises
     ------
     ValueError
-        If a metric, the tool or the start is not known.
+        If a metric, the tool, the margin or the start is not known.
     """
     import pandas as pd
 
+    by_time = parse_margin(margin)[1] > 0
+    if by_time and (no_times := set(metrics) & _NO_TIMES):
+        raise ValueError(f"margin {margin!r} is a time, and {join_words(sorted(no_times))} is none; write a share: 5%")
     if unknown := [metric for metric in metrics if metric not in VALUE_COLUMNS]:
         raise ValueError(
             unknown_name("metric", unknown[0], list(VALUE_COLUMNS), f"choose from {', '.join(VALUE_COLUMNS)}")
@@ -164,11 +185,13 @@ def judge_history(
             raise ValueError(unknown_name("tool", tool, tools, f"measured: {', '.join(tools)}"))
         runs = runs[runs["tool"] == tool]
     chosen = [VALUE_COLUMNS[metric] for metric in metrics] or None
+    series = history(runs, value=chosen, confidence=confidence)
     return HistoryJudgement(
         names=tuple(studies),
-        series=history(runs, value=chosen, confidence=confidence),
+        series=Results(one for one in series if one.unit == "ns") if by_time else series,
         since=_parse_since(since, runs),
         confidence=confidence,
+        margin=margin,
     )
 
 
@@ -227,16 +250,19 @@ def sheet(judgement: HistoryJudgement) -> Sheet:
             "studies": " ".join(judgement.names),
             "since": judgement.since.text,
             "confidence": str(judgement.confidence),
+            "margin": judgement.margin,
             "outcome": judgement.outcome,
         },
     )
 
 
 def _lines(judgement: HistoryJudgement, series: RunHistory) -> list[Line]:
-    """Return a line for each new change of a series, or one line without a change."""
-    new = judgement.new_changes(series)
-    mark: Mark = "bad" if new else "good"
-    word = "CHANGED" if new else "steady"
+    """Return a line for each new change of a series, or one line without a change; small ones are no failure."""
+    new = judgement.since_then(series)
+    word = "steady"
+    mark: Mark = "good"
+    if series.drift is not None:
+        word, mark = ("DRIFTS", "bad") if judgement.is_changed(series) else ("drifts within the margin", "good")
     if series.refused:
         is_short = "few_clusters" in series.codes
         mark, word = ("open", "too short") if is_short else ("refused", "not judged")
@@ -245,6 +271,8 @@ def _lines(judgement: HistoryJudgement, series: RunHistory) -> list[Line]:
     lines = []
     shown: Sequence[Change | None] = new or [None]
     for change in shown:
+        if change:
+            word, mark = ("CHANGED", "bad") if change.exceeds(judgement.margin) else ("within the margin", "good")
         cells = {
             "verdict": word,
             "path": series.labels["path"],
@@ -255,11 +283,12 @@ def _lines(judgement: HistoryJudgement, series: RunHistory) -> list[Line]:
             "before": _value(series, change.before if change else None),
             "now": _value(series, change.after if change else series.level),
             "changed on": _when(change) if change else "",
-            "change": change.size if change else "",
+            "change": change.size if change else series.drift_in_words,
             "label": change.labelled if change else "",
             "flags": ", ".join(SHORT[code] for code in series.codes),
         }
-        message = f"changed on {_when(change)}: {change.size}" if change else f"{word}: {'; '.join(series.flags)}"
+        reasons = "; ".join([series.drift_in_words] * bool(series.drift) + [*series.flags])
+        message = f"changed on {_when(change)}: {change.size}" if change else f"{word}: {reasons}"
         name = f"{series.labels['method']}, {series.labels['metric']}"
         if change and len(new) > 1:
             name += f", {change.date}"
@@ -302,9 +331,10 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
         "One point per run, or per night with several runs (their median). The series with at least "
         f"{FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
         f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A new "
-        f"level shows when it has lasted {SHORTEST} points, or longer if it is small. Before and now: medians of the "
-        "points (loss: means). Latencies are round-trip times. The date has its 95 % interval. The history does not "
-        "show the cause."
+        f"level shows when it has lasted {SHORTEST} points, or longer if it is small. Changes within the margin of "
+        f"{judgement.margin} are shown, but are no failure; a series drifts if a line fits it better than levels. "
+        "Before and now: medians of the points (loss: means). Latencies are round-trip times. The date has its 95 % "
+        "interval. The history does not show the cause."
     ] * bool(judged)
     notes += _ended(judgement.series)
     if missing := [one for one in judgement.series if one.missing]:

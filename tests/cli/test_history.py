@@ -31,9 +31,21 @@ def test_the_formats_agree(nights: Path) -> None:
     file = nights.parent / "history.xml"
     assert history(nights, "--format", "junit", "--out", file, cwd=nights.parent).stdout == table
     suite = ElementTree.fromstring(file.read_text("utf-8"))[0]
-    assert "CHANGED" in table and "▁" in table and "Changed: 1 of 2 series." in table
-    assert markdown.startswith("### ❌ Changed&#58; 1 of 2 series.") and "<details>" in markdown
+    assert "CHANGED" in table and "▁" in table and "Changed by more than the margin of 5%: 1 of 2 series." in table
+    assert (
+        markdown.startswith("### ❌ Changed by more than the margin of 5%&#58; 1 of 2 series.")
+        and "<details>" in markdown
+    )
     assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1"
+
+
+def test_a_change_within_the_margin_is_shown_and_no_failure(nights: Path) -> None:
+    table = history(nights, "--margin", "300%", cwd=nights.parent)
+    assert table.returncode == 0 and "within the margin" in table.stdout and "No change beyond" in table.stdout
+    json_text = history(nights, "--margin", "2us", "--format", "json", cwd=nights.parent)
+    assert json_text.returncode == 1 and json.loads(json_text.stdout)["margin"] == "2us"
+    refused = history(nights, "--margin", "2us", "--metric", "goodput", cwd=nights.parent)
+    assert refused.returncode == 2 and "goodput is none" in refused.stderr
 
 
 def test_a_metric_and_a_tool_are_chosen_or_refused_by_name(nights: Path) -> None:

@@ -50,6 +50,8 @@ def history(series: Sequence[RunHistory]) -> Chart | Note:
         _panel(axis, one)
     changed = [one for one in judged if one.changes]
     title = f"No level changed in {len(judged)} series"
+    if any(one.drift_in_words for one in judged):
+        title = f"{sum(one.drift is not None for one in judged)} of {len(judged)} series drift, and no level changed"
     if changed:
         title = f"{len(changed)} of {len(judged)} series changed: {last_changes(changed)}"
     caption = draw.caption(
@@ -122,4 +124,4 @@ def _words(one: RunHistory) -> str:
     scale, unit = _READ_IN.get(one.unit, (1.0, one.unit))
     levels = ", then ".join(f"{plain(level / scale, 5)} {unit}" for level in one.levels)
     changes = "; ".join(f"{change.date}: {change.size}" for change in one.changes)
-    return f"{one.what}: {levels}; {changes or 'no change'}"
+    return f"{one.what}: {levels}; {changes or one.drift_in_words or 'no change'}"

@@ -38,6 +38,8 @@ def find(series: Sequence[RunHistory]) -> Findings:
             else f"**No level changed** in {len(judged)} series of up to {max(one.n for one in judged)} points."
         )
     ]
+    drifting = [one for one in judged if one.drift is not None]
+    findings += [act(f"{one.what}: {one.drift_in_words}, without a date.") for one in drifting[:_MOST]]
     every = [change for one in changed for change in one.changes]
     findings += [act(f"{change}.") for change in every[:_MOST]]
     if len(every) > _MOST:

@@ -14,9 +14,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.levels import SHORTEST, Step, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, Step, drift, find_steps
 from azlatency.stats.across_runs.run_values import (
     check_columns,
+    effective_margin,
     floats,
     in_time_order,
     is_frame,
@@ -135,10 +136,19 @@ class Change(Result):
             text += f" (before: {self.label_before})"
         return f"{text}; new version of the tool".removeprefix("; ") if self.codes else text
 
+    def exceeds(self, margin: float | str) -> bool:
+        """Return whether the two levels differ by more than a margin: ``0.05``, ``"5%"`` or ``"2 us"``."""
+        return _exceeds(self.before, self.after, self.unit, margin)
+
     def __str__(self) -> str:
         what = ", ".join(str(value) for value in self.labels.values())
         note = f"; {self.labelled}" if self.labelled else ""
         return f"{what}{': ' if what else ''}changed on {self.date}: {self.size}{note}"
+
+
+def _exceeds(before: float, after: float, unit: str, margin: float | str) -> bool:
+    largest = 1 + effective_margin(margin, before, unit)
+    return not before / largest <= after <= before * largest
 
 
 def _percent(ratio: float) -> str:
@@ -170,6 +180,9 @@ class RunHistory(Result):
         Changes of level in the order of time.
     levels : tuple of float
         Level of each part; the last is the level now.
+    drift : float or None
+        The last over the first value of a line through the points, if the line fits better than steps: the series
+        moves slowly and has no changes with a date.
     family : int
         Number of series that were searched together.
     missing : int
@@ -187,6 +200,7 @@ class RunHistory(Result):
     confidence: float
     changes: tuple[Change, ...] = ()
     levels: tuple[float, ...] = ()
+    drift: float | None = None
     family: int = 1
     missing: int = 0
     codes: tuple[str, ...] = ()
@@ -228,9 +242,20 @@ class RunHistory(Result):
         """When the last point started."""
         return self.times[-1] if self.times else None
 
+    @property
+    def drift_in_words(self) -> str:
+        """How far the series drifts over all its points; empty if it does not."""
+        return "" if self.drift is None else f"drifts by {_percent(self.drift)} % over {count_of(self.n, 'point')}"
+
+    def drifts_beyond(self, margin: float | str) -> bool:
+        """Return whether the series drifts by more than a margin over all its points."""
+        return self.drift is not None and _exceeds(self.levels[0], self.levels[0] * self.drift, self.unit, margin)
+
     def __str__(self) -> str:
         if self.refused:
             return f"{self.what}: not estimable, {count_of(self.n, 'point')}{self.flag_note}"
+        if self.drift is not None:
+            return f"{self.what}: {format_value(self.level, self.unit)}, {self.drift_in_words}{self.flag_note}"
         if not self.changes:
             return f"{self.what}: {format_value(self.level, self.unit)}, no change in {count_of(self.n, 'point')}" + (
                 self.flag_note
@@ -273,7 +298,8 @@ def history(
     -----
     Circular binary segmentation (Olshen et al. 2004) of logarithms, limited to three robust standard deviations around
     their running median; tail probabilities of Siegmund (1988), widened for AR(1) dependence between neighbours. A
-    level lasts at least five points. The errors and the power are measured in docs/questions/history.md.
+    level lasts at least five points. If a line fits better than the steps, the series drifts and has no changes. The
+    errors and the power are measured in docs/questions/history.md.
 
     Examples
     --------
@@ -418,6 +444,8 @@ def _judged(series: RunHistory, family: int) -> RunHistory:
 
     x = np.array(series.values)
     steps = find_steps(x, (1 - series.confidence) / family)
+    moved = drift(x, steps)
+    steps = [] if moved is not None else steps
     parts = np.split(x, [step.at for step in steps])
     middle = np.mean if series.unit == "fraction" else np.median
     levels = tuple(float(middle(part)) for part in parts)
@@ -425,7 +453,7 @@ def _judged(series: RunHistory, family: int) -> RunHistory:
         _change(series, step, levels[place : place + 2], (parts[place], parts[place + 1]), family)
         for place, step in enumerate(steps)
     )
-    return replace(series, levels=levels, changes=changes, family=family)
+    return replace(series, levels=levels, changes=changes, drift=moved, family=family)
 
 
 def _change(

@@ -136,3 +136,20 @@ def test_the_size_of_a_change_names_the_level_of_its_interval() -> None:
     for confidence, level in ((0.95, "95 % CI"), (0.99, "99 % CI")):
         (change,) = az.history(runs, confidence=confidence)[0].changes
         assert level in change.size
+
+
+def test_a_slow_movement_is_a_drift_without_a_date() -> None:
+    random = stream(5)
+    nights = pd.date_range("2026-01-01", periods=120, tz="UTC")
+    rising, stepped = (
+        1e6 * np.exp(shape + 0.02 * random.standard_normal(120))
+        for shape in (np.linspace(0, 0.1, 120), 0.08 * (np.arange(120) >= 60))
+    )
+    runs = [
+        pd.DataFrame({"path": path, "method": "ping", "started_at": nights, "median_ns": values})
+        for path, values in (("a → b", rising), ("a → c", stepped))
+    ]
+    drifting, changed = az.history(pd.concat(runs))
+    assert not drifting.changes and drifting.drift == pytest.approx(1.105, abs=0.02)
+    assert "drifts by +10." in str(drifting) and drifting.drifts_beyond("5%") and not drifting.drifts_beyond("20%")
+    assert changed.drift is None and changed.changes[0].exceeds("5%") and not changed.changes[0].exceeds("20%")
