@@ -15,7 +15,6 @@ from helpers.small_frames import runs, samples
 import azlatency as az
 from azlatency import stats
 from azlatency.stats.across_runs.planning import runs_to_decide
-from azlatency.stats.across_runs.ranking import rank_sets
 from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.dependence import dependence
 from azlatency.stats.within_run.exceedance import table_exceedance
@@ -53,7 +52,6 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "compare, paired": lambda x: az.compare(x, x, paired=True),
     "runs_needed": stats.runs_needed,
     "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
-    "rank_sets": lambda x: rank_sets({"a": x, "b": GOOD}),
     "check_expectation": lambda x: stats.check_expectation(x, {"relation": "at_least", "low": 1.0}),
 }
 FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {

@@ -16,16 +16,14 @@ from azlatency.report.charts.base import (
     most_of,
     narrow,
     new_figure,
-    side_by_side,
     sizes,
     stack,
     styled,
 )
 from azlatency.report.charts.draw import number
-from azlatency.report.charts.heat_map import LETTERS, LINE_LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.report.charts.names import short
+from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import GREY, INK, ON_LIGHT
+from azlatency.report.charts.palette import INK, ON_LIGHT
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
 from azlatency.report.charts.truth import configured
 from azlatency.report.claim import Claim
@@ -85,33 +83,16 @@ def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
     tall = [
         max(1.7, square * len(asymmetry.nodes) + 0.85) + (1.3 if crowded(asymmetry.nodes) else 0) for asymmetry in shown
     ]
-    effects = any(asymmetry.node_effects for asymmetry in shown)
-    columns = side_by_side(2, 2)
-    heights = tall if not effects or columns == 2 else [side for height in tall for side in (height + 0.6, height)]
     most = max(len(asymmetry.nodes) for asymmetry in shown)
-    widths = [1.25 if most < 5 else 2.0, 1.0]
-    figure, axes = new_figure(
-        len(heights),
-        columns if effects else 1,
-        sum(heights),
-        gridspec_kw={"height_ratios": heights, "width_ratios": widths[: columns if effects else 1]},
-    )
-    for row, asymmetry in enumerate(shown):
-        _matrix_panel(axes[2 * row if effects else row], asymmetry)
-        if effects:
-            _initiator_panel(axes[2 * row + 1], asymmetry)
+    figure, axes = new_figure(len(tall), 1, sum(tall), gridspec_kw={"height_ratios": tall})
+    for axis, asymmetry in zip(axes, shown, strict=True):
+        _matrix_panel(axis, asymmetry)
     level, upright = f"{100 * shown[0].confidence:g} %", [is_upright(asymmetry.nodes) for asymmetry in shown]
-    first, second = ("Left", "Right") if columns == 2 else ("Squares", "Dots")
     wide = "" if len(candidates) == len(drawn) else f" and at most {MOST_ENDS} zones or hosts"
     caption = draw.caption(
-        f"{f'{first}: typical' if effects else 'Typical'} round-trip time in µs from initiator (row) to responder "
+        f"Typical round-trip time in µs from initiator (row) to responder "
         f"(column){f', with its {level} interval or “1 run” below' if most <= _INTERVAL[narrow()] else ''}; empty: "
         "not measured.",
-        (
-            f"{second}: the effect of each initiator on its round-trip times relative to the other initiators, with "
-            f"its {level} interval over rounds (hollow: one round, no interval).",
-            effects,
-        ),
         (configured().caption("rtt").replace("×:", "× below:"), known and not any(upright)),
         (f"{sizes((asymmetry.rounds for asymmetry in shown), 'rounds per method')}.", shown[0].rounds),
         (
@@ -180,49 +161,13 @@ def _paths(asymmetry: Asymmetry) -> list[NetworkPath]:
     return [NetworkPath.between(str(cell.labels["from"]), str(cell.labels["to"])) for cell in asymmetry.cells]
 
 
-def _initiator_panel(axis: Axes, asymmetry: Asymmetry) -> None:
-    effects = asymmetry.node_effects
-    if not effects:
-        axis.set_xticks([])
-        axis.set_yticks([])
-        axis.spines[:].set_visible(False)
-        axis.text(
-            0.5,
-            0.5,
-            "no initiator effects: no pair of zones\nwas measured in both directions",
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=GREY,
-            transform=axis.transAxes,
-        )
-        return
-    for row, effect in enumerate(effects):
-        assert effect.estimate is not None
-        ends = draw.ends_of(effect, MICROSECOND)
-        draw.bar(axis, row, ends)
-        draw.point(axis, row, effect.estimate / MICROSECOND, face="" if ends else "white")
-    axis.axvline(0, color=INK, linewidth=0.8, zorder=1)
-    names = [short(effect.what.removeprefix("initiator "), LETTERS) for effect in effects]
-    draw.name_rows(axis, [label(name, LINE_LETTERS) for name in names])
-    axis.margins(x=0.15)
-    axis.locator_params(axis="x", nbins=5)
-    axis.grid(axis="y", visible=False)
-    axis.set_title("initiator effect, µs", fontsize=9)
-
-
 def _matrix_words(asymmetry: Asymmetry) -> str:
     cells = "; ".join(
         f"{cell.what} {plain(_typical(asymmetry, cell) / MICROSECOND, 5)}"
         + draw.brackets(draw.ends_of(cell, MICROSECOND), 5)
         for cell in asymmetry.cells
     )
-    effects = ", ".join(
-        f"{effect.what} {(effect.estimate or 0.0) / MICROSECOND:+.3g}"
-        + draw.brackets(draw.ends_of(effect, MICROSECOND), 5)
-        for effect in asymmetry.node_effects
-    )
-    return f"{asymmetry.labels['method']}: {cells} µs" + (f"; initiator effects {effects} µs" if effects else "")
+    return f"{asymmetry.labels['method']}: {cells} µs"
 
 
 # --- the ratio of both directions

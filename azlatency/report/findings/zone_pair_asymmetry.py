@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def find(
     asymmetries: Sequence[Asymmetry], links: pd.DataFrame, differences: Sequence[EmulatedDifference] = ()
 ) -> Findings:
-    """Summarize which direction is slower, detours that are shorter, and what round trips cannot show.
+    """Summarize which direction is slower, and what round trips cannot show.
 
     Parameters
     ----------
@@ -81,12 +81,6 @@ def find(
         )
         findings.append(info(text))
     findings += _undetectable_asymmetries(pairs, links)
-    findings += [
-        act(f"{detour.what}: the detour is shorter ({asymmetry.labels['method']}).")
-        for asymmetry in asymmetries
-        for detour in asymmetry.detours
-        if detour.diagnostics["violated"]
-    ]
     for code, text in _FLAGGED.items():
         flagged = [pair for _, pair in pairs if code in pair.codes]
         if flagged:

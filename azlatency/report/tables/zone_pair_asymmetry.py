@@ -39,7 +39,7 @@ from azlatency.report.tables.common import (
     level,
     read_in,
 )
-from azlatency.stats.across_runs.initiators import MOST_RANKED
+from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.result import results_only
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.runs.path import NetworkPath
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from azlatency.stats.across_runs.asymmetry import Asymmetry
     from azlatency.stats.across_runs.emulation_check import EmulatedDifference
-    from azlatency.stats.across_runs.ranking import RankSet
     from azlatency.stats.result import Comparison, Estimate
 
 #: The value of a run that each metric compares, as `RunsRef` names it.
@@ -237,89 +236,26 @@ _ROUNDS: Column[Estimate] = Column("rounds", attrgetter("n"), COUNT)
 
 
 @results_only
-def initiators(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
-    """Return what each initiator adds to its round trips, and the cyclic residual of each triangle of zones."""
-    measured = [result for result in results if result.node_effects]
-    rows = [estimate for result in measured for estimate in (*result.node_effects, *result.curls)]
+def ranks(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
+    """Return the pairs of zones in the order of their typical run, with the ranks that are certain."""
+    rows = [pair for result in results for pair in result.ranking]
     if not rows:
-        return Note(
-            "No initiator effects: no pair of different zones was measured in both directions, so the effect of an "
-            "initiator cannot be separated from the path."
-        )
+        return Note(f"No order: no method measured two to {MOST_RANKED} pairs of zones.")
     columns: list[Column[Estimate]] = [
-        LABELLED_METHOD,
-        Column("what", attrgetter("what")),
-        _ROUNDS,
-        Column("adds", attrgetter("estimate"), TENTHS, MICROSECONDS),
-        interval_column(",.1f"),
-        Column("flags", lambda row: [code for code in row.codes if code != "initiator_only"], words(flags)),
-    ]
-    caption = "Initiator effects and cyclic residuals (scope: across runs)"
-    return Table(caption, columns, rows, explain(codes_of(rows)), from_runs("typical"))
-
-
-@results_only
-def detours(results: Sequence[Asymmetry]) -> Table[Estimate] | Note:
-    """Return the direct path against each detour, corrected for the path inside the intermediate zone."""
-    rows = [estimate for result in results for estimate in result.detours]
-    if not rows:
-        return Note("No triangle: this study has no three zones with every pair measured by the same method.")
-    columns: list[Column[Estimate]] = [
-        Column("direct path and detour", attrgetter("what"), names_row=True),
-        LABELLED_METHOD,
-        _ROUNDS,
-        Column("direct less detour", attrgetter("estimate"), TENTHS, MICROSECONDS),
-        interval_column(",.0f"),
-        Column("direct ÷ detour", lambda row: row.diagnostics["ratio"], number(".2f")),
-        Column("detour shorter?", _is_shorter),
-    ]
-    inside = dict.fromkeys(str(row.diagnostics["own_zone"]) for row in rows)
-    notes = [f"Path inside the intermediate zone: {'; '.join(inside)}."]
-    rows.sort(key=lambda row: (row.what, str(row.labels["method"])))
-    return Table("Triangles (scope: across runs)", columns, rows, notes, from_runs("typical"))
-
-
-def _is_shorter(row: Estimate) -> str:
-    if row.diagnostics["violated"]:
-        return "yes"
-    return "no" if row.low is not None else "one round: not tested"
-
-
-@results_only
-def ranks(results: Sequence[Asymmetry]) -> Table[RankSet] | Note:
-    """Return the confidence set of the rank of each pair of zones."""
-    rows = [
-        replace(ranks, labels={"method": result.labels["method"]}) for result in results for ranks in result.ranking
-    ]
-    if not rows:
-        return Note(f"No ranks: no method measured two to {MOST_RANKED} pairs of zones.")
-    confidence = level(next(result.confidence for result in results if result.ranking))
-    ends: Column[RankSet] = Column(
-        f"{confidence} interval", lambda row: (row.level.low, row.level.high), interval(",.1f"), MICROSECONDS
-    )
-    columns: list[Column[RankSet]] = [
         LABELLED_METHOD,
         Column("pair", attrgetter("what"), names_row=True),
-        Column("rounds or runs", attrgetter("level.n"), COUNT),
-        Column("RTT", attrgetter("level.estimate"), TENTHS, MICROSECONDS),
-        ends,
-        Column("rank", lambda row: (row.low, row.high), _RANKS),
+        Column("rounds or runs", attrgetter("n"), COUNT),
+        Column("RTT", attrgetter("estimate"), TENTHS, MICROSECONDS),
+        interval_column(",.1f"),
+        Column("rank", lambda row: row.labels["rank"], COUNT),
         FLAGS,
     ]
     notes = [
-        f"Rank 1 is the shortest. The ranks of one method are simultaneous, at {confidence} confidence.",
+        "The shortest first. A pair has a rank if it differs from every other one of its method (Holm's method over "
+        "all comparisons).",
         *explain(codes_of(rows)),
     ]
-    return Table("Ranks of the pairs (scope: across runs)", columns, rows, notes, from_runs("typical"))
-
-
-_RANKS = Format(
-    lambda value, scale: " to ".join(dict.fromkeys(map(str, value))),
-    ("low", "high"),
-    tuple,
-    right=False,
-    pieces=lambda value, scale: tuple(map(str, value)),
-)
+    return Table("Pairs by round-trip time (scope: across runs)", columns, rows, notes, from_runs("typical"))
 
 
 # --- emulated networks

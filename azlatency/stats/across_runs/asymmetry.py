@@ -2,9 +2,8 @@
 
 A round trip started at i takes d_ij + d_ji + s_i + r_j. It contains the one-way delays of both directions as a sum, so
 round trips never show which direction is slower (Freris, Graham & Kumar, IEEE TAC 56:1352, 2011). Round trips in both
-directions can show a difference between *initiators*, which is a gradient a_i - a_j over the zones. A cyclic residual
-has another cause: another equal-cost path, drift between the two measurements, or load. Throughput and retransmits
-belong to the direction of the *data*, whichever side connected.
+directions can show a difference between *initiators*. Throughput and retransmits belong to the direction of the *data*,
+whichever side connected.
 
 Analysis by round: D_r = log M_ij - log M_ji of the same round, compared as in `azlatency.compare` (exact signed ranks
 from six rounds, else Student's t), with equivalence within a practical margin. Rounds of one pair of machines repeat
@@ -18,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from azlatency.stats.across_runs.comparison import Setting
 from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions
@@ -32,10 +31,8 @@ from azlatency.stats.across_runs.directions import (
     in_different_zones,
     in_time_order_of_paths,
 )
-from azlatency.stats.across_runs.initiators import initiator_effects, rank_pairs, triangle_excesses
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
-from azlatency.stats.across_runs.matrices import decompose
-from azlatency.stats.across_runs.ranking import RankSet
+from azlatency.stats.across_runs.ranking import rank_pairs
 from azlatency.stats.across_runs.run_values import (
     is_frame,
     parse_margin,
@@ -79,13 +76,11 @@ class Asymmetry(Result):
     metric : {"latency", "throughput", "retransmits"}
         What was measured.
     unit : str
-        Canonical unit of the matrices.
+        Canonical unit of the matrix.
     nodes : tuple of str
-        Zones or hosts: names of the rows (initiator or sender) and columns of the matrices.
-    m, s, k : ndarray of float64, shape (nodes, nodes)
-        Typical values (median run), their symmetric and their antisymmetric part, in ``unit``.
-    index : float or None
-        ||K|| / ||S||.
+        Zones or hosts: names of the rows (initiator or sender) and columns of the matrix.
+    m : ndarray of float64, shape (nodes, nodes)
+        Typical values (median run), in ``unit``.
     pairs : Results of Comparison
         i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, and
         beyond the spread between machines if that is known; otherwise it is about these machines
@@ -93,16 +88,9 @@ class Asymmetry(Result):
         family, ``machine_spread`` the spread between machines, ``p_machines`` the p of the comparison with it.
     null : Results of Comparison
         Control pairs within one zone.
-    node_effects : tuple of Estimate
-        What each initiator adds (latency only).
-    curls : tuple of Estimate
-        Sum of K around each triangle; 0 if only initiators differ (latency only).
-    share_of_nodes : float or None
-        Share of ||K||² that initiators explain.
-    detours : tuple of Estimate
-        Corrected triangle excess; above 0 if the detour is shorter.
-    ranking : tuple of RankSet
-        Rank sets of the pairs; empty if there are more than 100.
+    ranking : tuple of Estimate
+        Typical run of each pair, the shortest first, with its rank as label ``rank`` if it differs from all others;
+        empty if there are more than 100 (latency only).
     rounds : int
         Number of rounds.
     confidence : float
@@ -116,16 +104,9 @@ class Asymmetry(Result):
     unit: str
     nodes: tuple[str, ...]
     m: FloatArray
-    s: FloatArray
-    k: FloatArray
-    index: float | None
     pairs: Results[Comparison]
     null: Results[Comparison]
-    node_effects: tuple[Estimate, ...]
-    curls: tuple[Estimate, ...]
-    share_of_nodes: float | None
-    detours: tuple[Estimate, ...]
-    ranking: tuple[RankSet, ...]
+    ranking: tuple[Estimate, ...]
     rounds: int
     confidence: float
     scope: Scope = "across_runs"
@@ -137,7 +118,7 @@ class Asymmetry(Result):
 
     ROW: ClassVar[Row] = (
         "what", "metric", "nodes", ("pairs", "pairs.#"), ("different", "different.#"),
-        "symmetric_enough", "index", "share_of_nodes", "rounds", "unit", "scope", "confidence",
+        "symmetric_enough", "rounds", "unit", "scope", "confidence",
         ("statistic", "method"),
     )  # fmt: skip
 
@@ -168,11 +149,11 @@ class Asymmetry(Result):
         rows = [{**pair.row(), "same_zone": False} for pair in self.pairs]
         return pd.DataFrame(rows + [{**pair.row(), "same_zone": True} for pair in self.null])
 
-    def matrix(self, which: Literal["m", "s", "k"] = "m") -> pd.DataFrame:
-        """Return a matrix as a frame in ``unit``; rows are initiators or senders."""
+    def matrix(self) -> pd.DataFrame:
+        """Return the typical values as a frame in ``unit``; rows are initiators or senders."""
         import pandas as pd
 
-        return pd.DataFrame(getattr(self, which), index=list(self.nodes), columns=list(self.nodes))
+        return pd.DataFrame(self.m, index=list(self.nodes), columns=list(self.nodes))
 
     def __str__(self) -> str:
         if self.refused:
@@ -190,13 +171,7 @@ class Asymmetry(Result):
         else:
             undecided = sum(pair.verdict == "inconclusive" for pair in self.pairs)
             verdict = f"{subject}: {undecided} of {count_of(len(self.pairs), 'pair')} inconclusive, none different"
-        cyclic = [
-            curl.what
-            for curl in self.curls
-            if curl.low is not None and curl.high is not None and not curl.low <= 0 <= curl.high
-        ]
-        residual = f"; cyclic residual (path choice, drift or load): {', '.join(cyclic)}" if cyclic else ""
-        return f"{self.what}: {verdict}{residual}, {count_of(self.rounds, 'round')}{self.flag_note}"
+        return f"{self.what}: {verdict}, {count_of(self.rounds, 'round')}{self.flag_note}"
 
 
 def asymmetry(
@@ -337,15 +312,8 @@ def _not_estimable(
         unit=setting.unit,
         nodes=(),
         m=none,
-        s=none,
-        k=none,
-        index=None,
         pairs=Results(),
         null=Results(),
-        node_effects=(),
-        curls=(),
-        share_of_nodes=None,
-        detours=(),
         ranking=(),
         rounds=0,
         confidence=setting.confidence,
@@ -373,7 +341,6 @@ def _analyse(
     for (start, end), values in cells.all_values.items():
         in_rounds = list(cells.by_round[start, end].values())
         m[cells.nodes.index(start), cells.nodes.index(end)] = np.median(in_rounds or values)
-    parts = decompose(m)
     both_ways: list[tuple[str, str]] = []
     same_zone: list[tuple[str, str]] = []
     for i, j in combinations(cells.nodes, 2):
@@ -385,10 +352,8 @@ def _analyse(
     )
     control = tuple(result for _, result in null)
     pairs = adjust_family(compared, control, zones, setting)
-    effects, curls, share = initiator_effects(cells, both_ways, setting) if metric == "latency" else ((), (), None)
-    # A round trip crosses both directions: one initiator of a pair is enough for triangles and ranks.
+    # A round trip crosses both directions: one initiator of a pair is enough for its rank.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
-    detours = triangle_excesses(cells, cross_zone, zones, setting) if metric == "latency" else ()
     rounds = {key for rounds_of in cells.by_round.values() for key in rounds_of}
     if not both_ways:
         codes.append("one_direction")
@@ -398,15 +363,8 @@ def _analyse(
         unit=setting.unit,
         nodes=cells.nodes,
         m=m,
-        s=parts.s,
-        k=parts.k,
-        index=parts.share,
         pairs=Results(pairs),
         null=Results(control),
-        node_effects=effects,
-        curls=curls,
-        share_of_nodes=share,
-        detours=detours,
         ranking=rank_pairs(cells, cross_zone, setting) if metric == "latency" else (),
         rounds=len(rounds),
         confidence=setting.confidence,

@@ -1,110 +1,79 @@
-"""Ranking of paths by rank sets: every rank that the data cannot exclude.
+"""Pairs of zones in the order of their typical run, with the ranks that their comparisons support.
 
-All pairs of paths are compared at the level of runs (by round if rounds are known), with Holm over all pairs. The best
-rank of a path is 1 plus the number of significantly faster paths; its worst rank is the number of paths minus the
-significantly slower ones.
-
-Source: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91:476, 2024.
+All pairs are compared at the level of runs (by round if rounds are known), with Holm over all comparisons. A pair has a
+rank if each other one is significantly shorter or longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
 from azlatency.stats.across_runs.run_values import RunValues, run_values, sorted_rounds
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import Estimate, Result, Results, Row, Scope
 
-METHOD = "rank sets from all pairwise tests of the ratio, Holm (Mogstad et al. 2024)"
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.comparison import Setting
+    from azlatency.stats.across_runs.directions import DirectedValues
+    from azlatency.stats.result import Estimate
+
+#: Most pairs of zones that are compared.
+MOST_RANKED = 100
+#: The values of a pair: by round, or in an unknown order.
+_Values: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankSet(Result):
-    """Ranks ``low`` to ``high`` that a path may have; 1 is the smallest value.
+def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> tuple[Estimate, ...]:
+    """Return the typical run of each pair, the shortest first: the mean of both directions in common rounds.
 
-    Attributes
-    ----------
-    what : str
-        The path.
-    low, high : int
-        Best and worst rank that the data cannot exclude.
-    of : int
-        Number of paths.
-    level : Estimate
-        Typical run of the path.
-    confidence : float
-        Simultaneous level, between 0 and 1.
+    The label ``rank`` is a pair's rank, 1 for the shortest, or None if the comparisons do not separate it from all
+    others. More than `MOST_RANKED` pairs are left out: each would be compared with each other.
     """
-
-    what: str
-    low: int
-    high: int
-    of: int
-    level: Estimate
-    confidence: float
-    scope: Scope = "across_runs"
-    method: str = METHOD
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = (
-        "what", ("rank_low", "low"), ("rank_high", "high"), "of", ("estimate", "level.estimate"),
-        ("unit", "level.unit"), ("n", "level.n"), "scope", "confidence", ("statistic", "method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        rank = f"rank {self.low}" if self.low == self.high else f"rank {self.low} to {self.high}"
-        return f"{self.what}: {rank} of {self.of} ({100 * self.confidence:g} % simultaneous confidence){self.flag_note}"
-
-
-def rank_sets(
-    groups: Mapping[str, Mapping[Hashable, float] | Sequence[float]],
-    *,
-    unit: str = "ns",
-    confidence: float = 0.95,
-    resolution: float = 0.0,
-) -> Results[RankSet]:
-    """Rank paths by their run values.
-
-    Mogstad, Romano, Shaikh & Wilhelm, Review of Economic Studies 91:476, 2024; tests of `azlatency.compare`, Holm.
-    """
-    names = list(groups)
-    p_of = {(i, j): _p(groups[i], groups[j], resolution) for i, j in combinations(names, 2)}
-    adjusted = dict(zip(p_of, adjust_p([p for p, _ in p_of.values()]), strict=True))
-    faster, slower = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-    for (i, j), p in adjusted.items():
-        if p is not None and p < 1 - confidence:
-            low, high = (i, j) if p_of[i, j][1] < 0 else (j, i)
-            slower[low] += 1
-            faster[high] += 1
-    levels = typical_runs(
-        [PathRuns(name, {}, replace(_runs(groups[name], None, resolution), unit=unit)) for name in names], confidence
-    )
-    sets = []
-    for name, level in zip(names, levels, strict=True):
-        codes = level.codes if level.refused else ()
-        sets.append(
-            RankSet(
-                what=name,
-                low=1 + faster[name],
-                high=len(names) - slower[name],
-                of=len(names),
-                level=level,
-                confidence=confidence,
-                codes=codes,
-            )
+    groups: dict[str, _Values] = {}
+    run_ids: dict[str, tuple[str, ...]] = {}
+    for i, j in directions:
+        if f"{j} - {i}" in groups:
+            continue
+        forward = cells.by_round[i, j]
+        backward = cells.by_round.get((j, i), forward)
+        common = {key: (forward[key] + backward[key]) / 2 for key in forward if key in backward}
+        name = f"{i} - {j}"
+        groups[name] = common or [*cells.all_values[i, j], *cells.all_values.get((j, i), ())]
+        run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
+    if len(groups) > MOST_RANKED:
+        return ()
+    ranks = _ranks(groups, setting.confidence, cells.resolution)
+    path_runs = [
+        PathRuns(
+            name,
+            {**setting.labels, "rank": ranks[name]},
+            replace(_runs(values, None, cells.resolution), unit=setting.unit),
         )
-    return Results(sorted(sets, key=lambda rank: (rank.level.refused, rank.level.estimate or 0.0)))
+        for name, values in groups.items()
+    ]
+    typical = [replace(one, run_ids=run_ids[one.what]) for one in typical_runs(path_runs, setting.confidence)]
+    middle = {one.what: float(one.values.values.mean()) for one in path_runs}
+    return tuple(sorted(typical, key=lambda one: one.estimate or middle[one.what]))
 
 
-def _runs(
-    group: Mapping[Hashable, float] | Sequence[float], rounds: Sequence[Hashable] | None, resolution: float
-) -> RunValues:
+def _ranks(groups: Mapping[str, _Values], confidence: float, resolution: float) -> dict[str, int | None]:
+    """Return the rank of each group that differs significantly from every other one (Holm)."""
+    tests = {pair: _test(groups[pair[0]], groups[pair[1]], resolution) for pair in combinations(groups, 2)}
+    adjusted = adjust_p([p for p, _ in tests.values()])
+    shorter, told_apart = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
+    for (pair, (_, log_ratio)), p in zip(tests.items(), adjusted, strict=True):
+        if p is not None and p < 1 - confidence:
+            shorter[pair[log_ratio < 0]] += 1
+            for name in pair:
+                told_apart[name] += 1
+    return {name: 1 + shorter[name] if told_apart[name] == len(groups) - 1 else None for name in groups}
+
+
+def _runs(group: _Values, rounds: Sequence[Hashable] | None, resolution: float) -> RunValues:
     """Return the values of some rounds (``None``: all) in their order, or of a sequence in an unknown order."""
     if not isinstance(group, Mapping):
         return replace(run_values(group), order="unknown", resolution=resolution)
@@ -113,11 +82,7 @@ def _runs(
     return replace(values, order="given" if in_order else "unknown", resolution=resolution)
 
 
-def _p(
-    first: Mapping[Hashable, float] | Sequence[float],
-    second: Mapping[Hashable, float] | Sequence[float],
-    resolution: float,
-) -> tuple[float | None, float]:
+def _test(first: _Values, second: _Values, resolution: float) -> tuple[float | None, float]:
     """Return the two-sided p and the log ratio of two paths, as `compare` judges them; ``None`` if there is no test."""
     paired = isinstance(first, Mapping) and isinstance(second, Mapping)
     common = [key for key in first if key in second] if paired else None

@@ -31,8 +31,6 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
         tables.zone_pair_asymmetry.both_ways(asymmetries),
         tables.zone_pair_asymmetry.both_ways(asymmetries, "throughput"),
         tables.zone_pair_asymmetry.both_ways(asymmetries, "retransmits"),
-        tables.zone_pair_asymmetry.initiators(asymmetries),
-        tables.zone_pair_asymmetry.detours(asymmetries),
         tables.zone_pair_asymmetry.ranks(asymmetries),
         tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
         tables.zone_pair_asymmetry.configured_rates(links, asymmetries),

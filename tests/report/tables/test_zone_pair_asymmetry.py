@@ -20,4 +20,4 @@ def test_a_study_measured_one_way_lists_what_it_lacks(cni: Study) -> None:
 
 def test_a_study_without_paths_has_notes() -> None:
     assert isinstance(tables.zone_pair_asymmetry.directions([]), Note)
-    assert isinstance(tables.zone_pair_asymmetry.detours([]), Note)
+    assert isinstance(tables.zone_pair_asymmetry.ranks([]), Note)

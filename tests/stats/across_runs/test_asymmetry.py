@@ -44,34 +44,31 @@ def one(results: list[Asymmetry]) -> Asymmetry:
 def test_a_slow_direction_is_invisible_to_round_trips() -> None:
     result = one(asymmetry(rounds_of(SLOW_WAY, NO_COST, 8, 0.002, 1)))
     assert result.symmetric_enough and not result.different
-    for effect in (*result.pairs, *result.node_effects, *result.curls):
+    for effect in result.pairs:
         assert "initiator_only" in effect.codes
     assert CODES["initiator_only"] in str(result) and CODES["initiator_only"] in str(result.pairs[0])
 
 
-def test_one_direction_of_each_pair_still_gives_triangles_and_ranks() -> None:
-    """Seed 001: medians of one direction, one run each; no violation, and nothing is judged."""
+def test_one_direction_of_each_pair_still_gives_an_order() -> None:
+    """Seed 001: medians of one direction, one run each; nothing is judged."""
     values = {("1", "1"): 33.408, ("1", "2"): 52.745, ("1", "3"): 700.618, ("2", "3"): 711.131}
     frame = pd.DataFrame(
         [{"path": "x", "zone": i, "peer_zone": j, "median_ns": 2e3 * value} for (i, j), value in values.items()]
     )
     result = one(asymmetry(frame))
     assert not result.pairs and "one_direction" in result.codes and CODES["one_direction"] in str(result)
-    detours = {detour.what: detour for detour in result.detours}
-    far = detours["zone 2 - zone 3 against the detour over zone 1"]
-    assert far.diagnostics["ratio"] == pytest.approx(0.987743678424346) and not far.diagnostics["violated"]
-    assert far.estimate == pytest.approx(-8.824 * 2e3) and far.codes == ("no_replication",)
+    assert all(pair.labels["rank"] is None for pair in result.ranking)
     assert [rank.what for rank in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
 
 
 def test_too_many_pairs_are_not_ranked() -> None:
-    """Fifteen zones have 105 pairs: 5,460 tests for ranks that nobody reads. All else is there."""
+    """Fifteen zones have 105 pairs: 5,460 tests for ranks that nobody reads."""
     rows = [
         {"path": "x", "zone": str(i), "peer_zone": str(j), "median_ns": 1e5 * (i + j), "round": round_}
         for i in range(15) for j in range(15) if i != j for round_ in range(2)
     ]  # fmt: skip
     result = one(asymmetry(pd.DataFrame(rows)))
-    assert not result.ranking and len(result.pairs) == 105 and result.detours
+    assert not result.ranking and len(result.pairs) == 105
 
 
 def test_zones_without_a_path_are_ends_too() -> None:
@@ -172,12 +169,12 @@ def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(results: li
         assert CODES["initiator_only"] in str(result)
 
 
-def test_the_order_of_the_emulated_paths_is_within_the_rank_sets(results: list[Any]) -> None:
+def test_the_ranks_of_the_emulated_paths_are_their_order(results: list[Any]) -> None:
     order = {"az1a - az2a": 1, "az1a - az3a": 2, "az2a - az3a": 3}  # 120, 700 and 720 us of programmed delay
     for result in (result for result in results if result.metric == "latency"):
         for rank in result.ranking:
             name = " - ".join(sorted(rank.what.split(" - ")))  # the echo test ran in one direction only
-            assert rank.low <= order[name] <= rank.high
+            assert rank.labels["rank"] in (order[name], None)
 
 
 def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
@@ -206,9 +203,9 @@ def test_every_answer_prints_and_makes_rows(results: list[Any]) -> None:
             assert list(frame["what"]) == [pair.what for pair in [*result.pairs, *result.null]]
             assert list(result.pairs.to_frame()["what"]) == [pair.what for pair in result.pairs]
             assert len(result.different) == result.row()["different"]
-            assert list(result.matrix("k").columns) == list(result.nodes)
+            assert list(result.matrix().columns) == list(result.nodes)
 
 
 def test_the_oracles_have_no_case_that_is_not_tested_here() -> None:
-    tested = ("decomposition", "hodge", "triangle", "paired-rounds", "paired-tost", "min-attainable-p", "zone-align")
+    tested = ("paired-rounds", "paired-tost", "min-attainable-p", "zone-align")
     assert not [case["id"] for case in content("asymmetry_matrix")["cases"] if not case["id"].startswith(tested)]

@@ -1,38 +1,34 @@
-"""Rank sets of paths."""
+"""The order of pairs of zones, and the ranks that are certain."""
 
 from __future__ import annotations
 
+import pandas as pd
 from helpers.cases import stream
 
-from azlatency.stats.across_runs.ranking import rank_sets
+from azlatency.stats.across_runs.asymmetry import asymmetry
+from azlatency.stats.across_runs.ranking import _ranks
 
 
-def test_rank_sets() -> None:
+def test_a_pair_has_a_rank_if_it_differs_from_all_others() -> None:
     random = stream(12)
     groups = {
         name: (level * random.lognormal(0, 0.01, 8)).tolist()
-        for name, level in (("c", 700.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))
+        for name, level in (("c", 800.0), ("a", 60.0), ("b", 690.0), ("near b", 691.0))
     }
-    sets = {rank.what: (rank.low, rank.high) for rank in rank_sets(groups)}
-    assert sets["a"] == (1, 1) and sets["b"][0] == 2 and sets["near b"][1] <= 4
-    assert sets["b"][0] <= sets["near b"][1]
+    assert _ranks(groups, 0.95, 0.0) == {"c": 4, "a": 1, "b": None, "near b": None}
     paired = {name: {r: v * (1 + r / 10) for r, v in enumerate(values)} for name, values in groups.items()}
-    assert rank_sets(paired)[0].what == "a" and "rank 1 of 4" in str(rank_sets(paired)[0])
-    lonely = rank_sets({"a": [1.0], "b": [5.0, 5.1, 5.2]})
-    assert all((rank.low, rank.high) == (1, 2) for rank in lonely)
-    assert rank_sets({}) == []
+    assert _ranks(paired, 0.95, 0.0)["a"] == 1
+    assert _ranks({"a": [1.0], "b": [5.0, 5.1, 5.2]}, 0.95, 0.0) == {"a": None, "b": None}
+    assert _ranks({}, 0.95, 0.0) == {}
 
 
-def test_levels_do_not_depend_on_the_order_in_which_rounds_are_listed() -> None:
-    rising = {at: 100.0 + at for at in range(12)}
-    listed = {at: rising[at] for at in (5, 2, 9, 0, 7, 11, 3, 8, 1, 10, 4, 6)}
-    first, second = (rank_sets({"a": group})[0].level for group in (rising, listed))
-    assert first == second and "dependent_runs" in first.codes
-    assert "dependent_runs" not in rank_sets({"a": list(rising.values())})[0].level.codes, "a sequence has no order"
-
-
-def test_a_coarse_print_excludes_no_rank() -> None:
-    groups = {"a": [10.0] * 5 + [11.0], "b": [11.0] * 5 + [12.0]}
-    assert [(rank.low, rank.high) for rank in rank_sets(groups)] == [(1, 1), (2, 2)]
-    coarse = rank_sets(groups, resolution=2.0)
-    assert [(rank.low, rank.high) for rank in coarse] == [(1, 2), (1, 2)]
+def test_pairs_are_in_the_order_of_their_typical_run() -> None:
+    rows = [
+        {"path": f"{i} → {j}", "zone": i, "peer_zone": j, "round": round_, "median_ns": 1e5 * level + 100 * round_}
+        for i, j, level in (("1", "2", 3), ("1", "3", 1), ("2", "3", 2))
+        for round_ in range(8)
+    ]
+    (result,) = asymmetry(pd.DataFrame(rows))
+    assert [(pair.labels["rank"], round(pair.estimate or 0, -5)) for pair in result.ranking] == [
+        (1, 1e5), (2, 2e5), (3, 3e5)
+    ]  # fmt: skip
