@@ -91,7 +91,7 @@ az.load(42)
 az.doesnotexist()
 az.charts.doesnotexist()
 study.doesnotexist
-az.compare([1.0], [2.0], statistic="mode")
+az.compare([1.0], [2.0], paired="mode")
 """
     (tmp_path / "script.py").write_text(script, "utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "script.py"]

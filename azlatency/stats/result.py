@@ -135,7 +135,6 @@ _CODES = {
         "the runs differ in tool, test, protocol, message size, amount or settings, so the difference is one of "
         "definition, not of paths",
     ),
-    "ratio_unbounded": ("ratio unbounded", "the denominator may be zero, so the ratio has no bound"),
     "missing": ("missing values", "some values are missing or could not be read; they are excluded and counted"),
     "constant": ("constant", "all values are equal"),
     "not_positive": ("not positive", "a value is zero or negative, so it has no logarithm"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
@@ -31,7 +31,6 @@ def compare(
     confidence: float = 0.95,
     paired: bool | None = None,
     value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     what: str = "",
@@ -51,7 +50,6 @@ def compare(
     confidence: float = 0.95,
     paired: bool | None = None,
     value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     what: str = "",
@@ -88,7 +86,6 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     confidence: float = 0.95,
     paired: bool | None = None,
     value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     what: str = "",
@@ -115,8 +112,6 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         that both sides were measured in each of at least six rounds.
     value : str, optional
         Column of a frame to compare, such as ``"p99_ns"``; by default its median, else its mean, else its throughput.
-    statistic : {"typical", "mean"}
-        Ratio of typical runs, or of arithmetic means (unpaired runs only).
     floor : float, optional
         Smallest difference that matters, in the unit of the values; by default 1000 for values in ns (1 µs), else 0.
     unit : str, optional
@@ -144,7 +139,7 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     Raises
     ------
     ValueError
-        If the margin, the confidence or the statistic is not valid.
+        If the margin or the confidence is not valid.
     KeyError
         If a frame has no such column.
 
@@ -171,7 +166,6 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         confidence=confidence,
         paired=paired,
         value=value,
-        statistic=statistic,
         floor=floor,
         unit=unit,
         resolution=resolution,

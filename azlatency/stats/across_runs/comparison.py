@@ -1,11 +1,9 @@
 """Comparison of two sets of runs: the ratio with its interval, and the verdict within a practical margin.
 
 Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks, below four runs on
-each side (or six rounds) from Student's t on logarithms (`log_ratio`). Arithmetic means, which add up along a path,
-are compared by Welch's t and Fieller's interval.
+each side (or six rounds) from Student's t on logarithms (`log_ratio`).
 
-Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987
-(two one-sided tests).
+Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Schuirmann 1987 (two one-sided tests).
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
 from azlatency.stats.across_runs.run_values import (
@@ -26,12 +24,6 @@ from azlatency.stats.across_runs.run_values import (
     run_values,
 )
 from azlatency.stats.across_runs.turns import in_turns
-from azlatency.stats.across_runs.two_groups import (
-    Summary,
-    fieller,
-    summary,
-    welch,
-)
 from azlatency.stats.result import Comparison, Estimate, verdict_of
 
 if TYPE_CHECKING:
@@ -44,7 +36,6 @@ if TYPE_CHECKING:
 
 #: Logarithm of the largest ratio, about that of the largest number.
 _LARGEST_LOG = 700.0
-MEAN_METHOD = "Fieller interval of the ratio of means, Welch degrees of freedom"
 
 
 def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
@@ -55,7 +46,6 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     confidence: float = 0.95,
     paired: bool | None = False,
     value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     what: str = "A against B",
@@ -80,8 +70,6 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
         only one side has are left out. None: if frames show that both sides were measured in turns (`turns`).
     value : str, optional
         Column of a frame to compare; by default its median, else its mean, else its throughput.
-    statistic : {"typical", "mean"}
-        Ratio of typical runs, or of arithmetic means (unpaired runs only).
     floor : float, optional
         Smallest difference that matters, in the unit of the values; by default 1000 for values in ns (1 µs), else 0.
     unit : str, optional
@@ -108,7 +96,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     Raises
     ------
     ValueError
-        If the margin, the confidence or the statistic is not valid.
+        If the margin or the confidence is not valid.
     KeyError
         If a frame has no such column.
 
@@ -118,7 +106,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     exact interval of the signed-rank test. Two or three runs on each side: a pooled t on logarithms; fewer than six
     rounds: Student's t. The interval of runs is 1.1 times as long as that of independent runs, so that it allows for an
     autocorrelation of 0.3 between neighbours; runs that drift are flagged. The difference is the ratio applied to the
-    typical run of ``b``. Means: Fieller's interval. Equivalence: two one-sided tests (Schuirmann 1987).
+    typical run of ``b``.  Equivalence: two one-sided tests (Schuirmann 1987).
 
     Examples
     --------
@@ -131,11 +119,9 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     parse_margin(margin)
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
-    if statistic not in ("typical", "mean") or (paired and statistic == "mean"):
-        raise ValueError(f"statistic = {statistic!r}: 'typical', or 'mean' for unpaired runs")
     random_order = False
     if paired is None:
-        turns = in_turns(a, b, value) if is_frame(a) and is_frame(b) and statistic == "typical" else None
+        turns = in_turns(a, b, value) if is_frame(a) and is_frame(b) else None
         paired = turns is not None
         if turns is not None:
             a, b, random_order = turns.first, turns.second, turns.both_orders
@@ -159,7 +145,7 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     if first.unit != second.unit:
         codes.append("unit_conflict")
     missing = first.missing + second.missing
-    if not codes and statistic == "typical" and min((*first.values, *second.values), default=1.0) <= 0:
+    if not codes and min((*first.values, *second.values), default=1.0) <= 0:
         codes = ["not_positive"]
     if paired and not codes:
         return _paired(first, second, setting, missing, random_order=random_order)
@@ -170,17 +156,14 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     if codes:
         counts = len(first.values), len(second.values)
         return not_estimable(setting, codes, min(counts) if paired else sum(counts))
-    if statistic == "mean":
-        result = _of_means(first, second, setting, missing)
-    else:
-        logs = of_groups(first, second, _log_margin(setting, second), confidence, spread)
-        result = _conclude(
-            logs,
-            setting,
-            second,
-            len(first.values) + len(second.values),
-            {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing},
-        )
+    logs = of_groups(first, second, _log_margin(setting, second), confidence, spread)
+    result = _conclude(
+        logs,
+        setting,
+        second,
+        len(first.values) + len(second.values),
+        {"runs_a": len(first.values), "runs_b": len(second.values), "missing": missing},
+    )
     return replace(result, superiority=_superiority(first.values, second.values))
 
 
@@ -307,63 +290,6 @@ def _exp(ends: tuple[float, float] | None) -> Interval:
 
 def _bounded_exp(log: float) -> float:
     return math.inf if log > _LARGEST_LOG else math.exp(log)
-
-
-def _of_means(first: RunValues, second: RunValues, setting: Setting, missing: int) -> Comparison:
-    """Compare arithmetic means of at least two runs on each side."""
-    of_a, of_b = summary(first.values), summary(second.values)
-    steps = first.resolution / 2, second.resolution / 2
-    n = of_a.n + of_b.n
-    margin = effective_margin(setting.margin, abs(of_b.mean), setting.unit, setting.floor)
-    codes: list[str] = ["two_runs"] if min(of_a.n, of_b.n) == 2 else []
-    diagnostics: dict[str, Any] = {"runs_a": of_a.n, "runs_b": of_b.n, "missing": missing}
-    value, bounds, inner = _fieller_bounds(of_a, of_b, setting, codes, diagnostics)
-    bounds, inner = (_with_steps(ends, value, of_a, of_b, steps) for ends in (bounds, inner))
-    if bounds == (None, None) and "ratio_unbounded" not in codes:
-        codes.append("constant")
-    means = welch(of_a, of_b, setting.confidence)
-    difference = setting.estimate(
-        of_a.mean - of_b.mean,
-        (None, None) if means is None else (means.low - sum(steps), means.high + sum(steps)),
-        unit=setting.unit,
-        n=n,
-        method="Welch t on run values",
-        codes=[code for code in codes if code != "ratio_unbounded"],
-        what=f"{setting.what}, difference",
-    )
-    ratio = _ratio(setting, value, bounds, n, MEAN_METHOD, codes, diagnostics)
-    verdict = verdict_of(*bounds, *inner, margin)
-    return replace(setting.inconclusive(ratio, difference), verdict=verdict, margin=margin, inner=inner)
-
-
-def _with_steps(
-    ends: Interval, value: float | None, first: Summary, second: Summary, steps: tuple[float, float]
-) -> Interval:
-    """Return an interval of a ratio of positive means, wider by what the rounding of both sides adds at most."""
-    low, high = ends
-    if low is None or high is None or value is None or min(first.mean - steps[0], second.mean - steps[1]) <= 0:
-        return ends
-    lowest, highest = (
-        (first.mean - steps[0]) / (second.mean + steps[1]),
-        (first.mean + steps[0]) / (second.mean - steps[1]),
-    )
-    return low - (value - lowest), high + (highest - value)
-
-
-def _fieller_bounds(
-    first: Summary, second: Summary, setting: Setting, codes: list[str], diagnostics: dict[str, Any]
-) -> tuple[float | None, Interval, Interval]:
-    """Return the ratio of arithmetic means with its outer and inner interval."""
-    if second.mean == 0:
-        codes.append("ratio_unbounded")
-        return None, (None, None), (None, None)
-    outer, inner = (fieller(first, second, level) for level in (setting.confidence, setting.inner))
-    if outer is None or inner is None:
-        return first.mean / second.mean, (None, None), (None, None)
-    diagnostics.update(df=outer.df, g=outer.g)
-    if outer.low is None:
-        codes.append("ratio_unbounded")
-    return outer.ratio, (outer.low, outer.high), (inner.low, inner.high)
 
 
 def _ratio(

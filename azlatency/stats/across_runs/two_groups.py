@@ -1,8 +1,8 @@
-"""Closed-form statistics of two groups: Welch, Fieller, two one-sided tests, and Student's interval of a mean.
+"""Closed-form statistics of two groups: Welch, two one-sided tests, and Student's interval of a mean.
 
 The functions take plain numbers or arrays and know nothing of runs and paths.
 
-Sources: Welch 1947; Fieller 1954, with Welch's degrees of freedom; Schuirmann 1987 (two one-sided tests).
+Sources: Welch 1947; Schuirmann 1987 (two one-sided tests).
 """
 
 from __future__ import annotations
@@ -32,16 +32,6 @@ class Welch(NamedTuple):
     p: float
     low: float
     high: float
-
-
-class Fieller(NamedTuple):
-    """Ratio of means and its interval; ``g >= 1`` means that the denominator may be 0 and there is no interval."""
-
-    ratio: float
-    df: float
-    g: float
-    low: float | None
-    high: float | None
 
 
 class Tost(NamedTuple):
@@ -82,32 +72,6 @@ def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | 
     half = float(stdtrit(df, (1 + confidence) / 2)) * error
     p = 2 * float(stdtr(df, -abs(difference) / error))
     return Welch(difference, error, df, difference / error, p, difference - half, difference + half)
-
-
-def fieller(first: Summary, second: Summary, confidence: float = 0.95) -> Fieller | None:
-    """Return Fieller's interval of the ratio of two independent means.
-
-    ``None`` as for `welch`, and if the denominator is zero. The degrees of freedom are Welch's for
-    ``mean_a - ratio * mean_b``.
-    """
-    from scipy.special import stdtrit
-
-    if min(first.n, second.n) < 2 or second.mean == 0:
-        return None
-    var_a, var_b = first.sd**2 / first.n, second.sd**2 / second.n
-    if not var_a + var_b > 0:
-        return None
-    ratio = first.mean / second.mean
-    scaled = ratio**2 * var_b
-    if var_a + scaled == 0:
-        return None
-    df = (var_a + scaled) ** 2 / (var_a**2 / (first.n - 1) + scaled**2 / (second.n - 1))
-    square = float(stdtrit(df, (1 + confidence) / 2)) ** 2
-    g = square * var_b / second.mean**2
-    if g >= 1:
-        return Fieller(ratio, df, g, None, None)
-    half = math.sqrt(square * (var_a * (1 - g) + ratio**2 * var_b)) / abs(second.mean)
-    return Fieller(ratio, df, g, (ratio - half) / (1 - g), (ratio + half) / (1 - g))
 
 
 def tost(difference: float, error: float, df: float, low: float, high: float) -> Tost:

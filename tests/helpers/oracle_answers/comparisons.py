@@ -14,7 +14,7 @@ from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
-from azlatency.stats.across_runs.two_groups import Summary, fieller, student_interval, summary, tost, welch
+from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
 from azlatency.stats.within_run.exceedance import exceedance
@@ -44,35 +44,6 @@ def welch_t(given: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@answers("summary_tests", "fieller|")
-def fieller_ratio(given: dict[str, Any]) -> dict[str, Any]:
-    return _fieller(*_two(given), given["conf"])
-
-
-@answers("summary_tests", "fieller-raw|")
-def fieller_values(given: dict[str, Any]) -> dict[str, Any]:
-    return _fieller(summary(array(given["x"])), summary(array(given["y"])), given["conf"])
-
-
-@answers("repeats_hierarchy", "fieller-run")
-def fieller_runs(given: dict[str, Any]) -> dict[str, Any]:
-    return _fieller(summary(array(given["a"])), summary(array(given["b"])), given["conf"])
-
-
-def _fieller(a: Summary, b: Summary, confidence: float) -> dict[str, Any]:
-    interval = fieller(a, b, confidence)
-    assert interval is not None
-    # The delta method on logarithms covers 88-93 % at few runs (experiment C5) and is not offered.
-    error = math.sqrt((a.sd / a.mean) ** 2 / a.n + (b.sd / b.mean) ** 2 / b.n)
-    half = stats.norm.ppf((1 + confidence) / 2) * error
-    return {
-        "ratio": interval.ratio, "df": interval.df, "g": interval.g,
-        "kind": "unbounded" if interval.low is None else "bounded",
-        "lower": interval.low, "upper": interval.high,
-        "log_ratio_delta": [interval.ratio * math.exp(-half), interval.ratio * math.exp(half)],
-    }  # fmt: skip
-
-
 @answers("summary_tests", "tost")
 def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
@@ -91,7 +62,7 @@ def no_spread(given: dict[str, Any]) -> dict[str, Any]:
         Summary(group["n"], group["mean"], math.nan if group["sd"] is None else group["sd"])
         for group in (given["a"], given["b"])
     )
-    return {"error": Refused(("no_replication",) if welch(first, second) is fieller(first, second) is None else ())}
+    return {"error": Refused(("no_replication",) if welch(first, second) is None else ())}
 
 
 @answers("summary_tests", "paired|")

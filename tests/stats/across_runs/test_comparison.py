@@ -8,25 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import cases, correlated
+from helpers.cases import correlated
 
 from azlatency.stats.across_runs.comparison import compare_runs
-
-
-@pytest.mark.parametrize("case", cases("summary_tests", "fieller-raw|") + cases("repeats_hierarchy", "fieller-run"))
-def test_fieller_of_run_values(case: dict[str, Any]) -> None:
-    given, due = case["input"], case["expected"]
-    a, b = given.get("x", given.get("a")), given.get("y", given.get("b"))
-    result = compare_runs(a, b, statistic="mean", confidence=given["conf"])
-    assert (
-        result.ratio.estimate,
-        result.ratio.low,
-        result.ratio.high,
-        result.ratio.diagnostics["df"],
-    ) == pytest.approx((due["ratio"], due["lower"], due["upper"], due["df"]), rel=case["tolerance"]["rel"])
-    if "g" in due:
-        assert result.ratio.diagnostics["g"] == pytest.approx(due["g"], rel=case["tolerance"]["rel"])
-
 
 SLOW, FAST = [62e3, 61e3, 63e3, 62.5e3, 61.5e3], [60e3, 59e3, 60.5e3, 61e3, 59.5e3]
 
@@ -129,14 +113,6 @@ def test_missing_values_are_counted() -> None:
     assert result.ratio.diagnostics["missing"] == 2
 
 
-def test_a_zero_denominator_has_no_ratio() -> None:
-    result = compare_runs([1.0, 2.0, 3.0], [-1.0, 0.0, 1.0], statistic="mean")
-    assert "ratio_unbounded" in result.codes and result.ratio.refused
-    assert result.difference is not None and result.difference.low is not None
-    near = compare_runs([1.0, 2.0, 3.0], [-1.0, 0.2, 1.0], statistic="mean")
-    assert "ratio_unbounded" in near.codes and near.ratio.low is None and near.verdict == "inconclusive"
-
-
 def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
     result = compare_runs([42.0] * 10, [43.0] * 10)
     assert result.codes == ("constant",) and result.verdict == "inconclusive" and result.ratio.low is None
@@ -185,7 +161,7 @@ def test_the_verdict_follows_from_the_printed_intervals() -> None:
     for runs in (2, 3, 4, 5, 8, 12):
         for shift in (0.0, 0.03, 0.1):
             x, y = (np.exp(random.normal(at, 0.02, runs)) for at in (shift, 0.0))
-            for result in (compare_runs(x, y), compare_runs(x, y, paired=True), compare_runs(x, y, statistic="mean")):
+            for result in (compare_runs(x, y), compare_runs(x, y, paired=True)):
                 row = result.row()
                 ends = [row[name] for name in ("ratio_low", "ratio_high", "inner_low", "inner_high")]
                 assert row["verdict"] == verdict_of(*ends, row["margin"])
@@ -284,18 +260,6 @@ def test_wrong_arguments_are_errors() -> None:
         compare_runs(frame(SLOW), frame(FAST), value="nothing")
     with pytest.raises(ValueError, match="confidence"):
         compare_runs(SLOW, FAST, confidence=95)
-    with pytest.raises(ValueError, match="statistic"):
-        compare_runs(SLOW, FAST, paired=True, statistic="mean")
-
-
-def test_a_ratio_of_means_allows_for_the_printed_resolution() -> None:
-    a, b = [10.0, 11.0, 10.0, 11.0], [10.0, 10.0, 11.0, 10.0]
-    exact, coarse = (compare_runs(a, b, statistic="mean", unit="ns", resolution=step) for step in (0.0, 1.0))
-    assert exact.ratio.low is not None and exact.ratio.high is not None and exact.ratio.estimate is not None
-    assert coarse.ratio.low == pytest.approx(exact.ratio.low - (exact.ratio.estimate - 10.0 / 10.75))
-    assert coarse.ratio.high is not None and coarse.ratio.high > exact.ratio.high + 0.09
-    assert coarse.difference is not None and exact.difference is not None and exact.difference.low is not None
-    assert coarse.difference.low == pytest.approx(exact.difference.low - 1)
 
 
 def test_two_runs_that_differ_widely_have_an_interval_without_an_upper_end() -> None:
