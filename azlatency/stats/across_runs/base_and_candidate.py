@@ -69,7 +69,6 @@ def compare(
     confidence: float = 0.95,
     paired: bool | None = None,
     value: str | None = None,
-    statistic: Literal["typical", "mean"] = "typical",
     floor: float | None = None,
     unit: str | None = None,
     labels: Mapping[str, object] | None = None,
