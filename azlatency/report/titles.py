@@ -133,19 +133,13 @@ def away_from_one(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low >= 1 else (1 / high, 1 / low)
 
 
-def times(ratios: float | Iterable[float], larger: str, smaller: str) -> str:
-    """Say a ratio: "1.21× as long", from 2 on "6.20 times as long", and below one half "1,300 times shorter".
+def times(ratios: float | Iterable[float], words: str) -> str:
+    """Say a ratio as tables show it, ``words`` after it: "0.188× as long", from 2 on "6.20 times as long".
 
-    Of several ratios the range is said: "8.11–8.32 times as long". ``larger`` and ``smaller`` are the words after the
-    number.
+    Of several ratios the range is said: "8.11–8.32 times as long".
     """
     known = sorted([ratios] if isinstance(ratios, int | float) else ratios)
-    inverse = known[0] > 0 and known[-1] <= 0.5
-    ends = (1 / known[-1], 1 / known[0]) if inverse else (known[0], known[-1])
-    shown = ratio_range(ends)
-    if inverse:
-        return f"{shown} times {smaller}"
-    return f"{shown}{' times' if known[0] >= 2 else '×'} {larger}"
+    return f"{ratio_range(known)}{' times' if known[0] >= 2 else '×'} {words}"
 
 
 def ratio_range(ratios: Iterable[float]) -> str:

@@ -106,7 +106,7 @@ def _title(group: Sequence[Change]) -> str:
         return f"{capitalised(change_words(group, len(group)))}: {listed}{more} {end}"
     known = {path: ratios[path] for path in apart}
     far = tied(known, max(known, key=known.__getitem__), intervals)
-    ratio = times(far.values(), f"as long as {base.path}", f"less than {base.path}")
+    ratio = times(far.values(), f"as long as {base.path}")
     return f"{names(far)} {'takes' if len(far) == 1 else 'take'} {ratio} {end}"
 
 

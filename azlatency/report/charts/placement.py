@@ -253,11 +253,8 @@ def _title_of_changes(changes: Sequence[Change]) -> str:
     sizes = {name: max(ratio, 1 / ratio) for name, ratio in ratios.items()}
     far = max(sizes, key=sizes.__getitem__)
     if len(tied(sizes, far, intervals)) == 1:
-        return f"Largest effect of one change{drift}: {times(ratios[far], 'as long', 'shorter')} ({far})"
-    low, high = min(ratios.values()), max(ratios.values())
-    parts = [low, high] if low <= 0.5 < high else [(low, high)]  # words for "shorter" begin at one half
-    reach = " to ".join(times(part, "as long", "shorter") for part in parts)
-    return f"{len(apart)} of {count}{drift}: {reach} ({tools})"
+        return f"Largest effect of one change{drift}: {times(ratios[far], 'as long')} ({far})"
+    return f"{len(apart)} of {count}{drift}: {times(ratios.values(), 'as long')} ({tools})"
 
 
 def _truth(change: Change) -> float | None:

@@ -85,7 +85,7 @@ def ratio_title(pairs: Sequence[Comparison], what: str) -> str:
         return result
     back = " against back" if all(map(apart[0].labels.get, ("from", "to"))) else ""
     most = "most " if len(apart) > len(largest) else ""
-    ratio = times(largest.values(), "as much", "less")
+    ratio = times(largest.values(), "as much")
     return f"{result}; {most}{names(largest)}{back}, {ratio} ({method})"
 
 

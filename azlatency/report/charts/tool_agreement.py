@@ -80,7 +80,7 @@ def agreement_plot(agreements: Sequence[Agreement]) -> Chart | Note:
     )
     repeated = [agreement for agreement in shown if agreement.pairs > 1] or shown
     far = max(repeated, key=lambda agreement: abs(math.log(agreement.ratio.estimate or 1.0)))
-    ratio = times(far.ratio.estimate or 1.0, f"as long as {far.second}", f"shorter than {far.second}")
+    ratio = times(far.ratio.estimate or 1.0, f"as long as {far.second}")
     title = f"Round trips of {far.first} are {ratio}: {VERDICTS[far.verdict]}"
     return Chart(figure, caption, "\n".join(_words(agreement) for agreement in shown), title=title)
 

@@ -56,6 +56,6 @@ def _answer(comparisons: Sequence[Comparison]) -> str:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         return f"No change beyond the margin is shown since the other study: of {number}, {listed}."
     most = max(changed, key=lambda comparison: abs(math.log(comparison.ratio.estimate or 1.0)))
-    ratio = times(most.ratio.estimate or 1.0, "the value before", "less")
+    ratio = times(most.ratio.estimate or 1.0, "the value before")
     since = f"changed since the other study{in_drift([most])}"
     return f"**{len(changed)} of {number}** {since}; most of all {most.what}: **{ratio}**."
