@@ -77,6 +77,7 @@ def _lines(
     if width is None:
         return _grid(rows, headers, _natural_widths(rows, headers), texts, styles)
     stages = [[header for header in headers if header not in leave[:count]] for count in range(len(leave) + 1)]
+    stages = [columns for columns in stages if _distinct(rows, columns, texts) == _distinct(rows, headers, texts)]
     for wrapping in ((), texts):
         for columns in stages:
             widths = _fitted_widths(rows, columns, width, wrapping)
@@ -84,6 +85,11 @@ def _lines(
                 left = [header for header in leave if header not in columns]
                 return _with_rest(_grid(rows, columns, widths, texts, styles), rows, left, width, names)
     return _blocks(rows, headers, width, styles)
+
+
+def _distinct(rows: Sequence[Row], columns: Sequence[str], texts: Sequence[str]) -> int:
+    """Return how many rows the columns of text tell apart."""
+    return len({tuple(row[column] for column in columns if column in texts) for row in rows})
 
 
 def _natural_widths(rows: Sequence[Row], columns: Sequence[str]) -> dict[str, int]:
