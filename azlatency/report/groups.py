@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 from azlatency.report.card import ALIKE, span
@@ -194,8 +194,11 @@ def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, dire
 
 def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:
     """Return the transfers that start at the usual rate, and the others: their hosts differ, so they are no repeats."""
-    usual = median(rate.throttled.burst_rate or 0.0 for rate in fallen)
-    like = [usual / ALIKE <= (rate.throttled.burst_rate or 0.0) <= ALIKE * usual for rate in fallen]
+    bursts = [rate.throttled.burst_rate or 0.0 for rate in fallen]
+    usual = median(bursts)
+    if not any(usual / ALIKE <= burst <= ALIKE * usual for burst in bursts):  # the middle of two that differ is neither
+        usual = median_low(bursts)
+    like = [usual / ALIKE <= burst <= ALIKE * usual for burst in bursts]
     same, others = (
         [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
     )
