@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import CLOUD_ZONE
@@ -97,6 +97,7 @@ _ORDINAL = re.compile(
     r"第?(?P<number>\d{1,9})(?:st|nd|rd|th|er|e|eme|ème|a|o)?(?P<word>[^\W\d_]*)"
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
+_letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = "one two three four five six seven eight nine ten eins zwei drei vier uno dos tres"
 _SPELLED = frozenset(_SPELLED_TEXT.split())
@@ -123,12 +124,13 @@ class Part(NamedTuple):
 class Name(NamedTuple):
     """What a name says: the parts that tell runs apart, and the last number, which may count repeats, with its place.
 
-    ``last`` is None if no number may; ``place`` is then the number of parts.
+    ``last`` is None if no number may; ``place`` is then the number of parts. ``counters`` are the words that count.
     """
 
     parts: tuple[Part, ...]
     last: Part | None
     place: int
+    counters: tuple[Part, ...]
 
 
 def read_name(path: str, known: Collection[int] = ()) -> Name:
@@ -143,13 +145,14 @@ def read_name(path: str, known: Collection[int] = ()) -> Name:
         for depth, level in enumerate(levels, start=1)
         for word in _words(level)
     ]
-    words = [word for word in words if not (word.is_free and word.number in known)]
+    counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
+    words = [word for word in words if not (word.is_counter or (word.is_free and word.number in known))]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
     if last is None or not words[last].is_free or _names_a_thing(words, last):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
-    return Name(tuple(parts), number, len(parts) if last is None else last)
+    return Name(tuple(parts), number, len(parts) if last is None else last, counters)
 
 
 def split_path(path: str) -> list[str]:
@@ -162,7 +165,7 @@ def label_text(label: str) -> str:
     text = _TIME.sub(" ", label[:_LONGEST_LABEL])
     text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
-    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text)))
+    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text)) if not word.is_counter)
 
 
 class _Word(NamedTuple):
@@ -174,11 +177,12 @@ class _Word(NamedTuple):
     number: int | None
     is_free: bool
     """Whether the number is separated, or glued to a word for a result."""
+    is_counter: bool = False
 
 
 @lru_cache(maxsize=8192)  # the logs of many nights lie in folders of few names
 def _words(level: str) -> tuple[_Word, ...]:
-    """Return the words of a level without dates, times and counters with their words."""
+    """Return the words of a level without dates and times; a counter with its number is one word."""
     # Blanks keep the places of what follows.
     text = _TIME.sub(lambda match: " " * len(match[0]), level)
     tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
@@ -188,6 +192,8 @@ def _words(level: str) -> tuple[_Word, ...]:
     while at < len(tokens):
         start, token = tokens[at]
         if used := _counter_length(*folded[at : at + 3]):
+            word = next((text for text in map(_letters, folded[at : at + used]) if text in _REPEATS), "")
+            words += [_Word(0, start, word, None, False, True)] * bool(word)
             at += used
             continue
         words += _split(start, token)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: At most this many groups, names and lines are shown.
 _MOST = 3
 _NUMBER = re.compile(r"\d+")
+_LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -71,7 +72,26 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
             files = [file.removeprefix(root).lstrip("/") for file in files]
         yield f"kept apart by their {what}: {shown}"
         yield "  if these are repeats of each other, add to the end of study.toml:"
-        yield from (f"    {line}" for line in joining_entry(files))
+        yield from (f"    {line}" for line in joining_entries(files, len(scenarios)))
+
+
+def joining_entries(files: Sequence[str], scenarios: int) -> list[str]:
+    """Return the entries of ``study.toml`` that join scenarios: those whose names differ in a number only, if any."""
+    kinds: dict[str, list[str]] = {}
+    for file in files:
+        kinds.setdefault(_LAST_NUMBER.sub("*", literal(file)), []).append(file)
+    if len(kinds) == 1 or len(kinds) >= scenarios:
+        return joining_entry(files)
+    repeated = [kind for kind, alike in kinds.items() if len(alike) > 1][:_MOST]
+    return [
+        line
+        for kind in repeated
+        for line in ("[[run]]", f'log = "{toml_text(kind)}"', f'scenario = "{toml_text(_without_numbers(kind))}"')
+    ]
+
+
+def _without_numbers(kind: str) -> str:
+    return os.path.splitext(kind)[0].replace("*", "").strip("-_./ ")
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -98,6 +98,8 @@ def _by_names(
     names = {key: read_name(*key) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
+    if _have_other_counters(names.values()):  # "day_1" and "night_1"
+        parts = {key: tuple(sorted((*parts[key], *name.counters), key=_place)) for key, name in names.items()}
     texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
     common = set.intersection(*map(set, texts.values()))
     shown = {key: _shown(key[0], _told_apart(parts[key], texts[key], common)) for key in names}
@@ -113,6 +115,16 @@ def _by_names(
             for key in names
         }
     return [(shown[key], key in counted) for key in zip(files, known, strict=True)]
+
+
+def _have_other_counters(names: Iterable[Name]) -> bool:
+    """Return whether names count with different words."""
+    words = {frozenset(part.text.casefold() for part in name.counters) for name in names}
+    return any(one and other and not one & other for one, other in combinations(words, 2))
+
+
+def _place(part: Part) -> tuple[int, int]:
+    return -part.level, part.start
 
 
 def _of_level(texts: Sequence[tuple[int, str]], level: int) -> tuple[str, ...]:

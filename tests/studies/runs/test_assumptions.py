@@ -53,6 +53,11 @@ def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> No
     assert estimate.n == 2
 
 
+def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Path) -> None:
+    found = assumptions(logs(tmp_path, *(f"{'far' if number % 2 else 'near'}_{number}.log" for number in range(2, 6))))
+    assert [line.strip() for line in found if "log =" in line] == ['log = "far_*.log"', 'log = "near_*.log"']
+
+
 def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_path: Path) -> None:
     names = [f"rep{number}.log" for number in range(4)]
     found = assumptions(logs(tmp_path, *names, host="10.244.{0}.9"))
