@@ -472,7 +472,7 @@ def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
     scenarios = list(dict.fromkeys(run_table(study)["scenario"].dropna()))
     if not 1 < len(scenarios) <= MOST_SCENARIOS:
         raise ValueError(
-            f"{study.name} has {len(scenarios)} scenarios, and --across scenario compares 2 to {MOST_SCENARIOS}; "
+            f"the study has {len(scenarios)} scenarios, and --across scenario compares 2 to {MOST_SCENARIOS}; "
             "give two sides, such as STUDY@one STUDY@other"
         )
     parts = [select_scenario(study, str(name)) for name in scenarios]
