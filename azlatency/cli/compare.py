@@ -77,8 +77,8 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     """Compare the runs of two studies or folders of logs, path by path.
 
     Runs are compared only if path, tool and parameters are the same. Exit code 0: no change beyond the margin; 1: a
-    change beyond the margin, in either direction; 3: inconclusive, with the number of runs still needed; 2: usage error
-    or unreadable input.
+    change beyond the margin, in either direction; 3: inconclusive, with the number of runs still needed, or a change
+    between runs that drift; 2: usage error or unreadable input.
     """
     from azlatency.gate.comparison_sheet import sheet
     from azlatency.gate.inputs import open_study

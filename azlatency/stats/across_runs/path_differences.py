@@ -16,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import refusals, run_values
 from azlatency.studies.runs.groups import grouped
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.result import Comparison
 
 #: Of more paths, only the smallest and the largest are compared.
@@ -56,6 +58,7 @@ class PathDifferences:
     """Paths of one group, such as both directions of a pair of zones, are not compared."""
     _runs: Mapping[str, RunData] = field(repr=False, compare=False)
     _value: str | None = field(default=None, repr=False)
+    _spread: SharedSpread | None = field(default=None, repr=False)
     _known: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -79,6 +82,7 @@ class PathDifferences:
                 paired=None,
                 margin=self.margin,
                 confidence=1 - (1 - self.confidence) / self.pairs,
+                spread=self._spread,
                 what=f"{large} against {small}",
                 labels={"large": large, "small": small},
             )
@@ -180,6 +184,7 @@ def path_differences(
         group_of=group_of or {},
         _runs=runs,
         _value=value,
+        _spread=next(iter(spreads_of_pairs([(values[path],) for path in sizes], [0] * len(sizes))), None),
     )
 
 
