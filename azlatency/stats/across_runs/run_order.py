@@ -116,8 +116,8 @@ def normal_scores(values: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def _orders(n: int, seed: int) -> NDArray[np.intp]:
-    """Return random orders of ``n`` runs."""
+def _orders(n: int, seed: int) -> NDArray[np.uint8]:
+    """Return random orders of ``n`` runs, at most 100 of them; small numbers, because many lengths are kept."""
     import numpy as np
 
-    return np.random.Generator(np.random.PCG64(seed)).random((_DRAWS, n)).argsort(axis=1)
+    return np.random.Generator(np.random.PCG64(seed)).random((_DRAWS, n)).argsort(axis=1).astype(np.uint8)
