@@ -1,4 +1,4 @@
-"""Both directions between zones: matrices, initiator effects, and the ratio of the two directions."""
+"""Both directions between zones: matrices, and the ratio of the two directions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _INTERVAL = (6, 4)
 
 @styled
 def zone_matrices(asymmetries: Sequence[Asymmetry]) -> Chart | Note:
-    """Draw the round-trip time from each initiator (row) to each responder (column), and the initiator effects.
+    """Draw the round-trip time from each initiator (row) to each responder (column).
 
     Parameters
     ----------
