@@ -7,6 +7,7 @@ subscriptions. They are codes of `azlatency.stats.result.CODES`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -35,6 +36,10 @@ _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "rece
 _OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
 FLOOR_NS = 1000.0
+#: Dates in names that do not begin with the year.
+_DATE = re.compile(r"(?<!\d)(?P<one>\d{1,2})([-_.])(?P<two>\d{1,2})\2(?P<year>(?:19|20)\d\d)(?!\d)")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_AND_DAY = re.compile(rf"(?<![a-z])(?P<month>{'|'.join(_MONTHS)})[-_. ]?(?P<day>\d{{1,2}})(?!\d)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +285,23 @@ def _sorted(runs: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 
 def _natural(column: pd.Series) -> pd.Series:
-    return column.astype(str).map(natural_key) if column.name == "file" else column
+    return _dates_first(column.astype(str)).map(natural_key) if column.name == "file" else column
+
+
+def _dates_first(names: pd.Series) -> pd.Series:
+    """Return names with the dates that all of them have in an order of their own: ``31-01-2026``, ``Jan31``."""
+    dates = [_DATE.search(name) for name in names]
+    # The month comes first in "01-31-2026".
+    month, day = ("one", "two") if any(date and int(date["two"]) > 12 for date in dates) else ("two", "one")
+    if all(dates):
+        return names.map(lambda name: _DATE.sub(lambda date: f"{date['year']}-{date[month]:0>2}-{date[day]:0>2}", name))
+    if all(map(_MONTH_AND_DAY.search, names)):
+        return names.map(lambda name: _MONTH_AND_DAY.sub(_month_and_day, name))
+    return names
+
+
+def _month_and_day(match: re.Match[str]) -> str:
+    return f"{_MONTHS.index(match['month'][:3].casefold()) + 1:02}-{match['day']:0>2}"
 
 
 def sorted_rounds(rounds: Sequence[Hashable]) -> tuple[Sequence[Hashable], bool]:

@@ -65,6 +65,20 @@ def test_the_order_of_measuring_is_that_of_starts_then_rounds_then_files() -> No
     assert in_time_order(some)[1] == "round", "a start that one run lacks orders nothing"
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["28-12-2025/p.log", "03-01-2026/p.log", "01-02-2026/p.log"],
+        ["12-28-2025.log", "01-03-2026.log", "02-01-2026.log"],
+        ["Jan10/p.log", "feb 2/p.log", "Apr_11/p.log"],
+        ["r2.log", "r10.log", "r11.log"],
+    ],
+)
+def test_dates_in_names_order_runs(files: list[str]) -> None:
+    frame = pd.DataFrame({"file": files[::-1], "median_ns": [3.0, 2.0, 1.0]})
+    assert list(in_time_order(frame)[0]["file"]) == files
+
+
 def test_without_start_times_the_order_of_the_files_is_that_of_measuring() -> None:
     rising = pd.DataFrame(
         {
