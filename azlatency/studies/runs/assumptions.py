@@ -72,7 +72,8 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
             files = [file.removeprefix(root).lstrip("/") for file in files]
         yield f"kept apart by their {what}: {shown}"
         yield "  if these are repeats of each other, add to the end of study.toml:"
-        yield from (f"    {line}" for line in joining_entries(files, len(scenarios)))
+        entries = joining_entries(files, len(scenarios)) if code == FROM_NAME else joining_entry(files)
+        yield from (f"    {line}" for line in entries)
 
 
 def joining_entries(files: Sequence[str], scenarios: int) -> list[str]:

@@ -58,6 +58,18 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
     assert [line.strip() for line in found if "log =" in line] == ['log = "far_*.log"', 'log = "near_*.log"']
 
 
+def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> None:
+    for name in ("one.md", "three.md"):
+        blocks = [
+            f"## {label}\n\n{ping('10.0.0.9', 1.0, 2.0 + len(name + label) / 8)}\n"
+            for label in ("SR-IOV", "Bridge", "NAT")
+        ]
+        (tmp_path / name).write_text("\n".join(blocks), "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert any(line.startswith("kept apart by their labels: ") for line in found)
+    assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
+
+
 def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_path: Path) -> None:
     names = [f"rep{number}.log" for number in range(4)]
     found = assumptions(logs(tmp_path, *names, host="10.244.{0}.9"))
