@@ -356,8 +356,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         pairs            | int64   | | computed | Number of pairs that were compared.
         different        | int64   | | computed | Number of pairs whose directions differ.
         symmetric_enough | bool    | | computed | Whether the directions of every pair are practically equivalent.
-        index            | float64 | | computed | Size of the antisymmetric part over that of the symmetric part.
-        share_of_nodes   | float64 | | computed | Share of the asymmetry that the initiators explain.
         rounds           | int64   | | computed | Number of rounds.
         from             | string  | | computed | Initiator or sender of the first direction.
         to               | string  | | computed | Responder or receiver of the first direction.
