@@ -1,7 +1,7 @@
 """The ratio of two sets of runs, or of two series of rounds: one estimator and one interval, which decides.
 
 Runs: the Hodges-Lehmann estimate on logarithms of run values, with the Wilcoxon interval interpolated between ranks, so
-that it changes little with one more run. Two or three runs on each side have no such interval at 95 %; theirs is a
+that it changes little with one more run. Two or three runs on a side have no such interval at 95 %; theirs is a
 pooled t on logarithms, with the variance moderated over all paths where there are several (`shared_spread`), and
 flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank interval, which holds
 whatever the runs do in time if the order within each round is random; from two to five rounds Student's t. The
@@ -124,16 +124,24 @@ def _pooled(
     order: RunOrder,
     spread: SharedSpread | None,
 ) -> LogRatio:
-    """Return the log ratio of too few runs for ranks."""
+    """Return the log ratio of too few runs for ranks.
+
+    Of unequal numbers of runs the larger standard error counts, the pooled one or Welch's: if the fewer runs vary more,
+    the pooled one errs in up to a fifth. A path that varies more than the others keeps its own variance.
+    """
     import numpy as np
     from scipy.special import stdtrit
 
     x, y = np.log(first.values), np.log(second.values)
     degrees, variance, method = float(len(x) + len(y) - 2), _pooled_spread(x, y) ** 2, POOLED_METHOD
     if spread is not None and variance:
-        variance, degrees = spread.moderated(variance, degrees)
-        method = SHARED_METHOD
+        moderated, degrees = spread.moderated(variance, degrees)
+        variance, method = max(variance, moderated), SHARED_METHOD
     error, estimate = math.sqrt(variance * (1 / len(x) + 1 / len(y))), float(x.mean() - y.mean())
+    separate = welch(summary(x), summary(y))
+    if separate is not None and len(x) != len(y):
+        error = max(error, separate.error)
+        degrees = degrees if abs(len(x) - len(y)) == 1 else min(degrees, separate.df)
 
     def ends(level: float) -> tuple[float, float] | None:
         reach = float(stdtrit(degrees, (1 + level) / 2)) * error

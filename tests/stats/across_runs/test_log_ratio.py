@@ -48,6 +48,15 @@ def test_four_runs_are_compared_by_ranks_and_three_by_a_pooled_t() -> None:
     assert few.codes == ("few_runs",)
 
 
+def test_two_runs_that_vary_more_than_five_are_compared_by_welch() -> None:
+    """A pooled t would take the spread of the five for that of the two."""
+    first, second = run_values(np.array([800e3, 1000e3])), run_values(np.array([850e3, 851e3, 852e3, 849e3, 848e3]))
+    test = ttest_ind(np.log(first.values), np.log(second.values), equal_var=False).confidence_interval(0.95)
+    few = of_groups(first, second, 0.05, 0.95)
+    assert few.outer is not None
+    assert few.outer[0] == pytest.approx(few.estimate - WIDENING * (few.estimate - test.low))
+
+
 @pytest.mark.parametrize("runs", [4, 5, 7, 10])
 def test_the_p_value_agrees_with_the_interval(runs: int) -> None:
     """The interval excludes 1 exactly if p is below 5 %, and lies beyond the margin only if that p is, too."""
