@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from azlatency import shapes as charts  # noqa: F401 - a public name
     from azlatency import stats as stats
     from azlatency import studies as studies
+    from azlatency.kit.words import say as say
     from azlatency.logs import schema as schema
     from azlatency.logs.parse import LogError as LogError
     from azlatency.logs.parse import parse as parse
     from azlatency.logs.tables import Logs as Logs
-    from azlatency.report import charts as charts
     from azlatency.report import findings as findings
     from azlatency.report import tables as tables
     from azlatency.stats.across_runs.asymmetry import asymmetry as asymmetry
@@ -57,9 +58,10 @@ _HOMES = {
     "baseline": "azlatency.stats.across_runs.baseline",
     "history": "azlatency.stats.across_runs.run_history",
     "plan": "azlatency.stats.across_runs.planning",
+    "say": "azlatency.kit.words",
     "studies": "azlatency.studies",
     "stats": "azlatency.stats",
-    "charts": "azlatency.report.charts",
+    "charts": "azlatency.shapes",
     "tables": "azlatency.report.tables",
     "findings": "azlatency.report.findings",
     "schema": "azlatency.logs.schema",

@@ -45,8 +45,8 @@ FRAMES: dict[str, Frames] = {
     "asymmetry of pairs": lambda study, runs: az.asymmetry(study)[0].pairs.to_frame(),
     "baseline": lambda study, runs: az.baseline(study, EXPECTED).to_frame(),
     "plan": lambda study, runs: az.plan(runs).to_frame(),
-    "agreement": lambda study, runs: az.stats.agreement(study).to_frame(),
-    "against": lambda study, runs: az.stats.against(az.stats.agreement(study), runs["method"].iloc[0]).to_frame(),
+    "agreement": lambda study, runs: az.stats.agreement(study).methods,
+    "pairs of agreement": lambda study, runs: az.stats.agreement(study).pairs,
     "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(
         study.quantiles, study.metrics, labels=runs
     ).to_frame(),
@@ -152,9 +152,10 @@ UNNAMED = {"index", "level_0"}
 
 
 def test_every_column_is_described(frame: pd.DataFrame) -> None:
-    described = frame.attrs["columns"]
+    tables = (az.schema.TABLES | az.schema.FRAMES).values()
+    described = {column.name: str(column) for table in tables for column in table}
     assert set(frame.columns) - UNNAMED <= set(described)
-    assert all(text.endswith((".", "Source: computed.")) for text in described.values())
+    assert all(described[name].endswith(".") for name in set(frame.columns) - UNNAMED)
 
 
 def test_the_descriptions_travel_in_parquet(study: az.Study, tmp_path: Path) -> None:

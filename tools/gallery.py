@@ -88,8 +88,10 @@ EXAMPLES = (
     Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
             "nights = az.load(\"emulated-nights\")\n"
             "az.charts.changes_forest(az.stats.compare_imports(az.latency(nights), az.latency(study)))"),
-    Example("agreement_plot", "How far two tools agree on the same paths.",
-            "az.charts.agreement_plot(az.stats.agreement(study))"),
+    Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
+            "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
+            "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
+            "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
     Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
             "az.charts.runs_needed_forest(az.plan(runs))"),
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",

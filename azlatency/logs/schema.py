@@ -318,6 +318,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         confidence       | float64 | | computed | Confidence level of the interval.
         statistic        | string  | | computed | Statistical method and its source.
         codes            | string  | | computed | Codes of the warnings, separated by blanks.
+        flags            | string  | | computed | Codes of the warnings, separated by blanks.
+        run_ids          | string  | | computed | Runs that the row was computed from, separated by blanks.
         q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
         verdict          | string  | | computed | different, different_within_margin, equivalent or inconclusive.
         verdict_alone    | string  | | computed | The verdict about these machines, without the spread between machines.
@@ -377,8 +379,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         last             | string  | | computed | Last round.
         prediction_low   | float64 | | computed | Lower end of the interval for the ratio of one more pair.
         prediction_high  | float64 | | computed | Upper end of the interval for the ratio of one more pair.
-        tost_p           | float64 | | computed | p-value of the two one-sided tests for equivalence.
-        agree            | bool    | | computed | Whether the two methods agree within the margin.
+        first_value      | float64 | | computed | Value of the first method on a path in a round.
+        second_value     | float64 | | computed | Value of the second method on a path in a round.
         differs_in       | string  | | computed | Properties in which the packets of the two methods differ.
         changes          | string  | | computed | Positions of the first run after each change, from 0.
         levels           | string  | | computed | Median of the runs between two changes, in the unit of the row.

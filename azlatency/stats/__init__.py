@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from azlatency.stats import unit_checks
     from azlatency.stats.across_runs import placement
-    from azlatency.stats.across_runs.agreement import against, agreement
+    from azlatency.stats.across_runs.agreement import agreement
     from azlatency.stats.across_runs.attainable import percentile_sizes, rounds_needed, smallest_n
     from azlatency.stats.across_runs.baseline import check_expectation
     from azlatency.stats.across_runs.before_after import compare_imports
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Functions are imported on first use: SciPy alone takes longer to load than most commands to run.
 _HOMES = {
-    "across_runs.agreement": "against agreement",
+    "across_runs.agreement": "agreement",
     "across_runs.attainable": "percentile_sizes rounds_needed smallest_n",
     "across_runs.baseline": "check_expectation",
     "across_runs.before_after": "compare_imports",
@@ -60,7 +60,7 @@ _MODULES = {
     "unit_checks": "unit_checks",
 }
 __all__ = [
-    "against", "agreement", "check_expectation", "compare_imports", "distribution_shape", "emulated_differences",
+    "agreement", "check_expectation", "compare_imports", "distribution_shape", "emulated_differences",
     "exceedance", "fan_out", "histogram_quantiles", "interval_mean", "lifetimes", "percentile_sizes", "placement",
     "precision_curves", "printed_quantiles", "remaining_wait", "rounds_needed", "runs_needed", "smallest_n",
     "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks", "zone_pairs",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import azlatency as az
+from azlatency.pages import tool_agreement
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import FACTORS
@@ -137,7 +138,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "baseline": lambda: charts.baseline_bullets(of.conformances),
         "runs needed": lambda: charts.runs_needed_forest(of.plans),
         "precision": lambda: charts.precision_chart(of.precision),
-        "agreement": lambda: charts.agreement_plot(az.stats.against(of.agreements, "sockperf TCP 14 B")),
+        "agreement": lambda: tool_agreement.agreement_plot(of.agreements, "sockperf TCP 14 B"),
         "halves": lambda: charts.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: charts.emulated_errors(of.emulated_differences),

@@ -148,7 +148,6 @@ def test_lists_of_results_are_tables() -> None:
     assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
     for made in (
         az.asymmetry(runs()),
-        az.stats.agreement(runs(mean_ns=1.0)),
         az.plan(runs()),
         az.summarize(runs(), "median_ns"),
         az.baseline(pd.DataFrame({"metric": []}), []),

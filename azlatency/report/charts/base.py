@@ -299,7 +299,10 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
             check_order(draw.__name__)
             shown = chart.title if options.title is None and options.theme != "print" else options.title or ""
             chart = replace(
-                chart, name=draw.__name__, tips=hints, title=chart.title if options.title is None else shown
+                chart,
+                name=chart.name or draw.__name__,
+                tips=hints,
+                title=chart.title if options.title is None else shown,
             )
             apply(options.places or chart.figure.axes)
             if options.is_inside:
@@ -318,7 +321,7 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
                 caption = f"{chart.caption} Long names are shortened; the text alternative has them in full."
                 chart = replace(chart, caption=caption)
             chart = _with_unknown_letters(chart)
-            _save(chart, draw.__name__)
+            _save(chart, chart.name)
             return chart
 
     shown = signature(draw)

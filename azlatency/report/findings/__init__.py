@@ -15,7 +15,6 @@ from azlatency.report.findings import (
     summary,
     tail,
     throughput,
-    tool_agreement,
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
@@ -23,5 +22,5 @@ from azlatency.report.findings import (
 
 __all__ = [
     "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
-    "throughput", "tool_agreement", "vm_baseline", "what_was_measured", "zone_pair_asymmetry",
+    "throughput", "vm_baseline", "what_was_measured", "zone_pair_asymmetry",
 ]  # fmt: skip

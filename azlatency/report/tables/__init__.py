@@ -12,7 +12,6 @@ from azlatency.report.tables import (
     summary,
     tail,
     throughput,
-    tool_agreement,
     vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
@@ -21,6 +20,6 @@ from azlatency.report.tables.common import provenance
 
 __all__ = [
     "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
-    "stability", "summary", "tail", "throughput", "tool_agreement", "vm_baseline", "what_was_measured",
+    "stability", "summary", "tail", "throughput", "vm_baseline", "what_was_measured",
     "zone_pair_asymmetry",
 ]  # fmt: skip

@@ -10,19 +10,22 @@ Sources: Bland & Altman, Lancet 327:307, 1986; RFC 2681 (Type-P); Schuirmann 198
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
-from azlatency.stats.result import VERDICTS, Estimate, Result, Results, Row, Scope, Verdict, refuse_frames, verdict_of
-from azlatency.studies.format import count_of, format_estimate, format_interval, join_words
+from azlatency.stats.result import verdict_of
 from azlatency.studies.runs.groups import check_complete, grouped
+from azlatency.studies.runs.round_trips import latency
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
     from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
@@ -30,179 +33,34 @@ if TYPE_CHECKING:
 METHOD = "Bland-Altman on log ratios of (path, round) pairs; two one-sided t tests"
 #: Message sizes that differ by less count as equal: 64 bytes take 0.05 µs at 10 Gbit/s.
 SAME_SIZE_BYTES = 64
+#: Columns of the frames of `Agreement`.
+_METHODS = [
+    "first", "second", "n", "ratio", "ratio_low", "ratio_high", "limit_low", "limit_high", "prediction_low",
+    "prediction_high", "p", "verdict", "margin", "differs_in", "confidence", "scope", "statistic", "flags", "run_ids",
+]  # fmt: skip
+_PAIRS = ["first", "second", "path", "round", "first_value", "second_value", "ratio", "run_ids"]
+#: What no ratio is computed from: the values may not be round trips of the same kind.
+_FATAL = {"unit_unknown", "unit_conflict", "logical_zone", "no_values", "not_positive"}
 
 
-class Pair(NamedTuple):
-    """Values of two tools on one path in one round (``None`` if rounds are unknown)."""
-
-    path: str
-    round: Hashable | None
-    first: float
-    second: float
-    run_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement(Result):
-    """Two tools compared on common paths and rounds, ``first`` over ``second``.
+class Agreement(NamedTuple):
+    """Two frames: every two methods, and the pairs of (path, round) behind them.
 
     Attributes
     ----------
-    first, second : str
-        Methods.
-    pairs : int
-        Number of pairs of (path, round).
-    ratio : Estimate
-        Geometric mean ratio with its interval.
-    limits : tuple of float or None
-        Limits of agreement: the ratio of 95 % of the pairs (1.96 sd).
-    prediction : tuple of float or None
-        Interval for the ratio of one more pair by Student's t; it also holds for few pairs.
-    tost_p : float or None
-        p-value of the two one-sided tests.
-    verdict : {"different", "different_within_margin", "equivalent", "inconclusive"}
-        Verdict on the mean ratio. With the code ``type_p_mismatch`` it is about definitions, not accuracy.
-    margin : float
-        Relative margin that is practically equivalent.
-    differs_in : tuple of str
-        Properties in which the packets differ.
-    points : tuple of Pair
-        The pairs.
+    methods : DataFrame
+        One row per two methods: ``first``, ``second``, ``n`` pairs, the geometric mean ``ratio`` of first over second
+        with ``ratio_low`` and ``ratio_high``, the limits of agreement ``limit_low`` and ``limit_high`` (1.96 standard
+        deviations), the interval of one more pair ``prediction_low`` and ``prediction_high``, ``p`` of the two
+        one-sided tests, ``verdict``, ``margin``, ``differs_in`` (what tells their packets apart; then the verdict is
+        about definitions, not accuracy), ``confidence``, ``scope``, ``statistic``, ``flags`` and ``run_ids``.
+    pairs : DataFrame
+        One row per pair: ``first`` and ``second``, ``path``, ``round``, the values of both methods (``first_value``,
+        ``second_value``, in the unit of the compared column), their ``ratio``, and ``run_ids``.
     """
 
-    first: str
-    second: str
-    pairs: int
-    ratio: Estimate
-    limits: tuple[float, float] | None
-    prediction: tuple[float, float] | None
-    tost_p: float | None
-    verdict: Verdict
-    margin: float
-    scope: Scope = "across_runs"
-    method: str = METHOD
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-    differs_in: tuple[str, ...] = ()
-    points: tuple[Pair, ...] = ()
-
-    ROW: ClassVar[Row] = (
-        "first", "second", "pairs", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
-        ("ratio_high", "ratio.high"), ("limit_low", "limits.0"), ("limit_high", "limits.1"),
-        ("prediction_low", "prediction.0"), ("prediction_high", "prediction.1"), "tost_p", "verdict", "margin",
-        "agree", "differs_in", "scope", ("statistic", "method"),
-    )  # fmt: skip
-
-    @property
-    def agree(self) -> bool | None:
-        """Whether they agree within the margin; ``None`` if inconclusive or if their packets differ."""
-        if self.differs_in or self.verdict == "inconclusive":
-            return None
-        return self.verdict in ("equivalent", "different_within_margin")
-
-    def __str__(self) -> str:
-        name = f"{self.first} over {self.second}"
-        ratio = self.ratio
-        if ratio.estimate is None:
-            return f"{name}: not estimable{self.flag_note}"
-        different = f"not comparable, they differ in {join_words(self.differs_in)}"
-        subject = different if self.differs_in else VERDICTS[self.verdict]
-        value = format_estimate(ratio.estimate, ratio.low, ratio.high, confidence=ratio.confidence)
-        single = "" if self.prediction is None else f", a single pair {format_interval(*self.prediction)}"
-        return f"{name}: {subject}; ratio {value}{single}, {count_of(self.pairs, 'pair')}{self.flag_note}"
-
-
-def bland_altman(
-    first: Sequence[float] | FloatArray,
-    second: Sequence[float] | FloatArray,
-    *,
-    names: tuple[str, str] = ("first", "second"),
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    codes: tuple[str, ...] = (),
-    differs_in: tuple[str, ...] = (),
-    resolution: tuple[float, float] = (0.0, 0.0),
-) -> Agreement:
-    """Compare paired values of two tools: round-trip times in the same unit.
-
-    Pairs with a missing value are left out. Values must be positive. ``resolution``: steps of the printed values of
-    both tools; the interval of the ratio, the one of a single pair and the verdict allow for them.
-
-    Raises `ValueError` if the lengths differ, or the margin is not relative.
-    """
-    import numpy as np
-    from scipy.stats import norm
-    from scipy.stats import t as student
-
-    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if x.shape != y.shape:
-        raise ValueError(f"{x.size} values against {y.size}: pass pairs")
-    relative = parse_margin(margin)[0]
-    if not relative:
-        raise ValueError(f"margin {margin!r}: a ratio needs a relative margin")
-    present = np.isfinite(x) & np.isfinite(y)
-    x, y = x[present], y[present]
-    reasons = list(codes)
-    if not {"unit_unknown", "unit_conflict", "logical_zone"} & set(reasons):
-        if not x.size:
-            reasons.append("no_values")
-        elif min(x.min(), y.min()) <= 0:
-            reasons.append("not_positive")
-    what = f"{names[0]} over {names[1]}"
-    fatal = set(reasons) - {"type_p_mismatch"}
-    logs = np.log(x) - np.log(y) if not fatal else np.zeros(0)
-    n, mean, sd = summary(logs)
-    spread = n >= 2 and sd > 1e-12 * max(abs(mean), 1e-12)
-    if not fatal and not spread:
-        reasons.append("no_replication" if n < 2 else "constant")
-    elif n == 2:
-        reasons.append("two_runs")
-    all_codes = tuple(dict.fromkeys(reasons))
-    low = high = tost_p = limits = prediction = None
-    verdict: Verdict = "inconclusive"
-    if spread:
-        error = sd / math.sqrt(n)
-        step_x, step_y = resolution[0] / 2, resolution[1] / 2
-        below = mean - float((np.log(np.maximum(x - step_x, x / 2)) - np.log(y + step_y)).mean())
-        above = float((np.log(x + step_x) - np.log(np.maximum(y - step_y, y / 2))).mean()) - mean
-        outer, inner = (float(student.ppf(level, n - 1)) for level in ((1 + confidence) / 2, confidence))
-        low, high = math.exp(mean - below - outer * error), math.exp(mean + above + outer * error)
-        tost_p = max(
-            tost(middle, error, n - 1, -math.log1p(relative), math.log1p(relative)).p
-            for middle in (mean - below, mean + above)
-        )
-        # Bland and Altman use 1.96 at 95 %; other programs print the same limits.
-        z = 1.96 if confidence == 0.95 else float(norm.ppf((1 + confidence) / 2))
-        limits = (math.exp(mean - z * sd), math.exp(mean + z * sd))
-        wide = outer * sd * math.sqrt(1 + 1 / n)
-        prediction = (math.exp(mean - below - wide), math.exp(mean + above + wide))
-        inside = (math.exp(mean - below - inner * error), math.exp(mean + above + inner * error))
-        verdict = verdict_of(low, high, *inside, relative)
-    ratio = Estimate(
-        what=what,
-        estimate=math.exp(mean) if n else None,
-        low=low,
-        high=high,
-        unit="ratio",
-        n=n,
-        scope="across_runs",
-        confidence=confidence,
-        method=METHOD,
-        codes=all_codes,
-    )
-    return Agreement(
-        first=names[0],
-        second=names[1],
-        pairs=n,
-        ratio=ratio,
-        limits=limits,
-        prediction=prediction,
-        tost_p=tost_p,
-        verdict=verdict,
-        margin=relative,
-        codes=all_codes,
-        differs_in=differs_in,
-    )
+    methods: pd.DataFrame
+    pairs: pd.DataFrame
 
 
 def agreement(
@@ -211,7 +69,7 @@ def agreement(
     value: str = "mean_ns",
     margin: float | str = "5%",
     confidence: float = 0.95,
-) -> Results[Agreement]:
+) -> Agreement:
     """Compare every two methods that measured common paths and rounds.
 
     Parameters
@@ -227,8 +85,8 @@ def agreement(
 
     Returns
     -------
-    Results[Agreement]
-        One result per two methods with common pairs. Runs without rounds are paired by path.
+    Agreement
+        Two frames, see there. Runs without rounds are paired by path.
 
     Raises
     ------
@@ -239,90 +97,118 @@ def agreement(
     -----
     Bland & Altman, Lancet 327:307, 1986, on log ratios; two one-sided tests (Schuirmann 1987).
     """
-    if is_frame(data):
-        runs = data
-    else:
-        from azlatency.studies.runs.round_trips import latency
-
-        runs = latency(data)
+    runs = data if is_frame(data) else latency(data)
     check_columns(runs, value, "path", "method")
     runs = runs[runs[value].notna()]
     check_complete(runs, "path", "method")
     groups = {str(method): group for method, group in grouped(runs, "method")}
-    results = []
+    cells = {method: _cells(group, value) for method, group in groups.items()}
+    methods, pairs = [], []
     for first, second in combinations(groups, 2):
-        x, y = (_keyed(groups[name], value) for name in (first, second))
-        ids = [_keyed_ids(groups[name]) for name in (first, second)]
-        common = [key for key in x if key in y]
-        if not common:
+        common = cells[first].merge(cells[second], on=["path", "round"], suffixes=("_of_first", "_of_second"))
+        if common.empty:
             continue
+        x, y = common["value_of_first"].to_numpy(float), common["value_of_second"].to_numpy(float)
+        steps = resolution_of(groups[first], value), resolution_of(groups[second], value)
         differs = _differences(groups[first], groups[second])
         codes = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
-        result = bland_altman(
-            [x[key] for key in common],
-            [y[key] for key in common],
-            names=(first, second),
-            margin=margin,
-            confidence=confidence,
-            codes=codes,
-            differs_in=differs,
-            resolution=(resolution_of(groups[first], value), resolution_of(groups[second], value)),
+        run_ids = (common["run_ids_of_first"] + " " + common["run_ids_of_second"]).str.strip()
+        methods.append(
+            {
+                "first": first,
+                "second": second,
+                **bland_altman(x, y, margin=margin, confidence=confidence, codes=codes, resolution=steps),
+                "differs_in": ", ".join(differs),
+                "run_ids": " ".join(run_ids).strip(),
+            }
         )
-        pairs = tuple(
-            Pair(str(key[0]), key[1], x[key], y[key], tuple(run_id for side in ids for run_id in side.get(key, ())))
-            for key in common
-        )
-        run_ids = tuple(run_id for pair in pairs for run_id in pair.run_ids)
-        ratio = replace(result.ratio, run_ids=run_ids)
-        results.append(replace(result, points=pairs, ratio=ratio, run_ids=run_ids))
-    return Results(results)
+        columns = {"first": first, "second": second, "path": common["path"], "round": common["round"]}
+        values = {"first_value": x, "second_value": y, "ratio": x / y}
+        pairs.append(pd.DataFrame({**columns, **values, "run_ids": run_ids}))
+    nothing = pd.DataFrame(columns=_PAIRS)
+    return Agreement(pd.DataFrame(methods, columns=_METHODS), pd.concat(pairs, ignore_index=True) if pairs else nothing)
 
 
-def against(results: Sequence[Agreement], reference: str) -> Results[Agreement]:
-    """Select the comparisons with a reference method.
+def bland_altman(
+    first: Sequence[float] | FloatArray,
+    second: Sequence[float] | FloatArray,
+    *,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    codes: tuple[str, ...] = (),
+    resolution: tuple[float, float] = (0.0, 0.0),
+) -> dict[str, Any]:
+    """Compare paired values of two tools, round-trip times in the same unit, and return a row of `Agreement.methods`.
 
-    Parameters
-    ----------
-    results : sequence of Agreement
-        The result of `agreement`.
-    reference : str
-        Method to compare with.
-
-    Returns
-    -------
-    Results[Agreement]
-        All comparisons if no run used the reference. Tools that send the same kind of packet come first, then those
-        with the most pairs.
+    Pairs with a missing value are left out. ``resolution``: steps of the printed values of both tools, which the
+    interval of the ratio, the one of a single pair and the verdict allow for.
     """
-    refuse_frames(results=results)
-    with_reference = [result for result in results if reference in (result.first, result.second)] or list(results)
-    return Results(sorted(with_reference, key=lambda result: (bool(result.differs_in), -result.pairs)))
+    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if x.shape != y.shape:
+        raise ValueError(f"{x.size} values against {y.size}: pass pairs")
+    relative = parse_margin(margin)[0]
+    if not relative:
+        raise ValueError(f"margin {margin!r}: a ratio needs a relative margin")
+    present = np.isfinite(x) & np.isfinite(y)
+    x, y = x[present], y[present]
+    flags = list(codes)
+    if not _FATAL & set(flags):
+        if not x.size:
+            flags.append("no_values")
+        elif min(x.min(), y.min()) <= 0:
+            flags.append("not_positive")
+    comparable = not _FATAL & set(flags)
+    logs = np.log(x) - np.log(y) if comparable else np.zeros(0)
+    n, mean, sd = summary(logs)
+    spread = n >= 2 and sd > 1e-12 * max(abs(mean), 1e-12)
+    if comparable and not spread:
+        flags.append("no_replication" if n < 2 else "constant")
+    elif n == 2:
+        flags.append("two_runs")
+    row: dict[str, Any] = {
+        "n": n,
+        "ratio": math.exp(mean) if n else math.nan,
+        **dict.fromkeys(("ratio_low", "ratio_high", "limit_low", "limit_high"), math.nan),
+        **dict.fromkeys(("prediction_low", "prediction_high", "p"), math.nan),
+        "verdict": "inconclusive",
+        "margin": relative,
+        "confidence": confidence,
+        "scope": "across_runs",
+        "statistic": METHOD,
+        "flags": " ".join(dict.fromkeys(flags)),
+    }
+    if not spread:
+        return row
+    error = sd / math.sqrt(n)
+    step_x, step_y = resolution[0] / 2, resolution[1] / 2
+    lowest = float((np.log(np.maximum(x - step_x, x / 2)) - np.log(y + step_y)).mean())
+    highest = float((np.log(x + step_x) - np.log(np.maximum(y - step_y, y / 2))).mean())
+    outer, inner = (float(student.ppf(level, n - 1)) for level in ((1 + confidence) / 2, confidence))
+    limits = -math.log1p(relative), math.log1p(relative)
+    # Bland and Altman use 1.96 at 95 %; other programs print the same limits.
+    z = 1.96 if confidence == 0.95 else float(norm.ppf((1 + confidence) / 2))
+    wide = outer * sd * math.sqrt(1 + 1 / n)
+    ends = {
+        "ratio": (lowest - outer * error, highest + outer * error),
+        "limit": (mean - z * sd, mean + z * sd),
+        "prediction": (lowest - wide, highest + wide),
+    }
+    for name, (low, high) in ends.items():
+        row |= {f"{name}_low": math.exp(low), f"{name}_high": math.exp(high)}
+    row["p"] = max(tost(middle, error, n - 1, *limits).p for middle in (lowest, highest))
+    inside = math.exp(lowest - inner * error), math.exp(highest + inner * error)
+    row["verdict"] = verdict_of(row["ratio_low"], row["ratio_high"], *inside, relative)
+    return row
 
 
-def _keyed(group: pd.DataFrame, value: str) -> Mapping[tuple[Hashable, Hashable], float]:
-    """Return the mean value of each (path, round); runs without a round share the key ``None``."""
-    cells: dict[tuple[Hashable, Hashable], list[float]] = {}
-    for key, number in zip(_keys(group), group[value], strict=True):
-        cells.setdefault(key, []).append(float(number))
-    return {key: math.fsum(numbers) / len(numbers) for key, numbers in cells.items()}
-
-
-def _keyed_ids(group: pd.DataFrame) -> Mapping[tuple[Hashable, Hashable], list[str]]:
-    """Return the runs of each (path, round), if the frame names its runs."""
-    cells: dict[tuple[Hashable, Hashable], list[str]] = {}
-    for key, run_id in zip(_keys(group), run_ids_of(group), strict=False):
-        cells.setdefault(key, []).append(run_id)
-    return cells
-
-
-def _keys(group: pd.DataFrame) -> list[tuple[Hashable, Hashable]]:
-    """Return (path, round) of each run; ``None`` for an unknown round."""
-    if "round" not in group.columns:
-        return [(path, None) for path in group["path"]]
-    present = group["round"].notna()
-    return [
-        (path, number if ok else None) for path, number, ok in zip(group["path"], group["round"], present, strict=True)
-    ]
+def _cells(runs: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return the mean value of each (path, round) with its runs; runs without a round share one."""
+    run_ids = run_ids_of(runs) or ("",) * len(runs)
+    rounds = runs["round"].to_numpy() if "round" in runs.columns else None
+    columns = {"path": runs["path"].astype(str).to_numpy(), "round": rounds, "value": runs[value].to_numpy(float)}
+    cells = pd.DataFrame({**columns, "run_ids": run_ids})
+    keyed = cells.groupby(["path", "round"], sort=False, dropna=False)
+    return keyed.agg(value=("value", "mean"), run_ids=("run_ids", " ".join)).reset_index()
 
 
 def _differences(first: pd.DataFrame, second: pd.DataFrame) -> tuple[str, ...]:

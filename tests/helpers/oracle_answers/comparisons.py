@@ -199,10 +199,11 @@ def tools(given: dict[str, Any]) -> dict[str, Any]:
     a, b = np.log(x), np.log(y)
     lin = 2 * np.mean((a - a.mean()) * (b - b.mean())) / (a.var() + b.var() + (a.mean() - b.mean()) ** 2)
     return {
-        "mean_log_ratio": math.log(result.ratio.estimate or 0), "sd_log_ratio": (a - b).std(ddof=1),
-        "geo_mean_ratio": result.ratio.estimate, "ci95_ratio": [result.ratio.low, result.ratio.high],
-        "limits_of_agreement_ratio": result.limits, "loa_exact_t_prediction": result.prediction, "lins_ccc_log": lin,
-        "paired_t_p": stats.ttest_rel(a, b).pvalue, "tost_5pct_p": result.tost_p,
+        "mean_log_ratio": math.log(result["ratio"]), "sd_log_ratio": (a - b).std(ddof=1),
+        "geo_mean_ratio": result["ratio"], "ci95_ratio": [result["ratio_low"], result["ratio_high"]],
+        "limits_of_agreement_ratio": [result["limit_low"], result["limit_high"]],
+        "loa_exact_t_prediction": [result["prediction_low"], result["prediction_high"]], "lins_ccc_log": lin,
+        "paired_t_p": stats.ttest_rel(a, b).pvalue, "tost_5pct_p": result["p"],
     }  # fmt: skip
 
 

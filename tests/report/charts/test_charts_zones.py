@@ -10,6 +10,7 @@ from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
+from azlatency.pages import tool_agreement
 from azlatency.report import charts, tables
 from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
@@ -129,33 +130,11 @@ def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
 
 
 def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
-    agreements, chart = results.agreements, drawn["agreement"]
-    assert isinstance(tables.tool_agreement.agreements(agreements), Table if agreements else Note)
-    assert az.findings.tool_agreement.find(agreements).findings
-    if all(agreement.differs_in for agreement in agreements):
-        assert isinstance(chart, Note) and chart.text.startswith("No chart: ")
-        return
-    assert isinstance(chart, Chart)
-    for agreement in agreements:
-        assert len(agreement.points) == agreement.pairs
-
-
-def test_qperf_and_sockperf_agree_where_their_packets_are_alike(results_of: Callable[[str], StudyResults]) -> None:
-    (one,) = results_of("westeurope-azure-cni").agreements
-    assert one.agree and one.differs_in == ()
-    chart = charts.agreement_plot([one])
-    assert isinstance(chart, Chart) and "practically equivalent; mean 1.01 [0.9836, 1.037]" in chart.alt
-    assert "agree within 5 %" in repr(az.findings.tool_agreement.find([one]))
-
-
-def test_the_reference_comes_first_with_equal_packets(results: StudyResults) -> None:
-    agreements = results.agreements
-    by_pairs = sorted(agreements, key=lambda agreement: (bool(agreement.differs_in), -agreement.pairs))
-    assert az.stats.against(agreements, "no such tool") == by_pairs
-    against_sockperf = az.stats.against(agreements, "sockperf TCP 14 B")
-    if results.study.name == "emulated-zones":
-        assert all("sockperf TCP 14 B" in (agreement.first, agreement.second) for agreement in against_sockperf)
-        assert (against_sockperf[0].first, against_sockperf[0].second) == ("qperf tcp_lat", "sockperf TCP 14 B")
+    found, chart = results.agreements, drawn["agreement"]
+    assert isinstance(tool_agreement.agreements(found), Table if len(found.methods) else Note)
+    assert tool_agreement.find(found).findings
+    assert isinstance(chart, Note) == (found.methods.empty or bool((found.methods["differs_in"] != "").all()))
+    assert len(found.pairs) == (found.methods["n"].sum() if len(found.methods) else 0)
 
 
 # --- before and after

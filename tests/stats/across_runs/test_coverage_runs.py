@@ -253,7 +253,7 @@ def aa_ranks(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
 
 
 def aa_agreement(x: np.ndarray, y: np.ndarray) -> tuple[bool, ...]:
-    return (different(bland_altman(x, y).verdict),)
+    return (different(bland_altman(x, y)["verdict"]),)
 
 
 AA: dict[str, Callable[[np.ndarray, np.ndarray], tuple[bool, ...]]] = {

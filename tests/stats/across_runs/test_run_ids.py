@@ -65,10 +65,12 @@ def test_a_pair_measured_in_some_common_rounds_names_only_those(runs: pd.DataFra
 
 
 def test_agreement_names_the_runs_of_each_pair(runs: pd.DataFrame) -> None:
-    result = agreement(runs)[0]
-    assert set(result.run_ids) == set(runs.index) == set(result.ratio.run_ids)
-    for pair in result.points:
-        assert pair.run_ids == (f"ping/{pair.path}/{pair.round}", f"echo/{pair.path}/{pair.round}")
+    runs = runs.rename(index=lambda run_id: run_id.replace(" ", ""))
+    found = agreement(runs)
+    assert set(found.methods["run_ids"].iloc[0].split()) == set(runs.index)
+    for pair in found.pairs.to_dict("records"):
+        path = pair["path"].replace(" ", "")
+        assert pair["run_ids"] == f"ping/{path}/{pair['round']} echo/{path}/{pair['round']}"
 
 
 def test_baseline_and_emulated_differences(runs: pd.DataFrame) -> None:

@@ -1,0 +1,1 @@
+"""How any page writes a table and a sentence from a frame."""

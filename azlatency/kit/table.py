@@ -1,0 +1,105 @@
+"""A table of a page is a frame and a dictionary: for each header, the columns of the frame and how they are written.
+
+>>> from azlatency.kit.table import count, ends, number, table, text
+>>> frame = pd.DataFrame({"path": ["a → b"], "n": [6], "ratio": [1.012], "ratio_low": [0.99], "ratio_high": [1.03]})
+>>> columns = {"path": text("path"), "pairs": count("n"), "ratio": number("ratio", ".3f"),
+...            "interval": ends("ratio_low", "ratio_high", ".2f")}
+>>> table(frame, "Two tools", columns)
+Two tools
+<BLANKLINE>
+path   pairs  ratio     interval
+a → b      6  1.012  0.99 – 1.03
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from azlatency.report.table import P_VALUE, PLAIN, Column, RunsRef, Table, Unit, interval, is_missing, words
+from azlatency.report.table import number as number_format
+from azlatency.stats.result import CODES, SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+#: Columns that frames share: verdicts as a reader sees them.
+VERDICTS = {
+    "different": "different",
+    "different_within_margin": "different, within the margin",
+    "equivalent": "practically equivalent",
+    "inconclusive": "inconclusive",
+}
+#: Ratio of the ends above which an interval says nothing.
+_WIDEST = 100
+Row = dict[str, Any]
+
+
+def table(
+    frame: pd.DataFrame,
+    caption: str,
+    columns: Mapping[str, Column[Row]],
+    notes: Sequence[str] = (),
+    *,
+    value: str = "",
+) -> Table[Row]:
+    """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
+
+    ``value``: what each run in the column ``run_ids`` contributed, as in `RunsRef`.
+    """
+    titled = [replace(column, header=header) for header, column in columns.items()]
+    flagged = " ".join(frame["flags"]) if "flags" in frame else ""
+    explained = [f"{_capital(SHORT[code])}: {CODES[code]}." for code in dict.fromkeys(flagged.split())]
+    rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
+
+    def runs(row: Row) -> list[RunsRef]:
+        return [RunsRef(tuple(row["run_ids"].split()), value)]
+
+    return Table(caption, titled, rows, [*notes, *explained], runs if "run_ids" in frame else None)
+
+
+def text(name: str, *, names_row: bool = False) -> Column[Row]:
+    """Return a column of words; ``names_row``: they tell the rows apart."""
+    return Column("", itemgetter(name), names_row=names_row)
+
+
+def number(name: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column[Row]:
+    """Return a column of numbers, in canonical units, under a format specification."""
+    return Column("", itemgetter(name), number_format(spec, missing), unit)
+
+
+def count(name: str) -> Column[Row]:
+    """Return a column of whole numbers."""
+    return number(name, ",.0f")
+
+
+def ends(low: str, high: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column[Row]:
+    """Return a column of intervals; one that is too wide to say anything is not shown."""
+
+    def known(row: Row) -> tuple[float | None, float | None]:
+        pair = row[low], row[high]
+        return (None, None) if not any(map(is_missing, pair)) and pair[1] > _WIDEST * pair[0] else pair
+
+    return Column("", known, interval(spec, missing), unit)
+
+
+def p_value(name: str) -> Column[Row]:
+    """Return a column of p-values."""
+    return Column("", itemgetter(name), P_VALUE)
+
+
+def flags(*, hide: Sequence[str] = ()) -> Column[Row]:
+    """Return the column ``flags``, in a word or two each, without those that the table says otherwise."""
+    hidden = {"within_run_floor", *hide}
+
+    def say(codes: str) -> str:
+        return ", ".join(SHORT[code] for code in dict.fromkeys(codes.split()) if code not in hidden)
+
+    return Column("", itemgetter("flags"), words(say))
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"

@@ -1,0 +1,160 @@
+"""Do the tools agree? Tables, chart and findings of page 08."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from azlatency.kit.table import VERDICTS, Row, count, ends, flags, number, p_value, table, text
+from azlatency.report.findings.common import act, answer, info, join
+from azlatency.report.objects import Chart, Finding, Findings, Note
+from azlatency.report.titles import times
+from azlatency.shapes.forest import forest
+
+if TYPE_CHECKING:
+    from azlatency.report.table import Table
+    from azlatency.stats.across_runs.agreement import Agreement
+
+NO_PAIRS = "No two methods of this study measured round-trip times on the same path"
+_AGREE = {"equivalent": True, "different_within_margin": True, "different": False}
+_MOST_PANELS = 5
+
+
+def agreements(found: Agreement) -> Table[Row] | Note:
+    """Return each two methods with common paths and rounds."""
+    methods = found.methods
+    if methods.empty:
+        return Note(f"{NO_PAIRS}.")
+    words = methods["verdict"].map(VERDICTS)
+    different = "different packets: " + methods["differs_in"]
+    shown = methods.assign(words=words.mask(methods["differs_in"] != "", different))
+    shown = shown.sort_values("differs_in", key=lambda names: names != "", kind="stable")
+    level = f"{100 * methods['confidence'].iloc[0]:g} %"
+    columns = {
+        "first": text("first", names_row=True),
+        "second": text("second", names_row=True),
+        "verdict": text("words"),
+        "pairs": count("n"),
+        "ratio": number("ratio", ".3f"),
+        f"{level} interval": ends("ratio_low", "ratio_high", ".3f", missing="not known"),
+        "one more pair in": ends("prediction_low", "prediction_high", ",.3g"),
+        "p, equivalent": p_value("p"),
+        "flags": flags(hide=["type_p_mismatch"]),
+    }
+    notes = [
+        f"Ratio: first ÷ second. Margin ±{100 * methods['margin'].iloc[0]:g} %.",
+        "p, equivalent: the larger p of two one-sided tests; a small one means equivalent.",
+    ]
+    return table(shown, "Tools compared in pairs (scope: across runs)", columns, notes, value="mean_ns")
+
+
+def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
+    """Draw the ratio of two tools on each path, shortest round trip first; of many tools those with ``reference``.
+
+    Methods that send different packets are left out: their ratio says nothing of either of them.
+    """
+    methods = found.methods
+    if methods.empty:
+        return Note(f"No chart: {NO_PAIRS[0].lower()}{NO_PAIRS[1:]}.")
+    alike = methods[(methods["differs_in"] == "") & methods["ratio"].notna()]
+    if alike.empty:
+        return Note("No chart: no two methods of this study sent the same packets, so a ratio has no meaning.")
+    if len(alike) == 1 and alike["n"].iloc[0] == 1:
+        only = alike.iloc[0]
+        return Note(f"No chart: one pair of runs only. {only['first']} over {only['second']}: {only['ratio']:.4g}.")
+    with_reference = alike[(alike["first"] == reference) | (alike["second"] == reference)]
+    chosen = with_reference if len(with_reference) else alike
+    chosen = chosen.sort_values("n", ascending=False, kind="stable").head(_MOST_PANELS)
+    chosen = chosen.assign(panel=_panel(chosen) + ": " + chosen["verdict"].map(VERDICTS))
+    pairs = found.pairs.assign(panel=_panel(found.pairs).map(dict(zip(_panel(chosen), chosen["panel"], strict=True))))
+    pairs = pairs.dropna(subset=["panel"]).assign(size=(pairs["first_value"] * pairs["second_value"]))
+    margin, confidence = chosen["margin"].iloc[0], chosen["confidence"].iloc[0]
+    repeated = chosen[chosen["n"] > 1] if (chosen["n"] > 1).any() else chosen
+    far = repeated.loc[repeated["ratio"].map(lambda ratio: abs(math.log(ratio))).idxmax()]
+    ratio = times(far["ratio"], f"as long as {far['second']}")
+    return forest(
+        _rows(chosen, pairs),
+        "ratio",
+        panel="panel",
+        row="row",
+        points=pairs.rename(columns={"path": "row"}),
+        verdict="verdict",
+        margin=margin,
+        xlabel="first tool ÷ second (log)",
+        caption=(
+            "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
+            f"with its {100 * confidence:g} % interval, and the prediction interval for one more pair (both may be "
+            f"clipped). Band: practically equivalent, ±{100 * margin:g} %."
+        ),
+        result=f"Round trips of {far['first']} are {ratio}: {VERDICTS[far['verdict']]}",
+        ordering="Shortest path on top.",
+        counted="pairs per comparison",
+        name="agreement_plot",
+    )
+
+
+def _panel(frame: pd.DataFrame) -> pd.Series:
+    return frame["first"] + " ÷ " + frame["second"]
+
+
+def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the chart: the paths by size, whose dots are the rounds, the mean, and one more pair."""
+    paths = pairs.groupby(["panel", "path"], as_index=False, sort=False).agg(
+        size=("size", lambda sizes: np.log(sizes).mean()), n=("size", "size"), ratio=("ratio", "first")
+    )
+    paths["ratio"] = paths["ratio"].where(paths.pop("n") == 1)
+    paths = paths.rename(columns={"path": "row"}).sort_values("size", kind="stable")
+    means = chosen.assign(row="mean ratio")
+    more = chosen.assign(
+        row="one more pair", ratio=np.nan, ratio_low=chosen["prediction_low"], ratio_high=chosen["prediction_high"]
+    )
+    rows = pd.concat([paths, means, more])
+    too_wide = rows["ratio_high"] > 100 * rows["ratio_low"]
+    rows.loc[too_wide, ["ratio_low", "ratio_high"]] = np.nan
+    return rows.sort_values("panel", key=lambda names: names.map(list(chosen["panel"]).index), kind="stable")
+
+
+def find(found: Agreement) -> Findings:
+    """Say which tools agree on common paths, which differ, and which send different packets."""
+    methods = found.methods
+    if methods.empty:
+        return Findings.of([info(f"{NO_PAIRS}, so their agreement cannot be assessed.")])
+    names = methods["first"] + " and " + methods["second"]
+    same = methods["differs_in"] == ""
+    methods = methods.assign(names=names, agree=methods["verdict"].map(_AGREE))
+    findings: list[Finding] = [answer(_answer(methods[same]))]
+    for row in methods[same & methods["ratio_low"].notna()].to_dict("records"):
+        agree = row["agree"]
+        verdict = {True: "agree", False: "disagree"}.get(agree, "may agree or not")
+        text = (
+            f"{row['names']} {verdict} within {100 * row['margin']:g} % (ratio {row['ratio']:.3f}, interval "
+            f"{row['ratio_low']:.3f} to {row['ratio_high']:.3f}, {row['n']} pairs)."
+        )
+        findings.append(act(text) if agree is False else info(text))
+    undecided = methods.loc[same & methods["agree"].isna(), "names"]
+    if len(undecided):
+        findings.append(act(f"Inconclusive: {join(undecided)}. Measure more paths or rounds."))
+    if not same.all():
+        different = f"Different packets: {join(names[~same])}."
+        findings.append(act(f"{different} Do not compare their numbers; compare paths within one method."))
+    return Findings.of(findings)
+
+
+def _answer(alike: pd.DataFrame) -> str:
+    """Count the pairs of tools that agree, disagree or are open; without any, say that packets differ."""
+    if alike.empty:
+        return "No two tools sent the same packets, so their numbers cannot be compared."
+    margin = f"{100 * alike['margin'].iloc[0]:g} %"
+    counts = {
+        ("agrees", "agree"): (alike["agree"] == True).sum(),  # noqa: E712 - missing values are a third kind
+        ("disagrees", "disagree"): (alike["agree"] == False).sum(),  # noqa: E712
+        ("is inconclusive", "are inconclusive"): alike["agree"].isna().sum(),
+    }
+    if len(alike) == 1:
+        (word, _), _ = max(counts.items(), key=lambda item: item[1])
+        return f"The only pair of tools that send the same packets **{word}** within {margin}."
+    parts = [f"**{count}** {words[int(count > 1)]}" for words, count in counts.items() if count]
+    return f"Of {len(alike)} pairs of tools that send the same packets, {', '.join(parts)} within {margin}."

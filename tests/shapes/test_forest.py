@@ -1,0 +1,69 @@
+"""The forest draws any frame with the columns that it is told."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import azlatency as az
+from azlatency.report.objects import Chart, Note
+
+FRAME = pd.DataFrame(
+    {"pair": ["a", "b", "c"], "tool": ["ping", "ping", "qperf"], "ratio": [1.2, 0.99, math.nan],
+     "ratio_low": [1.1, 0.98, 0.9], "ratio_high": [1.3, 1.0, 1.1], "n": [6, 8, 5],
+     "verdict": ["different", "equivalent", "inconclusive"]}
+)  # fmt: skip
+
+
+def drawn(frame: pd.DataFrame = FRAME, **columns: Any) -> Chart:
+    chart = az.charts.forest(frame, "ratio", panel="tool", row="pair", **columns)
+    assert isinstance(chart, Chart)
+    return chart
+
+
+def test_one_panel_per_group_one_row_per_row_and_the_numbers_in_the_alternative() -> None:
+    chart = drawn(verdict="verdict", margin=0.05, caption="Ratios.")
+    first, second = chart.figure.axes
+    assert [item.get_text() for item in first.get_yticklabels()] == ["a", "b"]
+    assert [item.get_text() for item in second.get_yticklabels()] == ["c"]
+    assert chart.alt.splitlines()[0] == "ping: a 1.2 [1.1, 1.3], different; b 0.99 [0.98, 1], equivalent"
+    assert chart.caption.startswith("Ratios. Orange: different; blue square: practically equivalent")
+    assert "n = 5 to 8 runs" in chart.caption
+
+
+def test_runs_are_dots_and_a_row_without_a_value_is_a_dashed_bar() -> None:
+    points = pd.DataFrame({"tool": ["ping", "ping"], "pair": ["a", "b"], "ratio": [1.15, 0.985]})
+    chart = drawn(points=points, margin=0.05)
+    assert "a 1.2 [1.1, 1.3], 1.15" in chart.alt
+    dashed = [line for line in chart.figure.axes[1].lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 1 and dashed[0].get_xdata().tolist() == [0.9, 1.1]
+
+
+def test_an_allowed_range_is_a_band_and_an_open_end_reaches_the_axis() -> None:
+    frame = FRAME.assign(least=[0.5, 0.5, 0.5], most=[math.nan] * 3, unit=[(1.0, "×")] * 3)
+    chart = drawn(frame, limits=("least", "most"), unit="unit")
+    axis = chart.figure.axes[0]
+    assert axis.get_xscale() == "linear" and axis.get_xlabel() == "×"
+
+
+def test_a_figure_is_at_most_nine_inches_high_and_says_what_it_leaves_out() -> None:
+    many = pd.DataFrame(
+        {"pair": [f"p{i}" for i in range(90)], "tool": "ping", "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
+    )
+    chart = drawn(many, of="pairs")
+    assert chart.figure.get_size_inches()[1] <= 10 and "of 90 pairs; the table lists all." in chart.caption
+
+
+def test_nothing_to_draw_is_a_note_and_the_caller_chooses_the_order() -> None:
+    nothing = az.charts.forest(
+        FRAME.assign(ratio=math.nan, ratio_low=math.nan, ratio_high=math.nan), "ratio", panel="tool", row="pair"
+    )
+    assert isinstance(nothing, Note)
+    both = FRAME.assign(ratio_low=[1.1, 0.98, 0.9], tool="ping")
+    chart = drawn(both, order=["b"], ordering="Largest on top.")
+    assert chart.figure.axes[0].get_yticklabels()[0].get_text() == "b" and "Largest on top" not in chart.caption
+    with pytest.raises(ValueError, match="which the chart has not"):
+        drawn(both, order=["d"])
