@@ -112,8 +112,6 @@ EXAMPLES = (
     Example("last_segments", "What a connection did before it broke, as an author reports it.",
             "echo = az.load(\"uksouth-echo-latency\")\n"
             "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
-    Example("baseline_bullets", "Whether a machine delivers what its specification promises.",
-            "az.charts.baseline_bullets(az.baseline(az.load(\"westeurope-azure-cni\")))"),
     Example("emulated_errors", "How far measured differences are from those that an emulator recorded.",
             "links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)\n"
             "az.charts.emulated_errors(az.stats.emulated_differences(links, records, runs))"),

@@ -17,12 +17,12 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.table import P_VALUE, PLAIN, Column, RunsRef, Table, Unit, interval, is_missing, words
+from azlatency.report.table import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing, words
 from azlatency.report.table import number as number_format
 from azlatency.stats.result import CODES, SHORT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -44,11 +44,11 @@ def table(
     columns: Mapping[str, Column[Row]],
     notes: Sequence[str] = (),
     *,
-    value: str = "",
+    value: str | Callable[[Row], str] = "",
 ) -> Table[Row]:
     """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
 
-    ``value``: what each run in the column ``run_ids`` contributed, as in `RunsRef`.
+    ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`.
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
@@ -56,7 +56,7 @@ def table(
     rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
     def runs(row: Row) -> list[RunsRef]:
-        return [RunsRef(tuple(row["run_ids"].split()), value)]
+        return [RunsRef(tuple(row["run_ids"].split()), value(row) if callable(value) else value)]
 
     return Table(caption, titled, rows, [*notes, *explained], runs if "run_ids" in frame else None)
 
@@ -76,14 +76,24 @@ def count(name: str) -> Column[Row]:
     return number(name, ",.0f")
 
 
-def ends(low: str, high: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column[Row]:
-    """Return a column of intervals; one that is too wide to say anything is not shown."""
+def ends(
+    low: str, high: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "", *, open_end: str = ""
+) -> Column[Row]:
+    """Return a column of intervals; one that is too wide to say anything is not shown.
+
+    ``open_end`` stands for an end that is missing; without it, the interval is ``missing``.
+    """
 
     def known(row: Row) -> tuple[float | None, float | None]:
         pair = row[low], row[high]
         return (None, None) if not any(map(is_missing, pair)) and pair[1] > _WIDEST * pair[0] else pair
 
-    return Column("", known, interval(spec, missing), unit)
+    return Column("", known, interval(spec, missing, no_low=open_end, no_high=open_end), unit)
+
+
+def cited(column: Column[Row], source: Callable[[Row], Iterable[Ref]]) -> Column[Row]:
+    """Return a column whose cells name the place that their number comes from."""
+    return replace(column, source=source)
 
 
 def p_value(name: str) -> Column[Row]:

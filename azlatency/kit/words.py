@@ -89,8 +89,9 @@ def _agreement(row: Row) -> str:
 
 
 def _conformance(row: Row) -> str:
+    name = ", ".join(str(row[key]) for key in ("what", "path", "method") if row.get(key))
     if is_missing(row["estimate"]):
-        return f"{row['what']}: {row['status']}"
+        return f"{name}: {row['status']}"
     unit, ratio = row["unit"], row["ratio"]
     level = f", {format_value(ratio, 'fraction')} of the limit" if not is_missing(ratio) else ""
     decides = runs_to_decide(row["decides"])
@@ -101,7 +102,7 @@ def _conformance(row: Row) -> str:
         interval = format_interval(low, high, unit, like=row["estimate"])
         bounds = f", one-sided {100 * row['confidence']:g} % bounds {interval}"
     typical = f"typical run {format_value(row['estimate'], unit)}{bounds}{level}, {count_of(row['n'], 'run')}"
-    return f"{row['what']}: {row['status']}; {typical}{more}"
+    return f"{name}: {row['status']}; {typical}{more}"
 
 
 def _ends(row: Row, of: str = "") -> tuple[float | None, float | None]:

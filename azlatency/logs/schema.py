@@ -363,11 +363,10 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         to               | string  | | computed | Responder or receiver of the first direction.
         status           | string  | | computed | Whether the runs keep the expectation: meets, fails or inconclusive.
         relation         | string  | | manifest | Relation of the expectation: at_least, at_most, about or between.
+        printed          | string  | | manifest | The expectation as its source prints it.
         limit_low        | float64 | | computed | Lower limit of the expectation, or of agreement.
         limit_high       | float64 | | computed | Upper limit of the expectation, or of agreement.
-        mean             | float64 | | computed | Typical run, in the unit of the row.
         decides          | float64 | | computed | Number of runs that would decide if typical run and spread stay the same.
-        runs             | int64   | | computed | Number of runs.
         runs_before      | int64   | | computed | Number of runs before.
         runs_after       | int64   | | computed | Number of runs after.
         needed           | float64 | | computed | Number of runs that are needed in all.

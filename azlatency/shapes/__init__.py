@@ -7,7 +7,6 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 from azlatency.report.charts import (
     Options,
     asymmetry_forest,
-    baseline_bullets,
     changes_forest,
     column,
     emulated_errors,
@@ -38,7 +37,7 @@ from azlatency.report.charts import (
 from azlatency.shapes.forest import forest
 
 __all__ = [
-    "Options", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
+    "Options", "asymmetry_forest", "changes_forest", "column", "emulated_errors",
     "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "history", "last_segments",
     "latency_forest", "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series",
     "run_shapes", "runs_in_order", "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import azlatency as az
-from azlatency.pages import tool_agreement
+from azlatency.pages import tool_agreement, vm_baseline
 from azlatency.report import charts
 from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import FACTORS
@@ -135,7 +135,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "matrices": lambda: charts.zone_matrices(of.asymmetries),
         "latency both ways": lambda: charts.asymmetry_forest(of.asymmetries),
         "goodput both ways": lambda: charts.asymmetry_forest(of.asymmetries, "throughput"),
-        "baseline": lambda: charts.baseline_bullets(of.conformances),
+        "baseline": lambda: vm_baseline.baseline_bullets(of.conformances),
         "runs needed": lambda: charts.runs_needed_forest(of.plans),
         "precision": lambda: charts.precision_chart(of.precision),
         "agreement": lambda: tool_agreement.agreement_plot(of.agreements, "sockperf TCP 14 B"),

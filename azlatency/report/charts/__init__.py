@@ -24,11 +24,10 @@ from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 from azlatency.report.charts.truth import ground_truth
-from azlatency.report.charts.vm_baseline import baseline_bullets
 from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_matrices
 
 __all__ = [
-    "Options", "asymmetry_forest", "baseline_bullets", "changes_forest", "column", "emulated_errors",
+    "Options", "asymmetry_forest", "changes_forest", "column", "emulated_errors",
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
     "runs_in_order",

@@ -15,12 +15,11 @@ from azlatency.report.findings import (
     summary,
     tail,
     throughput,
-    vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
 )
 
 __all__ = [
     "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
-    "throughput", "vm_baseline", "what_was_measured", "zone_pair_asymmetry",
+    "throughput", "what_was_measured", "zone_pair_asymmetry",
 ]  # fmt: skip

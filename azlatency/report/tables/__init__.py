@@ -12,7 +12,6 @@ from azlatency.report.tables import (
     summary,
     tail,
     throughput,
-    vm_baseline,
     what_was_measured,
     zone_pair_asymmetry,
 )
@@ -20,6 +19,6 @@ from azlatency.report.tables.common import provenance
 
 __all__ = [
     "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
-    "stability", "summary", "tail", "throughput", "vm_baseline", "what_was_measured",
+    "stability", "summary", "tail", "throughput", "what_was_measured",
     "zone_pair_asymmetry",
 ]  # fmt: skip

@@ -31,7 +31,6 @@ from azlatency.studies.runs.groups import grouped
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.baseline import Conformance
     from azlatency.stats.across_runs.placement import Condition
     from azlatency.studies.store.study import Study
 
@@ -119,22 +118,6 @@ def in_unit(low: float | None, high: float | None, unit: str) -> str:
     scale, shown = read_in(unit)
     numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
     return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
-
-
-def verdict_of_all(results: Sequence[Conformance]) -> str:
-    """Say on which side of what is expected all values are, if the runs are too few to decide; else nothing.
-
-    ``results``: those of one expectation that were measured.
-    """
-    if any(result.status != "inconclusive" or result.mean is None for result in results):
-        return ""
-    means = [result.mean for result in results if result.mean is not None]
-    low, high = results[0].limit_low, results[0].limit_high
-    side = (
-        "above" if high is not None and min(means) > high else "below" if low is not None and max(means) < low else ""
-    )
-    runs = "one run each" if all(result.runs == 1 for result in results) else "too few runs"
-    return f"all {side} it, not tested ({runs})" if side and len(means) > 1 else ""
 
 
 def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", " – ")) -> str:

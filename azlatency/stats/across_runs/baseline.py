@@ -11,12 +11,13 @@ NSDI 2020), and is flagged. A value that is off by a factor of 100 or more looks
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
 
 from azlatency.stats.across_runs.directions import data_path
-from azlatency.stats.across_runs.planning import FEASIBLE, runs_to_reach
+from azlatency.stats.across_runs.planning import runs_to_reach
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     is_frame,
@@ -26,13 +27,11 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
 )
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
-from azlatency.stats.result import Result, Results, Row, Scope
-from azlatency.studies.format import count_of, format_interval, format_value
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import STEP
+from azlatency.studies.runs.run_table import STEP, client_runs
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterable, Mapping
 
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.studies.store.study import Expectation, Study
@@ -47,77 +46,11 @@ SLIP = 100.0
 BURST_NS = 60e9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conformance(Result):
-    """Whether runs meet an expectation.
-
-    Attributes
-    ----------
-    what : str
-        Name of the expectation.
-    status : {"meets", "fails", "inconclusive"}
-        The verdict.
-    relation : {"at_least", "at_most", "about", "between"}
-        Relation of the expectation.
-    limit_low, limit_high : float or None
-        Limits of the expectation, in ``unit``; ``None`` is open.
-    mean : float or None
-        Typical run: the median of the run values.
-    low, high : float or None
-        One-sided bounds of the typical run, each at ``confidence``.
-    ratio : float or None
-        Typical run over limit.
-    decides : int or None
-        Number of runs that would decide if typical run and spread stay the same; ``None`` if decided or unknown.
-    unit : str
-        Canonical unit.
-    runs : int
-        Number of runs.
-    confidence : float
-        Level of each bound, between 0.5 and 1.
-    """
-
-    what: str
-    status: Status
-    relation: str
-    limit_low: float | None
-    limit_high: float | None
-    mean: float | None
-    low: float | None
-    high: float | None
-    ratio: float | None
-    decides: int | None
-    unit: str
-    runs: int
-    confidence: float
-    scope: Scope = "across_runs"
-    method: str = RANK_METHOD
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = (
-        "what", "status", "relation", "limit_low", "limit_high", "mean", "low", "high", "ratio", "decides", "unit",
-        "runs", "scope", "confidence", ("statistic", "method"),
-    )  # fmt: skip
-
-    @property
-    def decides_in_words(self) -> str:
-        """How many runs would decide; no number where more of the same runs do not help."""
-        if self.decides is None:
-            return ""
-        return count_of(self.decides, "run") if self.decides <= FEASIBLE else f"more than {FEASIBLE} runs"
-
-    def __str__(self) -> str:
-        if self.mean is None:
-            return f"{self.what}: {self.status}{self.flag_note}"
-        level = "" if self.ratio is None else f", {format_value(self.ratio, 'fraction')} of the limit"
-        more = "" if self.decides is None else f"; {self.decides_in_words} would decide"
-        bounds = ""
-        if self.low is not None and self.high is not None:
-            interval = format_interval(self.low, self.high, self.unit, like=self.mean)
-            bounds = f", one-sided {100 * self.confidence:g} % bounds {interval}"
-        mean = f"typical run {format_value(self.mean, self.unit)}{bounds}{level}, {count_of(self.runs, 'run')}"
-        return f"{self.what}: {self.status}; {mean}{more}{self.flag_note}"
+#: Columns of the frame, after those that identify a row (path, method).
+_COLUMNS = [
+    "what", "metric", "printed", "status", "relation", "limit_low", "limit_high", "estimate", "low", "high", "ratio",
+    "decides", "unit", "n", "scope", "confidence", "statistic", "flags", "assumed", "notes", "run_ids",
+]  # fmt: skip
 
 
 def limits_of(expectation: Expectation) -> tuple[float | None, float | None]:
@@ -153,7 +86,7 @@ def check_expectation(
     value: str | None = None,
     confidence: float = 0.95,
     labels: Mapping[str, object] | None = None,
-) -> Conformance:
+) -> pd.DataFrame:
     """Check run values against one expectation.
 
     Parameters
@@ -168,12 +101,13 @@ def check_expectation(
     confidence : float
         Level of each one-sided bound, between 0.5 and 1.
     labels : mapping, optional
-        Columns that identify the result in a frame.
+        Columns that identify the row.
 
     Returns
     -------
-    Conformance
-        Inconclusive for one run (``no_replication``) and for runs that must not be pooled.
+    DataFrame
+        One row, as of `baseline`. ``status`` is inconclusive for one run (``no_replication``) and for runs that must
+        not be pooled.
 
     Raises
     ------
@@ -186,57 +120,65 @@ def check_expectation(
 
     Examples
     --------
+    >>> import azlatency as az
     >>> expectation = {"name": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
-    >>> print(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9, 9.6e9, 9.3e9], expectation))
+    >>> print(az.say(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9, 9.6e9, 9.3e9], expectation)))
     throughput: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 6 runs
     """
+    row = _check(values, expectation, value, confidence)
+    return pd.DataFrame([{**(labels or {}), **row}], columns=[*(labels or {}), *_COLUMNS])
+
+
+def _check(values: RunData, expectation: Expectation, value: str | None, confidence: float) -> dict[str, Any]:
     low, high = limits_of(expectation)
     run_set = run_values(values, value, None)
     unit = str(expectation.get("unit") or run_set.unit)
-    codes = list(refusals([values], value))
+    flags = list(refusals([values], value))
     if run_set.unit and expectation.get("unit") and run_set.unit != unit:
-        codes.append("unit_conflict")
-    if not codes and not len(run_set.values):
-        codes.append("no_values")
-    blank = Conformance(
-        what=str(expectation.get("name", "expectation")),
-        status="inconclusive",
-        relation=str(expectation["relation"]),
-        limit_low=low,
-        limit_high=high,
-        mean=None,
-        low=None,
-        high=None,
-        ratio=None,
-        decides=None,
-        unit=unit,
-        runs=len(run_set.values),
-        confidence=confidence,
-        codes=tuple(dict.fromkeys(codes)),
-        run_ids=run_set.run_ids,
-        labels={"metric": expectation.get("metric"), "printed": expectation.get("printed"), **(labels or {})},
-    )
-    if codes:
-        return blank
+        flags.append("unit_conflict")
+    if not flags and not len(run_set.values):
+        flags.append("no_values")
+    row: dict[str, Any] = {
+        "what": str(expectation.get("name", "expectation")),
+        "metric": str(expectation.get("metric") or ""),
+        "printed": str(expectation.get("printed") or ""),
+        "relation": str(expectation["relation"]),
+        "limit_low": math.nan if low is None else low,
+        "limit_high": math.nan if high is None else high,
+        "status": "inconclusive",
+        **dict.fromkeys(("estimate", "low", "high", "ratio", "decides"), math.nan),
+        "unit": unit,
+        "n": len(run_set.values),
+        "scope": "across_runs",
+        "confidence": confidence,
+        "statistic": RANK_METHOD,
+        "run_ids": " ".join(run_set.run_ids),
+        "flags": " ".join(dict.fromkeys(flags)),
+        "assumed": "",
+        "notes": "",
+    }
+    if flags:
+        return row
+    found = _judge(run_set, (low, high), unit, confidence)
+    if unit == "ns" and expectation.get("printed_as") == "unknown":
+        # The log may print RTT or RTT/2: the verdict must be the same for both readings.
+        twice = None if low is None else 2 * low, None if high is None else 2 * high
+        doubled = _judge(run_set, twice, unit, confidence)
+        if found["status"] != doubled["status"]:
+            found["status"] = "inconclusive"
+        flags.append("unit_unknown")
     has_rate = unit in ("bit/s", "bytes/s", "1/s")
     if has_rate and is_frame(values) and "duration_ns" in values.columns and (values["duration_ns"] < BURST_NS).any():
-        blank = replace(blank, codes=("burst_test",))
-    result = _judge(run_set, blank)
-    if unit != "ns" or expectation.get("printed_as") != "unknown":
-        return result
-    # The log may print RTT or RTT/2: the verdict must be the same for both readings.
-    twice_low, twice_high = (None if limit is None else 2 * limit for limit in (low, high))
-    doubled = _judge(run_set, replace(blank, limit_low=twice_low, limit_high=twice_high))
-    status: Status = result.status if result.status == doubled.status else "inconclusive"
-    return replace(result, status=status, codes=(*result.codes, "unit_unknown"))
+        found["flags"] = ["burst_test", *found["flags"]]
+    return row | found | {"flags": " ".join(dict.fromkeys([*found["flags"], *flags]))}
 
 
-def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
-    """Complete the result for run values that may be pooled."""
-    import numpy as np
-
-    low, high = blank.limit_low, blank.limit_high
-    typical = typical_run(run_set, unit=blank.unit, confidence=2 * blank.confidence - 1)
+def _judge(
+    run_set: RunValues, limits: tuple[float | None, float | None], unit: str, confidence: float
+) -> dict[str, Any]:
+    """Return what run values that may be pooled say about the limits."""
+    low, high = limits
+    typical = typical_run(run_set, unit=unit, confidence=2 * confidence - 1)
     # One run, or counts of which some are 0, have no interval, but a middle.
     middle = typical.estimate if typical.estimate is not None else float(np.median(run_set.values))
     ratio = _ratio(middle, low, high)
@@ -245,18 +187,17 @@ def _judge(run_set: RunValues, blank: Conformance) -> Conformance:
     decides = None
     if not slipped:
         status = _status(typical.low, typical.high, low, high)
-        decides = None if status != "inconclusive" else _decides(run_set, middle, blank)
-    return replace(
-        blank,
-        status=status,
-        mean=middle,
-        low=typical.low,
-        high=typical.high,
-        ratio=ratio,
-        decides=decides,
-        codes=tuple(dict.fromkeys((*blank.codes, *(("unit_slip",) if slipped else ()), *typical.codes))),
-        method=typical.method,
-    )
+        reachable = [limit for limit in limits if limit is not None and limit > 0]
+        decides = None if status != "inconclusive" else _decides(run_set, middle, reachable, confidence)
+    numbers = {"estimate": middle, "low": typical.low, "high": typical.high, "ratio": ratio, "decides": decides}
+    return {
+        "status": status,
+        **{name: math.nan if number is None else number for name, number in numbers.items()},
+        "flags": [*(["unit_slip"] if slipped else []), *typical.codes],
+        "assumed": str(typical.labels.get("assumed", "")),
+        "notes": str(typical.labels.get("notes", "")),
+        "statistic": typical.method,
+    }
 
 
 def _status(lower: float | None, upper: float | None, low: float | None, high: float | None) -> Status:
@@ -277,13 +218,12 @@ def _ratio(mean: float, low: float | None, high: float | None) -> float | None:
     return mean / limit if limit else None
 
 
-def _decides(run_set: RunValues, middle: float, blank: Conformance) -> int | None:
+def _decides(run_set: RunValues, middle: float, limits: list[float], confidence: float) -> int | None:
     """Return the runs whose bounds lie on one side of the nearest limit; ``None`` if unknown or at a limit."""
-    limits = [limit for limit in (blank.limit_low, blank.limit_high) if limit is not None and limit > 0]
     if len(run_set.values) < 2 or min(run_set.values) <= 0 or not limits:
         return None
     distance = min(abs(math.log(middle / limit)) for limit in limits)
-    needed = runs_to_reach(run_set, math.expm1(distance), 2 * blank.confidence - 1)
+    needed = runs_to_reach(run_set, math.expm1(distance), 2 * confidence - 1)
     # By chance, or because neighbouring runs resemble each other, enough runs may not have decided.
     return None if needed is None else max(needed, len(run_set.values) + 1)
 
@@ -293,7 +233,7 @@ def baseline(
     expectations: Iterable[Expectation] | None = None,
     *,
     confidence: float = 0.95,
-) -> Results[Conformance]:
+) -> pd.DataFrame:
     """Check every expectation against the runs that measured it.
 
     Parameters
@@ -308,10 +248,14 @@ def baseline(
 
     Returns
     -------
-    Results[Conformance]
-        One result per path, method and expectation. An expectation that no run measured is flagged ``no_values``.
-        Traffic within one host is left out. Throughput and retransmits belong to the direction of the *data*: a
-        reverse test from a to b is listed as "b → a".
+    DataFrame
+        One row per path, method and expectation. ``what``: name of the expectation. ``status``: meets, fails or
+        inconclusive. ``limit_low`` and ``limit_high``: what it allows, a missing one is open. ``estimate``: the typical
+        run, ``low`` and ``high`` its one-sided bounds. ``ratio``: typical run over the nearer limit. ``decides``: the
+        number of runs that would decide if typical run and spread stay the same. ``n`` runs, ``unit``, ``flags``,
+        ``run_ids``. An expectation that no run measured has no estimate and the flag ``no_values``. Traffic within one
+        host is left out. Throughput and retransmits belong to the direction of the *data*: a reverse test from a to b
+        is listed as "b → a".
 
     Raises
     ------
@@ -324,43 +268,42 @@ def baseline(
 
     Examples
     --------
+    >>> import azlatency as az
     >>> import pandas as pd
     >>> metrics = pd.DataFrame({"metric": "throughput", "value": [9.4e9, 9.5e9, 9.3e9] * 2, "path": "a → b"})
     >>> expectation = {"name": "bandwidth", "metric": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
-    >>> print(baseline(metrics, [expectation]))
-    bandwidth: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 6 runs
+    >>> print(az.say(baseline(metrics, [expectation])))
+    bandwidth, a → b: meets; typical run 9.40 Gbit/s, one-sided 95 % bounds 9.3–9.5 Gbit/s, 104 % of the limit, 6 runs
     """
     frame = data if is_frame(data) else _metrics(data)
     selected = list(data.expectations if expectations is None and not is_frame(data) else expectations or ())
-    results = []
+    found = []
     for expectation in selected:
-        metric = expectation.get("metric")
+        metric = str(expectation.get("metric"))
         rows = frame[frame["metric"] == metric]
-        if str(metric) in ("throughput", "retransmits"):
+        if metric in ("throughput", "retransmits"):
             rows = _by_data_direction(rows)
-        if str(metric).startswith(("rtt", "throughput")) and "placement" in rows.columns:
+        if metric.startswith(("rtt", "throughput")) and "placement" in rows.columns:
             rows = rows[rows["placement"].isna() | (rows["placement"] != "same_host")]
         for column in ("tool", "vm_size"):
             if expectation.get(column) and column in rows.columns:
                 rows = rows[rows[column].isna() | (rows[column] == expectation[column])]
         keys = [column for column in ("path", "method") if column in rows.columns]
-        groups = rows.groupby(keys, sort=False, dropna=False) if keys and len(rows) else [((), rows)]
+        groups = rows.groupby(keys, sort=False, dropna=False) if keys and len(rows) else [(("",) * len(keys), rows)]
+        name = _named(metric, expectation)
         for key, group in groups:
-            labels = dict(zip(keys, key, strict=False))
-            name = _named(str(metric), expectation)
             runs = group.rename(columns={"value": name})
             if "resolution" in group.columns:
                 runs[resolution_column(name)] = STEP * group["resolution"]
-            results.append(check_expectation(runs, expectation, value=name, confidence=confidence, labels=labels))
-    return Results(results)
+            found.append({**dict(zip(keys, key, strict=True)), **_check(runs, expectation, name, confidence)})
+    keys = [column for column in ("path", "method") if column in frame.columns]
+    return pd.DataFrame(found, columns=[*keys, *_COLUMNS])
 
 
 def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with their paths as "sender → receiver"."""
     if "path" not in rows.columns or "test" not in rows.columns:
         return rows
-    import pandas as pd
-
     paths = [
         str(data_path(path, test if isinstance(test, str) else None) or path)
         for path, test in zip(map(NetworkPath.parse, rows["path"]), rows["test"], strict=True)
@@ -376,8 +319,6 @@ def _named(metric: str, expectation: Expectation) -> str:
 
 def _metrics(study: Study) -> pd.DataFrame:
     """Return the metrics of whole runs with the run's properties; of several sides the receiver's, else the first."""
-    from azlatency.studies.runs.run_table import client_runs
-
     runs = client_runs(study)
     metrics = study.metrics[study.metrics["stream"].isna() & study.metrics["run_id"].isin(runs.index)]
     order = metrics["side"].map({"receiver": 0}).fillna(1)

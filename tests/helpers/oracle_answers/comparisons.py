@@ -232,7 +232,7 @@ def meets(given: dict[str, Any]) -> dict[str, Any]:
     k = stats.nct.ppf(0.95, n - 1, stats.norm.ppf(0.9) * math.sqrt(n)) / math.sqrt(n)
     return {
         "lower_conf_bound_mean": test.confidence_interval(given["conf"]).low, "p": test.pvalue,
-        "verdict": _spec(given).status, "normal_tolerance_factor_90_95": k,
+        "verdict": _spec(given), "normal_tolerance_factor_90_95": k,
         "lower_tolerance_bound": np.mean(x) - k * np.std(x, ddof=1),
     }  # fmt: skip
 
@@ -240,13 +240,13 @@ def meets(given: dict[str, Any]) -> dict[str, Any]:
 @answers("misc_latency", "spec|throughput >= 11 Gbps, borderline")
 def borderline(given: dict[str, Any]) -> dict[str, Any]:
     test = stats.ttest_1samp(given["x"], given["limit"], alternative="greater")
-    return {"p_meets": test.pvalue, "p_fails": 1 - test.pvalue, "verdict": _spec(given).status,
+    return {"p_meets": test.pvalue, "p_fails": 1 - test.pvalue, "verdict": _spec(given),
             "ci90": list(stats.ttest_1samp(given["x"], 0).confidence_interval(2 * given["conf"] - 1))}  # fmt: skip
 
 
 def _spec(given: dict[str, Any]) -> Any:
     wanted = {"name": "spec", "relation": given["direction"].replace(" ", "_"), "low": given["limit"], "unit": "Gbit/s"}
-    return check_expectation(given["x"], wanted, confidence=given["conf"])
+    return check_expectation(given["x"], wanted, confidence=given["conf"])["status"].iloc[0]
 
 
 @answers("misc_latency", "spec|p99.9")

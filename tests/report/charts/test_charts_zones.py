@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
-from azlatency.pages import tool_agreement
+from azlatency.pages import tool_agreement, vm_baseline
 from azlatency.report import charts, tables
 from azlatency.report.objects import Chart, Note
 from azlatency.report.table import Table
@@ -73,43 +74,29 @@ def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], 
 
 
 def test_baselines(results: StudyResults, drawn: DrawnCharts) -> None:
-    study, conformances = results.study, results.conformances
-    measured, chart = [conformance for conformance in conformances if conformance.mean is not None], drawn["baseline"]
+    study, found, chart = results.study, results.conformances, drawn["baseline"]
+    measured = found[found["estimate"].notna()]
     assert isinstance(chart, Chart) == (len(measured) > 1)
-    assert all(result.status in chart.alt for result in measured if isinstance(chart, Chart))
-    for table in (
-        tables.vm_baseline.conformance(conformances),
-        tables.vm_baseline.still_to_run(conformances, study.expectations),
-    ):
+    assert all(status in chart.alt for status in measured["status"] if isinstance(chart, Chart))
+    for table in (vm_baseline.conformance(found), vm_baseline.still_to_run(found, study.expectations)):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.vm_baseline.find(conformances).findings
-
-
-def test_a_baseline_without_logs_lists_what_would_have_to_be_run(results_of: Callable[[str], StudyResults]) -> None:
-    results = results_of("cassandra-vm-baseline")
-    study = results.study
-    table = tables.vm_baseline.still_to_run(results.conformances, study.expectations)
-    assert isinstance(table, Table) and len(table.rows) == len(study.expectations)
-    assert any(row[-1].startswith("fio --name=4-disks") for row in table.cells)
-    findings = repr(az.findings.vm_baseline.find(results.conformances))
-    assert "Not measured by any run: network latency; network throughput, client to node;" in findings
+    assert vm_baseline.find(found).findings
 
 
 @pytest.mark.parametrize("relation", ["at_least", "at_most", "about", "between"])
 @pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
 def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:
     wanted = {"name": "bandwidth", "relation": relation, "low": 4e9, "high": 6e9, "unit": "bit/s"}
-    results = [
-        az.stats.check_expectation(values, wanted, labels={"path": path, "method": "iperf3"})
-        for path in ("a → b", "b → a")
-    ]
-    chart = charts.baseline_bullets(results)
+    paths = [{"path": path, "method": "iperf3"} for path in ("a → b", "b → a")]
+    found = pd.concat([az.stats.check_expectation(values, wanted, labels=labels) for labels in paths])
+    chart = vm_baseline.baseline_bullets(found)
     assert isinstance(chart, Chart)
     assert_fit_to_print(relation, chart)
-    assert results[0].status in chart.alt
+    status = found["status"].iloc[0]
+    assert status in chart.alt
     # One value is a sentence.
-    only = charts.baseline_bullets(results[:1])
-    assert isinstance(only, Note) and results[0].status in only.text
+    only = vm_baseline.baseline_bullets(found.head(1))
+    assert isinstance(only, Note) and status in only.text
 
 
 # --- planning
