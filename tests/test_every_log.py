@@ -20,9 +20,9 @@ from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run as run_notebook
 from helpers.places import FIXTURES, ROOT
 
+from azlatency.kit.drawing import base
+from azlatency.kit.objects import Chart
 from azlatency.report.answerable import unanswered
-from azlatency.report.charts import base
-from azlatency.report.objects import Chart
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import load
 

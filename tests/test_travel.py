@@ -27,6 +27,13 @@ def study() -> az.Study:
     return az.studies.select(az.load("emulated-zones", processed=PROCESSED), "az1a -> az2a, az2a -> az1a, az1a -> az3a")
 
 
+def emulated_steps(paths: set[str]) -> pd.DataFrame:
+    study = az.load("emulated-zones", processed=PROCESSED)
+    links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)
+    steps = az.stats.emulated_differences(links, records, az.latency(study))
+    return steps[steps["path"].isin(paths)].reset_index(drop=True)
+
+
 Frames = Callable[[az.Study, pd.DataFrame], pd.DataFrame]
 #: The frame of each public function that returns a frame or results.
 FRAMES: dict[str, Frames] = {
@@ -41,8 +48,11 @@ FRAMES: dict[str, Frames] = {
     "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]).to_frame(),
     "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]).to_frame(),
     "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}).to_frame(),
-    "asymmetry": lambda study, runs: az.asymmetry(study).to_frame(),
-    "asymmetry of pairs": lambda study, runs: az.asymmetry(study)[0].pairs.to_frame(),
+    **{
+        f"asymmetry: {name}": (lambda study, runs, name=name: getattr(az.asymmetry(study), name))
+        for name in ("methods", "pairs", "cells", "order")
+    },
+    "emulated_differences": lambda study, runs: emulated_steps(set(runs["path"].map(str))),
     "check_expectation": lambda *_: az.stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
     "baseline": lambda study, runs: az.baseline(study, EXPECTED),
     "plan": lambda study, runs: az.plan(runs).to_frame(),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import azlatency as az
-from azlatency.report.objects import Chart
+from azlatency.kit.objects import Chart
 
 DOCS = Path(__file__).parents[1] / "docs"
 _HEAD = """# Chart gallery
@@ -67,9 +67,9 @@ EXAMPLES = (
     Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
             "levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))\n"
             "az.charts.zone_map(az.stats.zone_pairs(study, runs, levels))"),
-    Example("zone_matrices", "Which initiator sees which time to which zone: the heat map of both directions.",
-            "az.charts.zone_matrices(az.asymmetry(runs))"),
-    Example("asymmetry_forest", "Whether the two directions of a pair differ.", "az.charts.asymmetry_forest(az.asymmetry(runs))"),
+    Example("matrix", "Any frame with a value from each row to each column: here which initiator sees which time to which zone.",
+            "cells = az.asymmetry(runs).cells\n"
+            "az.charts.matrix(cells, \"estimate\", row=\"from\", column=\"to\", panel=\"method\")"),
     Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
             "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
@@ -112,9 +112,6 @@ EXAMPLES = (
     Example("last_segments", "What a connection did before it broke, as an author reports it.",
             "echo = az.load(\"uksouth-echo-latency\")\n"
             "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
-    Example("emulated_errors", "How far measured differences are from those that an emulator recorded.",
-            "links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)\n"
-            "az.charts.emulated_errors(az.stats.emulated_differences(links, records, runs))"),
     Example("precision_chart", "What a narrower interval costs in runs.",
             "az.charts.precision_chart(az.stats.precision_curves(runs, az.plan(runs)))"),
 )  # fmt: skip

@@ -17,8 +17,8 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.table import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing, words
-from azlatency.report.table import number as number_format
+from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import number as number_format
 from azlatency.stats.result import CODES, SHORT
 
 if TYPE_CHECKING:
@@ -45,20 +45,23 @@ def table(
     notes: Sequence[str] = (),
     *,
     value: str | Callable[[Row], str] = "",
+    others: Callable[[Row], list[Ref]] | None = None,
 ) -> Table[Row]:
     """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
 
-    ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`.
+    ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`; ``others``: what
+    else a row's numbers come from.
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
     explained = [f"{_capital(SHORT[code])}: {CODES[code]}." for code in dict.fromkeys(flagged.split())]
     rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
-    def runs(row: Row) -> list[RunsRef]:
-        return [RunsRef(tuple(row["run_ids"].split()), value(row) if callable(value) else value)]
+    def refs(row: Row) -> list[Ref]:
+        runs = RunsRef(tuple(row["run_ids"].split()), value(row) if callable(value) else value)
+        return [runs, *(others(row) if others else ())]
 
-    return Table(caption, titled, rows, [*notes, *explained], runs if "run_ids" in frame else None)
+    return Table(caption, titled, rows, [*notes, *explained], refs if "run_ids" in frame else None)
 
 
 def text(name: str, *, names_row: bool = False) -> Column[Row]:
@@ -101,14 +104,18 @@ def p_value(name: str) -> Column[Row]:
     return Column("", itemgetter(name), P_VALUE)
 
 
-def flags(*, hide: Sequence[str] = ()) -> Column[Row]:
-    """Return the column ``flags``, in a word or two each, without those that the table says otherwise."""
-    hidden = {"within_run_floor", *hide}
+def flags(*, hide: Sequence[str] = (), hide_if_decided: Sequence[str] = ()) -> Column[Row]:
+    """Return the column ``flags``, in a word or two each, without those that the table says otherwise.
 
-    def say(codes: str) -> str:
-        return ", ".join(SHORT[code] for code in dict.fromkeys(codes.split()) if code not in hidden)
+    ``hide_if_decided``: flags that only matter where the verdict is inconclusive.
+    """
 
-    return Column("", itemgetter("flags"), words(say))
+    def shown(row: Row) -> str:
+        decided = row.get("verdict", "inconclusive") != "inconclusive"
+        hidden = {"within_run_floor", *hide, *(hide_if_decided if decided else ())}
+        return ", ".join(SHORT[code] for code in dict.fromkeys(row["flags"].split()) if code not in hidden)
+
+    return Column("", shown)
 
 
 def _capital(sentence: str) -> str:

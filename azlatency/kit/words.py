@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.table import is_missing
+from azlatency.kit.cells import is_missing
+from azlatency.kit.titles import away_from_one, names, tied, times
 from azlatency.stats.across_runs.planning import FEASIBLE
-from azlatency.stats.result import ASSUMED, CODES, SHORT, VERDICTS
+from azlatency.stats.result import ASSUMED, CODES, DRIFTS, SHORT, VERDICTS
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
+from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +25,8 @@ def say(frame: pd.DataFrame) -> str:
     Parameters
     ----------
     frame : DataFrame
-        What a statistic returned, or rows of it: `azlatency.baseline`, or ``methods`` of `azlatency.stats.agreement`.
+        What a statistic returned, or rows of it: `azlatency.baseline`, ``pairs`` of
+        `azlatency.asymmetry`, ``methods`` of `azlatency.stats.agreement` …
 
     Returns
     -------
@@ -76,6 +79,75 @@ def runs_to_decide(decides: float) -> str:
     return count_of(int(decides), "run") if decides <= FEASIBLE else f"more than {FEASIBLE} runs"
 
 
+def differs(frame: pd.DataFrame) -> pd.Series:
+    """Return which comparisons differ, within the margin or beyond it."""
+    return frame["verdict"].astype(str).str.startswith("different")
+
+
+def in_drift(frame: pd.DataFrame) -> str:
+    """Return the end of "the paths differ" where runs of any of these comparisons drift."""
+    drifts = differs(frame) & frame["flags"].str.contains("dependent_runs")
+    return " in these runs, which drift" if drifts.any() else ""
+
+
+def most_apart(frame: pd.DataFrame) -> tuple[str, dict[str, float]]:
+    """Return the method with the largest difference, and the ratio on its path or on several that are tied.
+
+    Comparisons with ``from`` and ``to`` are named from the end whose value is larger, so that their ratio is at least
+    1. No ratios if tied ones are larger on some paths and smaller on others.
+    """
+    ratios, sizes, intervals = {}, {}, {}
+    for row in frame.to_dict("records"):
+        ratio, ends = row["ratio"], [row.get("from"), row.get("to")]
+        name = str(row.get("path", row["what"]))
+        if all(isinstance(end, str) for end in ends):
+            name, ratio = route(*(ends if ratio >= 1 else ends[::-1])), max(ratio, 1 / ratio)
+        key = name, str(row["method"])
+        ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
+        if row["ratio_low"] > 0 and row["ratio_high"] > 0:
+            intervals[key] = away_from_one(row["ratio_low"], row["ratio_high"])
+    largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
+    # Methods send different packets: the first of the largest speaks, and no other is joined with it.
+    method = max(largest, key=largest.__getitem__)[1]
+    chosen = {key[0]: ratios[key] for key in largest if key[1] == method}
+    return method, chosen if len({ratio > 1 for ratio in chosen.values()}) == 1 else {}
+
+
+def ratio_result(frame: pd.DataFrame, what: str) -> str:
+    """Return the result in words: how many comparisons differ, and the largest difference if it is not a tie."""
+    if frame["ratio_low"].isna().all():
+        return f"{what}: measured once, so not tested"
+    counts = frame["verdict"].value_counts()
+    if "different" not in counts:
+        words = {
+            "equivalent": "practically equivalent",
+            "different_within_margin": "different, but within the margin",
+            "inconclusive": "inconclusive",
+        }
+        within = "different_within_margin" in counts
+        result = "no difference beyond the margin shown" if within else "no difference shown"
+        return (
+            f"{what}: {result}; {', '.join(f'{counts[name]} {word}' for name, word in words.items() if name in counts)}"
+        )
+    apart = frame[frame["verdict"] == "different"]
+    result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}"
+    method, largest = most_apart(apart)
+    if not largest:
+        return result
+    back = " against back" if {"from", "to"} <= set(apart.columns) else ""
+    most = "most " if len(apart) > len(largest) else ""
+    return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
+
+
+def shares_held(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Return for medians and for means how many intervals contain the recorded difference, and their rows."""
+    groups = sorted(judged.groupby("value", sort=False, dropna=False), key=lambda item: -len(item[1]))
+    return [
+        (f"{int(rows['holds'].sum())} of {len(rows)} intervals of {str(value).removesuffix('_ns')}s", rows)
+        for value, rows in groups
+    ]
+
+
 def _agreement(row: Row) -> str:
     name = f"{row['first']} over {row['second']}"
     if is_missing(row["ratio"]):
@@ -111,5 +183,55 @@ def _ends(row: Row, of: str = "") -> tuple[float | None, float | None]:
     return None if is_missing(low) else low, None if is_missing(high) else high
 
 
+def _directions(row: Row) -> str:
+    subject = "initiators" if row["metric"] == "latency" else "data directions"
+    pairs = count_of(row["pairs"], "pair")
+    if not row["ends"]:
+        return f"{row['what']}: not estimable"
+    if not row["pairs"]:
+        verdict = "no pair of zones was measured in both directions"
+    elif row["different"]:
+        flagged = {"one_machine_pair", "one_control_pair"} & set(row["flags"].split())
+        machines = " between these machines; zone or machine: not separable" if flagged else ""
+        verdict = f"{subject} differ in {row['different']} of {pairs}{machines}"
+    elif row["inconclusive"]:
+        verdict = f"{subject}: {row['inconclusive']} of {pairs} inconclusive, none different"
+    else:
+        verdict = f"{subject} are practically equivalent in {pairs}"
+    return f"{row['what']}: {verdict}, {count_of(row['rounds'], 'round')}"
+
+
+def _comparison(row: Row) -> str:
+    what, size = row["what"], count_of(row["n"], "run")
+    if "runs_a" in row:
+        size = f"{row['runs_a']} against {count_of(row['runs_b'], 'run')}"
+    if is_missing(row["ratio"]):
+        return f"{what}: not estimable"
+    if is_missing(row["ratio_low"]) or is_missing(row["ratio_high"]):
+        return f"{what}: ratio {format_value(row['ratio'])}, no interval, {size}"
+    # The interval that a reader sees is the one that decides.
+    ratio, low, high, verdict = row["ratio"], *_ends(row, "decides"), row["verdict"]
+    confidence = row["confidence"] if low == row["ratio_low"] else round(2 * row["confidence"] - 1, 9)
+    interval = format_estimate(ratio, low, high, confidence=confidence)
+    if not verdict.startswith("different"):
+        margin = f"{VERDICTS[verdict]} at a margin of {100 * row['margin']:g} %"
+        return f"{what}: {margin}, ratio {interval}, {size}"
+    words = ("slower", "faster") if row["unit"] == "ns" else ("higher", "lower")
+    within = f", within the margin of {100 * row['margin']:g} %" if verdict != "different" else ""
+    start = f"{what}: {DRIFTS}" if "dependent_runs" in row["flags"].split() else what
+    if ratio >= 1 or row["ratio_low"] <= 0:
+        number, _, rest = interval.partition(",")
+        return f"{start}: {number}× {words[0]},{rest}{within}, {size}"
+    # Below 1 the inverse reads better: 1.25× faster, not 0.80× slower.
+    inverse = format_estimate(1 / ratio, 1 / row["ratio_high"], 1 / row["ratio_low"], confidence=row["confidence"])
+    number, _, rest = inverse.partition(",")
+    return f"{start}: {number}× {words[1]},{rest}{within}, {size}"
+
+
 #: The sentence of a row, by a column that only its kind of frame has.
-_SENTENCES: dict[str, Callable[[Row], str]] = {"prediction_low": _agreement, "relation": _conformance}
+_SENTENCES: dict[str, Callable[[Row], str]] = {
+    "prediction_low": _agreement,
+    "relation": _conformance,
+    "superiority": _comparison,
+    "ends": _directions,
+}

@@ -329,6 +329,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         ratio_high       | float64 | | computed | Upper end of the interval of the ratio.
         inner_low        | float64 | | computed | Lower end of the 90 % interval of the ratio, for equivalence.
         inner_high       | float64 | | computed | Upper end of the 90 % interval of the ratio, for equivalence.
+        decides_low      | float64 | | computed | Lower end of the interval that the verdict follows from.
+        decides_high     | float64 | | computed | Upper end of the interval that the verdict follows from.
         superiority      | float64 | | computed | Share of pairs of runs in which the first side is larger, ties half.
         difference       | float64 | | computed | First minus second, in the unit of the row.
         difference_low   | float64 | | computed | Lower end of the interval of the difference.
@@ -354,10 +356,20 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         label            | string  | | computed | Label in force after a change; see study.toml.
         label_before     | string  | | computed | Label in force before a change.
         attainable_p     | float64 | | computed | Smallest p-value that data of this size can give.
-        nodes            | string  | | computed | Zones or hosts of the comparison, separated by blanks.
+        ends             | int64   | | computed | Number of zones or hosts.
         pairs            | int64   | | computed | Number of pairs that were compared.
         different        | int64   | | computed | Number of pairs whose directions differ.
-        symmetric_enough | bool    | | computed | Whether the directions of every pair are practically equivalent.
+        inconclusive     | int64   | | computed | Number of pairs whose comparison is inconclusive.
+        same_zone        | bool    | | computed | Whether both ends are in one zone: a control pair.
+        there            | float64 | | computed | Median run of the first direction, in the unit of the row.
+        back             | float64 | | computed | Median run of the other direction, in the unit of the row.
+        n_there          | int64   | | computed | Number of rounds, or runs, of the first direction.
+        n_back           | int64   | | computed | Number of rounds, or runs, of the other direction.
+        reference        | string  | | computed | The shortest pair, with which the path is compared.
+        recorded         | float64 | ns | file | The difference that the emulator recorded in these runs.
+        configured       | float64 | ns | file | The difference of the configured delays.
+        error            | float64 | ns | computed | Measured less recorded difference.
+        holds            | bool    | | computed | Whether the interval contains the recorded difference.
         rounds           | int64   | | computed | Number of rounds.
         from             | string  | | computed | Initiator or sender of the first direction.
         to               | string  | | computed | Responder or receiver of the first direction.

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from azlatency.kit.findings import act, answer, info, join
+from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import VERDICTS, Row, count, ends, flags, number, p_value, table, text
-from azlatency.report.findings.common import act, answer, info, join
-from azlatency.report.objects import Chart, Finding, Findings, Note
-from azlatency.report.titles import times
+from azlatency.kit.titles import times
 from azlatency.shapes.forest import forest
 
 if TYPE_CHECKING:
-    from azlatency.report.table import Table
+    from azlatency.kit.cells import Table
     from azlatency.stats.across_runs.agreement import Agreement
 
 NO_PAIRS = "No two methods of this study measured round-trip times on the same path"

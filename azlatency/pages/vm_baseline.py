@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from azlatency.kit.cells import FileRef, Table, Unit
+from azlatency.kit.cells import text as words_of
+from azlatency.kit.findings import act, answer, info, join
+from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.titles import capitalised, span
+from azlatency.kit.units import in_unit, limits, read_in
 from azlatency.kit.words import runs_to_decide
-from azlatency.report.card import span
-from azlatency.report.findings.common import act, answer, info, join
-from azlatency.report.objects import Chart, Finding, Findings, Note
-from azlatency.report.table import FileRef, Table, Unit
-from azlatency.report.table import text as words_of
-from azlatency.report.tables.common import in_unit, limits, read_in
-from azlatency.report.titles import capitalised
 from azlatency.shapes.forest import forest
 from azlatency.studies.format import column_unit, count_of
 

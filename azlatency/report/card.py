@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from azlatency.report.objects import escape_markdown
-from azlatency.report.table import Ref, ref_record
-from azlatency.studies.format import format_interval, format_value
+from azlatency.kit.cells import Ref, ref_record
+from azlatency.kit.objects import escape_markdown
+from azlatency.kit.titles import span
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
 Badge = Literal["indicative", "incomplete", "replicated", "not_measured", "emulated"]
@@ -19,9 +19,6 @@ BADGES: dict[Badge, str] = {
     "not_measured": "not measured",
     "emulated": "emulated",
 }
-
-#: Values are not called longer or shorter than others below this ratio.
-ALIKE = 1.1
 
 
 @dataclass(frozen=True, init=False)
@@ -144,16 +141,6 @@ def dot(
     return Dot(
         label=label, value=middle, low=low, high=high, text=text or span(numbers, unit, like=like), near=near, refs=refs
     )
-
-
-def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None = None) -> str:
-    """Return a value, or the range of several: ``"121 µs"``, ``"1.40–1.44 ms"``; ``like`` as in `format_value`."""
-    numbers = sorted(values)
-    ends = [format_value(end, unit, digits=digits, like=like) for end in (numbers[0], numbers[-1])]
-    if ends[0] == ends[1]:
-        return ends[0]
-    (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)
-    return f"{first}–{last} {last_unit}" if first_unit == last_unit else format_interval(numbers[0], numbers[-1], unit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from azlatency.kit.titles import ratio_range
 from azlatency.report.card import Linked, Sentence
-from azlatency.report.titles import ratio_range
 from azlatency.stats.across_runs.path_differences import largest_ratio
 from azlatency.studies.format import format_interval, plain
 
 if TYPE_CHECKING:
-    from azlatency.report.table import Ref
+    from azlatency.kit.cells import Ref
     from azlatency.stats.across_runs.path_differences import PathDifferences
     from azlatency.stats.across_runs.placement import Change
     from azlatency.stats.result import Comparison

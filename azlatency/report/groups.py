@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.card import ALIKE, span
-from azlatency.report.claim import Claim, interval_of
+from azlatency.kit.claim import Claim, interval_of
+from azlatency.kit.titles import ALIKE, by_method, capitalised, span
 from azlatency.report.differences import not_different
-from azlatency.report.titles import by_method, capitalised
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.planning import FEASIBLE

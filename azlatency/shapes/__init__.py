@@ -6,10 +6,8 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 
 from azlatency.report.charts import (
     Options,
-    asymmetry_forest,
     changes_forest,
     column,
-    emulated_errors,
     estimation_plot,
     export,
     falls_by_path,
@@ -32,14 +30,14 @@ from azlatency.report.charts import (
     throughput_forest,
     throughput_series,
     zone_map,
-    zone_matrices,
 )
 from azlatency.shapes.forest import forest
+from azlatency.shapes.matrix import matrix
 
 __all__ = [
-    "Options", "asymmetry_forest", "changes_forest", "column", "emulated_errors",
+    "Options", "changes_forest", "column",
     "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "history", "last_segments",
-    "latency_forest", "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series",
+    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series",
     "run_shapes", "runs_in_order", "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
-    "throughput_series", "zone_map", "zone_matrices",
+    "throughput_series", "zone_map",
 ]  # fmt: skip

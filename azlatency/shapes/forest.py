@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import label, left_out, lines, narrow, sizes, stack, styled
-from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, RUN
-from azlatency.report.objects import Chart, Note
-from azlatency.report.table import PLAIN, Unit
+from azlatency.kit.cells import PLAIN, Unit
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
+from azlatency.kit.drawing.base import label, left_out, lines, narrow, sizes, stack, styled
+from azlatency.kit.drawing.options import by_size, ordered
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ MARKS = {
     "fails": Mark("X", RUN, True, "cross: fails"),
     "different": Mark("o", RUN, True, "orange: different"),
     "different_within_margin": Mark("o", RUN, False, "hollow orange: different, but within the band"),
+    "holds": Mark("o", ESTIMATE, True, "blue dot: contains the true value"),
+    "misses": Mark("D", RUN, True, "orange diamond: does not contain it"),
     "equivalent": Mark("s", ESTIMATE, True, "blue square: practically equivalent"),
     "inconclusive": Mark("s", GREY, False, "hollow grey square: inconclusive"),
 }
 _PLAIN = Mark("|", ESTIMATE, True, "")
-#: Inches of a row, between two panels, and of the highest figure; ends of a ratio's interval that are drawn in full.
-_ROW, _GAP, _HIGHEST, _FARTHEST = 0.21, 0.6, 9.0, 5.0
+#: Inches of a row, between two panels (with an axis of their own), and of the highest figure.
+_ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.45, 0.85, 9.0
+#: Ends of a ratio's interval that are drawn in full.
+_FARTHEST = 5.0
 #: Ratio of the largest value to the smallest from which an axis is logarithmic.
 _LOGARITHMIC = 15.0
 
@@ -61,9 +65,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     points: pd.DataFrame | None = None,
     verdict: str = "",
     limits: tuple[str, str] | None = None,
-    margin: float | None = None,
+    margin: float | str | None = None,
+    truth: str = "",
     unit: Unit | str = PLAIN,
     xlabel: str = "",
+    spec: str = "",
+    beside: int = 1,
     result: str = "",
     caption: str = "",
     ordering: str = "",
@@ -89,10 +96,17 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Column of verdicts, which choose the mark: ``different``, ``equivalent``, ``inconclusive``, ``meets`` …
     limits : tuple of str, optional
         Columns of the range that a panel allows, drawn as a band; a missing end is open.
-    margin : float, optional
-        Makes the axis one of ratios, logarithmic around 1, with a band from ``1 / (1 + margin)`` to ``1 + margin``.
+    margin : float or str, optional
+        Makes the axis one of ratios, logarithmic around 1, with a band from ``1 / (1 + margin)`` to ``1 + margin``; the
+        name of a column if rows have margins of their own.
+    truth : str
+        Column with the true value of each row, drawn as a cross.
     unit : Unit or str
         Unit of the axis, or the column with that of each panel.
+    spec : str
+        Format of the numbers right of the panels; by default three significant digits.
+    beside : int
+        Most panels in a row, on a page.
     xlabel, result, caption : str
         Texts; the result in words is the title. Sentences on the marks, on the number of runs (column ``n``) and on
         rows left out are added to the caption.
@@ -113,23 +127,25 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     frame = frame if points is not None else frame[measured]
     if frame.empty:
         return Note("No chart: nothing to draw.")
-    shown = _fitting(frame, panel, row)
-    panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False)}
+    sharex = margin is not None or isinstance(unit, Unit)
+    gap = _GAP if sharex else _GAP_WITH_AXIS
+    shown = _fitting(frame, panel, row, gap)
+    panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
     counts = [len(group) * lines(*map(label, group[row])) for group in panels.values()]
-    figure, axes = stack(counts, each=_ROW, gap=_GAP, xlabel=xlabel, sharex=margin is not None)
+    figure, axes = stack(counts, each=_ROW, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
     alternatives = []
     for axis, (heading, group) in zip(axes, panels.items(), strict=True):
         scale = unit if isinstance(unit, Unit) else Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
-        drawn = _Panel(axis, group, (row, value, low, high), scale)
+        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth)
         if margin is not None:
-            drawn.ratios(shown if len(panels) > 1 else group, (value, low, high), points, margin)
+            drawn.ratios(shown, (value, low, high), points, margin)
         else:
-            drawn.values(limits)
-        drawn.rows(verdict)
+            drawn.values(shown[[value, low, high]] if sharex else group[[value, low, high]], limits)
+        drawn.rows(spec)
         runs = drawn.dots(dots, value, row)
         axis.set_title(str(heading))
-        alternatives.append(f"{heading}: {'; '.join(drawn.words(verdict, runs))}")
+        alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []
     legend = "; ".join([*marks, *no_bar])
@@ -146,8 +162,16 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
 class _Panel:
     """One panel: its axis, its rows, and its unit."""
 
-    def __init__(self, axis: Axes, rows: pd.DataFrame, columns: tuple[str, str, str, str], unit: Unit) -> None:
-        self.axis, self.unit = axis, unit
+    def __init__(
+        self,
+        axis: Axes,
+        rows: pd.DataFrame,
+        columns: tuple[str, str, str, str],
+        unit: Unit,
+        verdict: str,
+        truth: str,
+    ) -> None:
+        self.axis, self.unit, self.verdict, self.truth = axis, unit, verdict, truth
         name, value, low, high = columns
         self.frame = rows.assign(
             _row=rows[name].astype(str),
@@ -157,40 +181,49 @@ class _Panel:
         )
 
     def ratios(
-        self, frame: pd.DataFrame, columns: tuple[str, str, str], points: pd.DataFrame | None, margin: float
+        self, frame: pd.DataFrame, columns: tuple[str, str, str], points: pd.DataFrame | None, margin: float | str
     ) -> None:
         """Draw the axis of ratios, the same for all panels: long intervals are cut."""
         value, *ends = columns
-        places = [*frame[value], *(points[value] if points is not None else ()), 1 + margin]
+        margins = frame[margin] if isinstance(margin, str) else [margin]
+        places = [*frame[value], *(points[value] if points is not None else ()), *(1 + each for each in margins)]
+        places += [*frame[self.truth].dropna()] if self.truth else []
         places += [end for name in ends for end in frame[name] if 1 / _FARTHEST < end < _FARTHEST]
         reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
-        draw.equivalence(self.axis, margin)
+        draw.equivalence(self.axis, None if isinstance(margin, str) else margin)
+        for place, each in enumerate(self.frame[margin] if isinstance(margin, str) else ()):
+            band = 1 / (1 + each), 1 + each
+            self.axis.fill_betweenx([place - 0.5, place + 0.5], *band, color=BAND, linewidth=0, zorder=0)
 
-    def values(self, limits: tuple[str, str] | None) -> None:
-        """Draw the axis of values, from 0 or logarithmic, with the range that is allowed."""
+    def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None) -> None:
+        """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs."""
         bounds = [] if limits is None else [self.frame[name].iloc[0] / self.unit.scale for name in limits]
         edges = [bound for bound in bounds if pd.notna(bound)]
-        places = [*self.frame["_value"].dropna(), *edges]
-        most = max([*places, *self.frame[["_low", "_high"]].stack()])
-        least = min(places)
+        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges]
+        ends = [*places, *numbers.iloc[:, 1:].stack() / self.unit.scale]
+        most, least = max(ends), min(places)
         logarithmic = least > 0 and most > _LOGARITHMIC * least
         left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most)
+        if least < 0:
+            left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
+            self.axis.axvline(0, color=INK, linewidth=1)
         if logarithmic:
             self.axis.set_xscale("log")
             plain_log_ticks(self.axis.xaxis)
         self.axis.set_xlim(left, right)
-        self.axis.set_xlabel(self.unit.name + (" (log)" if logarithmic else ""))
+        label = self.axis.get_xlabel() or self.unit.name
+        self.axis.set_xlabel(f"{label} (log)" if logarithmic else label)
         if edges:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
 
-    def rows(self, verdict: str) -> None:
+    def rows(self, spec: str) -> None:
         """Draw the value and the interval of each row, and write the value at the edge."""
         draw.name_rows(self.axis, [label(name) for name in self.frame["_row"]])
         left = self.axis.get_xlim()[0]
         for place, row in enumerate(self.frame.to_dict("records")):
-            mark = MARKS.get(row.get(verdict), _PLAIN)
+            mark = MARKS.get(row.get(self.verdict), _PLAIN)
             ends = () if pd.isna(row["_low"]) or pd.isna(row["_high"]) else (max(row["_low"], left), row["_high"])
             if pd.isna(row["_value"]) and ends:
                 self.axis.plot(ends, [place, place], color=mark.colour, linewidth=1.4, linestyle="--", zorder=2)
@@ -199,11 +232,15 @@ class _Panel:
             draw.bar(self.axis, place, ends, mark.colour)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
             face = mark.colour if mark.filled else "white"
-            text = self._say(row, verdict)
+            text = self._say(row)
             look: dict[str, Any] = {"shape": mark.shape, "colour": mark.colour, "face": face, **size}
             draw.point(self.axis, place, row["_value"], text=text, **look)
-            words = f", {row[verdict]}" if row.get(verdict) in ("meets", "fails") and not narrow() else ""
-            draw.at_edge(self.axis, place, f"{draw.number(row['_value'])}{words}", mark.colour)
+            kind = row.get(self.verdict)
+            words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
+            number = format(row["_value"], spec) if spec else draw.number(row["_value"])
+            draw.at_edge(self.axis, place, f"{number}{words}", mark.colour)
+            if self.truth and pd.notna(row[self.truth]):
+                draw.truth(self.axis, place, row[self.truth], self.unit.scale)
 
     def dots(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Draw the runs, and return their values by row."""
@@ -220,20 +257,20 @@ class _Panel:
         )
         return runs
 
-    def words(self, verdict: str, runs: dict[str, list[float]]) -> list[str]:
+    def words(self, runs: dict[str, list[float]]) -> list[str]:
         """Return the numbers of the panel as text, row by row."""
         texts = []
         for row in self.frame.to_dict("records"):
             of_row = runs.get(row["_row"], [])
             others = [] if of_row == [row["_value"]] else [plain(run, 4) for run in of_row]
-            texts.append(", ".join([self._say(row, verdict), *others]))
+            texts.append(", ".join([self._say(row), *others]))
         return texts
 
-    def _say(self, row: dict[Any, Any], verdict: str) -> str:
+    def _say(self, row: dict[Any, Any]) -> str:
         ends = [row[end] for end in ("_low", "_high") if pd.notna(row[end])]
         digits = 5 if self.unit.name else 4
         number = "" if pd.isna(row["_value"]) else f" {plain(row['_value'], digits)}"
-        kind = row.get(verdict)
+        kind = row.get(self.verdict)
         words = f", {kind.replace('_', ' ')}" if kind in MARKS else ""
         unit = f" {self.unit.name}" if self.unit.name else ""
         return f"{row['_row']}{number}{draw.brackets(ends, digits)}{unit}{words}"
@@ -245,12 +282,12 @@ def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.iloc[ordered(range(len(rows)), int, names.__getitem__)]
 
 
-def _fitting(frame: pd.DataFrame, panel: str, row: str) -> pd.DataFrame:
+def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float) -> pd.DataFrame:
     """Return the rows that fit into a figure, those with the most runs first, in their order."""
     kept = frame
     while len(kept) > 1:
-        groups = [group for _, group in kept.groupby(panel, sort=False)]
-        height = sum(_GAP + _ROW * len(group) * lines(*map(label, group[row])) for group in groups)
+        groups = [group for _, group in kept.groupby(panel, sort=False, dropna=False)]
+        height = sum(gap + _ROW * len(group) * lines(*map(label, group[row])) for group in groups)
         if height <= _HIGHEST:
             break
         fewer = max(int(len(kept) * _HIGHEST / height), 1)

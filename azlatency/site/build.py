@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
+from azlatency.kit.claim import Claim
 from azlatency.logs.parse import LogError
-from azlatency.report.claim import Claim
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
 from azlatency.site.changes import changes, reports

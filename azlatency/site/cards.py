@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from azlatency.report.card import span
+from azlatency.kit.titles import span
 from azlatency.site.markdown import markdown_line
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
-    from azlatency.report.table import RowLinks
+    from azlatency.kit.cells import RowLinks
 
     Links = Callable[[Mapping[str, Any], str], RowLinks | None]
 

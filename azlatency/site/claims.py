@@ -10,8 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from azlatency.report.claim import WIDEST
-from azlatency.report.titles import tied
+from azlatency.kit.claim import WIDEST
+from azlatency.kit.titles import tied
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text
 from azlatency.site.pages import Made, StudyView

@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from azlatency.report.charts.palette import DARK
-from azlatency.report.objects import FONT_STACK
+from azlatency.kit.drawing.palette import DARK
+from azlatency.kit.objects import FONT_STACK
 
 _SVG_TAGS = frozenset(
     """

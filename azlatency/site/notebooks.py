@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from azlatency.kit.objects import WITHOUT_PNG
 from azlatency.logs.parse import LogError
-from azlatency.report.objects import WITHOUT_PNG
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import CellError, WarmKernel

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup
 
+from azlatency.kit.cells import table_html
+from azlatency.kit.claim import Claim
+from azlatency.kit.objects import FINDINGS_TYPE, KINDS
 from azlatency.report.card import CARD_TYPE
-from azlatency.report.claim import Claim
-from azlatency.report.objects import FINDINGS_TYPE, KINDS
-from azlatency.report.table import table_html
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
 
 if TYPE_CHECKING:
-    from azlatency.report.table import RowLinks
+    from azlatency.kit.cells import RowLinks
 
 #: Rows of a table that a page shows; a page has to open at once whatever the study's size.
 _MOST_ROWS = 500

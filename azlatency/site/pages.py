@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
+from azlatency.kit.claim import Claim
 from azlatency.report.answerable import Unanswered, unanswered
-from azlatency.report.claim import Claim
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files

@@ -1,4 +1,4 @@
-"""Where a number of a table comes from: references (`azlatency.report.table`) -> files and lines of a study.
+"""Where a number of a table comes from: references (`azlatency.kit.cells`) -> files and lines of a study.
 
 References come with the outputs of a notebook, which may be anyone's: one that is malformed, or of an unknown run or
 file, leads nowhere.
@@ -82,7 +82,7 @@ class ProvenanceIndex:
         return frozenset(("study.toml", "truth.json", *(name for name in named if isinstance(name, str))))
 
     def find(self, refs: object) -> list[Found]:
-        """Return the places that the records of references (`azlatency.report.table.ref_record`) lead to."""
+        """Return the places that the records of references (`azlatency.kit.cells.ref_record`) lead to."""
         finders = {"RunsRef": self._runs, "FileRef": self._file, "ReportedRef": self._reported}
         places: dict[Found, None] = {}
         for ref in refs if isinstance(refs, list | tuple) else ():

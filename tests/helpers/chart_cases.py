@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 import azlatency as az
-from azlatency.pages import tool_agreement, vm_baseline
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import tool_agreement, vm_baseline, zone_pair_asymmetry
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.placement import FACTORS
 
 
@@ -47,6 +47,10 @@ class StudyResults:
     @cached_property
     def conditions(self) -> Any:
         return az.stats.placement.conditions(self.study, self.runs)
+
+    @cached_property
+    def links(self) -> Any:
+        return az.studies.configured_links(self.study)
 
     @cached_property
     def asymmetries(self) -> Any:
@@ -132,16 +136,16 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "changes": lambda: charts.single_changes(of.changes[:30]),
         "series": lambda: charts.run_series(of.in_time),
         "segments": lambda: charts.last_segments(az.stats.time_series.reported_segments(study.reported)),
-        "matrices": lambda: charts.zone_matrices(of.asymmetries),
-        "latency both ways": lambda: charts.asymmetry_forest(of.asymmetries),
-        "goodput both ways": lambda: charts.asymmetry_forest(of.asymmetries, "throughput"),
+        "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),
+        "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
+        "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
         "baseline": lambda: vm_baseline.baseline_bullets(of.conformances),
         "runs needed": lambda: charts.runs_needed_forest(of.plans),
         "precision": lambda: charts.precision_chart(of.precision),
         "agreement": lambda: tool_agreement.agreement_plot(of.agreements, "sockperf TCP 14 B"),
         "halves": lambda: charts.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
-        "emulated errors": lambda: charts.emulated_errors(of.emulated_differences),
+        "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
         "long intervals": lambda: charts.throughput_series(
             study.intervals,
             of.long_transfers,

@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.text import Text
 
-from azlatency.report.objects import Chart, style
+from azlatency.kit.objects import Chart, style
 
 SMALLEST_POINTS = 7
 

@@ -12,7 +12,7 @@ from typing import Any
 from nbval import plugin
 from nbval.kernel import RunningKernel
 
-from azlatency.report.objects import WITHOUT_PNG
+from azlatency.kit.objects import WITHOUT_PNG
 
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
 _TIMEOUT = 600

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from azlatency.report.table import Column, Ref, Table
+from azlatency.kit.cells import Column, Ref, Table
 from azlatency.studies.store.study import Study
 
 

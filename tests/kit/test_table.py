@@ -6,8 +6,8 @@ import math
 
 import pandas as pd
 
+from azlatency.kit.cells import MICROSECONDS
 from azlatency.kit.table import count, ends, flags, number, p_value, table, text
-from azlatency.report.table import MICROSECONDS
 
 FRAME = pd.DataFrame(
     {"path": ["a → b", "b → a"], "n": [6, 1], "rtt": [412_345.0, math.nan], "low": [400e3, 1.0], "high": [420e3, 1e6],

@@ -7,8 +7,8 @@ import pytest
 from helpers.tables import cell
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.pages import tool_agreement as page
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.agreement import Agreement
 
 

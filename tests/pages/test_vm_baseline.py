@@ -7,9 +7,9 @@ from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
 from azlatency.pages import vm_baseline as page
-from azlatency.report.objects import Chart, Note
-from azlatency.report.table import Table
 from azlatency.studies.store.study import Study
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.report.card import CARD_TYPE, Card, Linked, dot, listed, plain_sentence, span
+from azlatency.kit.titles import span
+from azlatency.report.card import CARD_TYPE, Card, Linked, dot, listed, plain_sentence
 
 
 @pytest.mark.parametrize(

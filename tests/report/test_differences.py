@@ -7,13 +7,13 @@ from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
 from scipy.stats import binom
 
 import azlatency as az
+from azlatency.kit.objects import Chart
 from azlatency.report import charts
 from azlatency.report.card import plain_sentence
 from azlatency.report.differences import at_most, ratio_ends
 from azlatency.report.findings.summary.answer import Answer
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.report.groups import answer_of, main_method
-from azlatency.report.objects import Chart
 from azlatency.stats.across_runs.comparison import compare_runs
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import azlatency as az
-from azlatency.report.objects import Chart, Note
+from azlatency.kit.objects import Chart, Note
 
 FRAME = pd.DataFrame(
     {"pair": ["a", "b", "c"], "tool": ["ping", "ping", "qperf"], "ratio": [1.2, 0.99, math.nan],

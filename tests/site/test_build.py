@@ -85,7 +85,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     (raw / "study.toml").write_text("\n".join(["[study]", *lines, "emulated = true"]) + "\n", "utf-8")
     (raw / "run.log").write_text(f"sockperf: == version #3.7-no.git ==\n{EVIL}\n", "utf-8")
     notebooks = root / "notebooks"
-    imports = "import azlatency as az\nimport azlatency.report.objects as d\nimport azlatency.report.table as t\n"
+    imports = "import azlatency as az\nimport azlatency.kit.objects as d\nimport azlatency.kit.cells as t\n"
     load = f"{imports}events = az.load(study).events"
     shown = [DRAW, TABLE, r'print(f"<script>{study}\u202e\x9b\x07")', "events[['text']]", FINDINGS]
     cells = [new_markdown_cell(GOOD), new_code_cell(load), *map(new_code_cell, shown)]

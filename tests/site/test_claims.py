@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from helpers.studies import load_card
 
+from azlatency.kit.claim import Claim
 from azlatency.report.answerable import Unanswered
 from azlatency.report.card import CARD_TYPE
-from azlatency.report.claim import Claim
 from azlatency.site.cards import card_view
 from azlatency.site.claims import contradictions
 from azlatency.site.outputs import Finding

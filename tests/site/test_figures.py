@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from azlatency.report.objects import FONT_STACK
+from azlatency.kit.objects import FONT_STACK
 from azlatency.site.figures import svg
 
 

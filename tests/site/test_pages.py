@@ -18,9 +18,9 @@ from helpers.places import ROOT
 from helpers.tables import text_table
 from matplotlib.figure import Figure
 
+from azlatency.kit.cells import FileRef
+from azlatency.kit.objects import Chart, Finding, Findings
 from azlatency.report.card import Card, Linked, RoundTrip, dot
-from azlatency.report.objects import Chart, Finding, Findings
-from azlatency.report.table import FileRef
 from azlatency.site import build as report
 from azlatency.site import pages
 from azlatency.site.search import texts_of

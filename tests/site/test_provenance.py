@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from helpers.places import ROOT
 
+from azlatency.kit.cells import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.logs.source.expand import expand
-from azlatency.report.table import FileRef, Ref, ReportedRef, RunsRef, ref_record
 from azlatency.site import provenance
 from azlatency.site.provenance import LINE, NAMED, Place, StudyLogs, Trail, shown
 from azlatency.studies.imports.importer import import_study

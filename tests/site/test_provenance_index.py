@@ -16,7 +16,7 @@ from helpers.places import ROOT
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.report.table import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
+from azlatency.kit.cells import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
 from azlatency.site.provenance import StudyLogs, Trail
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[01]*.ipynb"))

@@ -9,7 +9,7 @@ import pytest
 from helpers.places import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from azlatency.report.objects import Note
+from azlatency.kit.objects import Note
 from azlatency.site.sections import METHOD, sections, split_lead
 
 

@@ -11,7 +11,6 @@ from helpers.small_frames import runs, samples
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.asymmetry import Asymmetry
 from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
 from azlatency.stats.within_run.dependence import dependence
 
@@ -89,7 +88,6 @@ def everything() -> list[Any]:
         stats.lifetimes([5.0, 6.0], [True, False]),
         stats.throttling(values[:80]), *stats.remaining_wait(values),
         stats.exceedance(values, 1e5),
-        *az.asymmetry(frame),
     ]  # fmt: skip
 
 
@@ -108,12 +106,11 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         if statistic := getattr(result, "method", None):
             assert row["statistic"] == statistic
         frame = result.to_frame()
-        rows = [*result.pairs, *result.null] if isinstance(result, Asymmetry) else [result]
-        assert [row["codes"] for row in frame.to_dict("records")] == [" ".join(each.codes) for each in rows]
+        assert list(frame["codes"]) == [" ".join(result.codes)]
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
-    assert len(kinds) >= 8
+    assert len(kinds) >= 7
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
@@ -135,7 +132,6 @@ def test_a_frame_in_the_place_of_results_is_refused() -> None:
         lambda: az.charts.runs_needed_forest(plans.to_frame()),
         lambda: az.stats.precision_curves(frame, plans.to_frame()),
         lambda: az.tables.latency.paths(frame, estimates.to_frame()),
-        lambda: az.tables.zone_pair_asymmetry.ranks(results=frame),
     ):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
             call()
@@ -146,7 +142,6 @@ def test_lists_of_results_are_tables() -> None:
     assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4
     assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
     for made in (
-        az.asymmetry(runs()),
         az.plan(runs()),
         az.summarize(runs(), "median_ns"),
     ):

@@ -4,10 +4,10 @@ import azlatency as az
 
 study = az.load("emulated-zones")
 links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)
-for step in az.stats.emulated_differences(links, records, az.latency(study)):
-    if step.holds is not None:
-        place = "inside" if step.holds else "outside"
-        print(
-            f"{step.method:18} {step.path}: recorded {step.recorded / 1e3:6.1f} µs, "
-            f"error {(step.error or 0) / 1e3:+5.1f} µs, {place} its interval"
-        )
+steps = az.stats.emulated_differences(links, records, az.latency(study))
+for step in steps[steps["holds"].notna()].itertuples():
+    place = "inside" if step.holds else "outside"
+    print(
+        f"{step.method:18} {step.path}: recorded {step.recorded / 1e3:6.1f} µs, "
+        f"error {step.error / 1e3:+5.1f} µs, {place} its interval"
+    )

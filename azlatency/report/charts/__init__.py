@@ -5,14 +5,14 @@ Where there is nothing to draw the function returns a `Note` with the reason. Ch
 like the page; the others are in modules named after what they draw.
 """
 
-from azlatency.report.charts.base import column, export, few, show
+from azlatency.kit.drawing.base import column, export, few, show
+from azlatency.kit.drawing.options import Options
+from azlatency.kit.drawing.truth import ground_truth
 from azlatency.report.charts.before_after import changes_forest
-from azlatency.report.charts.emulation import emulated_errors
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.history import history
-from azlatency.report.charts.options import Options
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
@@ -23,14 +23,12 @@ from azlatency.report.charts.shapes import run_shapes
 from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
-from azlatency.report.charts.truth import ground_truth
-from azlatency.report.charts.zone_pair_asymmetry import asymmetry_forest, zone_matrices
 
 __all__ = [
-    "Options", "asymmetry_forest", "changes_forest", "column", "emulated_errors",
+    "Options", "changes_forest", "column",
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
     "runs_in_order",
     "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
-    "throughput_series", "zone_map", "zone_matrices",
+    "throughput_series", "zone_map",
 ]  # fmt: skip

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import ratio_ticks
-from azlatency.report.charts.base import MOST_ROWS, label, lines, most_of, sizes, stack, styled
-from azlatency.report.charts.options import by_size, ordered
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import ratio_ticks
+from azlatency.kit.drawing.base import MOST_ROWS, label, lines, most_of, sizes, stack, styled
+from azlatency.kit.drawing.options import by_size, ordered
+from azlatency.kit.objects import Chart, Note
 from azlatency.report.charts.ratios import pair_panel, pair_words, ratio_reach, ratio_title, verdict_words
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.result import Comparison
 
 if TYPE_CHECKING:

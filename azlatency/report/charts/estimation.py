@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import span
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
-from azlatency.report.charts.draw import number
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK
-from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim
+from azlatency.kit.claim import Claim
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
+from azlatency.kit.drawing.base import MICROSECOND, label, left_out, lines, new_figure, side_by_side, sizes, styled
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import capitalised, names, span, tied, times
 from azlatency.report.differences import change_words, verdict_on
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import capitalised, names, tied, times
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.studies.format import one_prefix, plain

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from azlatency.report.card import span
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import label, new_figure, styled
-from azlatency.report.charts.palette import RUN
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks
+from azlatency.kit.drawing.base import label, new_figure, styled
+from azlatency.kit.drawing.palette import RUN
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import span
 from azlatency.report.charts.series import fall_words
 from azlatency.report.groups import by_burst
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling
 from azlatency.studies.format import duration, format_value, one_prefix
 

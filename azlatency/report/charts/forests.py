@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import (
+from azlatency.kit.claim import described_by, interval_of
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks
+from azlatency.kit.drawing.base import (
     MOST_ROWS,
     label,
     left_out,
@@ -19,13 +20,12 @@ from azlatency.report.charts.base import (
     stack,
     styled,
 )
-from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import INK, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.claim import described_by, interval_of
+from azlatency.kit.drawing.options import by_size, ordered
+from azlatency.kit.drawing.palette import INK, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import extremes
 from azlatency.report.groups import main_method
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import extremes
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import fitting_unit, format_value, plain

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, label, left_out, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import last_changes, percent
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, label, left_out, sizes, styled, tip
+from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import last_changes, percent
 from azlatency.studies.format import format_value, plain
 
 if TYPE_CHECKING:

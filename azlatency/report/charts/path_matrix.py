@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import span
-from azlatency.report.charts import draw
-from azlatency.report.charts.base import GIGABIT, MICROSECOND, narrow, new_figure, styled
-from azlatency.report.charts.draw import number
-from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.report.charts.palette import ON_LIGHT
-from azlatency.report.claim import Claim
+from azlatency.kit.claim import Claim
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, narrow, new_figure, styled
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.kit.drawing.palette import ON_LIGHT
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import span
 from azlatency.report.groups import main_method
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import one_prefix

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import nines, plain_log_ticks, spread
-from azlatency.report.charts.base import (
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
+from azlatency.kit.drawing.base import (
     MICROSECOND,
     MOST_PANELS,
     evenly,
@@ -23,11 +23,11 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.names import wrap
-from azlatency.report.charts.palette import HUES, Look, looks, pair_of, told_apart
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.kit.drawing.names import wrap
+from azlatency.kit.drawing.palette import HUES, Look, looks, pair_of, told_apart
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import by_method, extremes
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.result import Estimate

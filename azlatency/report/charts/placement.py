@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks, times_axis
-from azlatency.report.charts.base import (
+from azlatency.kit.claim import Claim, described_by
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
+from azlatency.kit.drawing.base import (
     MICROSECOND,
     MOST_ROWS,
     label,
@@ -21,14 +22,13 @@ from azlatency.report.charts.base import (
     styled,
     tip,
 )
-from azlatency.report.charts.draw import number
-from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import GREY, INK, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim, described_by
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.options import by_size, ordered
+from azlatency.kit.drawing.palette import GREY, INK, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.report.differences import change_words, in_drift, verdict_on
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import away_from_one, by_method, extremes, tied, times
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import Change, Condition

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
-from azlatency.report.charts.options import by_size, ordered
-from azlatency.report.charts.palette import BAND, ESTIMATE, RUN
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks
+from azlatency.kit.drawing.base import MOST_ROWS, grid, label, lines, most_of, narrow, sizes, stack, styled
+from azlatency.kit.drawing.options import by_size, ordered
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, RUN
+from azlatency.kit.objects import Chart, Note
 from azlatency.report.groups import runs_enough
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.planning import FEASIBLE, Plan
 
 _COLUMNS, _CURVES = 3, 12

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.base import label
-from azlatency.report.charts.draw import number
-from azlatency.report.charts.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.base import label
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.kit.titles import most_apart, names, times
 from azlatency.report.differences import in_drift
-from azlatency.report.titles import most_apart, names, times
 from azlatency.stats.result import DRIFTS, Comparison
 from azlatency.studies.format import plain
 

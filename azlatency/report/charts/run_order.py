@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, INK, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
+from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.result import results_only
 from azlatency.studies.format import format_number, plain

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import stretches
-from azlatency.report.charts.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import stretches
+from azlatency.kit.drawing.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import by_method, extremes
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling

@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import span
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks
-from azlatency.report.charts.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
-from azlatency.report.charts.names import wrap
-from azlatency.report.charts.palette import Look, looks, told_apart
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, names
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks
+from azlatency.kit.drawing.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
+from azlatency.kit.drawing.names import wrap
+from azlatency.kit.drawing.palette import Look, looks, told_apart
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import by_method, names, span
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.distribution_shape import RunHistogram
 from azlatency.studies.format import count_of, one_prefix, plain

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks, stretches
-from azlatency.report.charts.base import MICROSECOND, SECOND, grid, label, side_by_side, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, GREY, INK, RANGE, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, stretches
+from azlatency.kit.drawing.base import MICROSECOND, SECOND, grid, label, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
 from azlatency.stats.within_run.time_series import CUT_OFF, ReportedSegments, RunTimeSeries
 from azlatency.studies.format import count_of, format_value, plain
 

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import span
-from azlatency.report.charts.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
-from azlatency.report.charts.draw import number
-from azlatency.report.charts.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.report.charts.palette import ESTIMATE, INK, ON_LIGHT, RUN
-from azlatency.report.charts.truth import configured
-from azlatency.report.claim import Claim
+from azlatency.kit.claim import Claim
+from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import capitalised, span, tied
 from azlatency.report.groups import name_of_pairs
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import capitalised, tied
 from azlatency.stats.across_runs.path_differences import PathDifferences
 from azlatency.stats.across_runs.zone_pairs import ZonePair, pair_differences
 from azlatency.studies.format import format_value, one_prefix

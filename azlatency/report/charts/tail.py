@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.charts import draw
-from azlatency.report.charts.axes import plain_log_ticks, power_ticks
-from azlatency.report.charts.base import MICROSECOND, evenly, grid, sizes, styled, tip
-from azlatency.report.charts.palette import ESTIMATE, INK
-from azlatency.report.charts.truth import configured
-from azlatency.report.objects import Chart, Note
-from azlatency.report.titles import by_method, extremes
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, power_ticks
+from azlatency.kit.drawing.base import MICROSECOND, evenly, grid, sizes, styled, tip
+from azlatency.kit.drawing.palette import ESTIMATE, INK
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import by_method, extremes
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import plain

@@ -16,10 +16,9 @@ from azlatency.report.findings import (
     tail,
     throughput,
     what_was_measured,
-    zone_pair_asymmetry,
 )
 
 __all__ = [
     "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
-    "throughput", "what_was_measured", "zone_pair_asymmetry",
+    "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from azlatency.kit.findings import act, answer, join
+from azlatency.kit.objects import Finding, Findings
+from azlatency.kit.titles import times
 from azlatency.report.differences import in_drift
-from azlatency.report.findings.common import act, answer, join
-from azlatency.report.objects import Finding, Findings
-from azlatency.report.titles import times
 from azlatency.stats.result import Comparison
 from azlatency.studies.format import count_of
 

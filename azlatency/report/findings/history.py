@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.findings.common import act, answer, info
-from azlatency.report.objects import Finding, Findings
-from azlatency.report.titles import last_changes
+from azlatency.kit.findings import act, answer, info
+from azlatency.kit.objects import Finding, Findings
+from azlatency.kit.titles import last_changes
 from azlatency.stats.across_runs.run_history import FEWEST, RunHistory
 from azlatency.stats.result import SHORT
 

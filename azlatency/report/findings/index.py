@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, join
-from azlatency.report.objects import Findings
+from azlatency.kit.findings import act, answer, join
+from azlatency.kit.objects import Findings
 from azlatency.studies.runs.samples import select_quantity
 
 if TYPE_CHECKING:

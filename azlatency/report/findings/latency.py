@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, info, join_by_method, measured_once
+from azlatency.kit.findings import act, answer, info, join_by_method, measured_once
+from azlatency.kit.objects import Findings
 from azlatency.report.groups import answer_of, main_method
-from azlatency.report.objects import Findings
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.result import Estimate

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.card import span
-from azlatency.report.claim import interval_of
+from azlatency.kit.claim import interval_of
+from azlatency.kit.findings import MICROSECOND, act, answer, count_or_names, info, join, join_by_method
+from azlatency.kit.objects import Finding, Findings
+from azlatency.kit.titles import span
 from azlatency.report.differences import change_words, in_drift, ratios_of, verdict_on
-from azlatency.report.findings.common import MICROSECOND, act, answer, count_or_names, info, join, join_by_method
 from azlatency.report.findings.summary.answer import PLACES
-from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.placement import Change, Condition, contradicting, widest
 from azlatency.studies.format import one_prefix
 

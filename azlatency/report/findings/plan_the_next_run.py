@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, info, join_by_method
+from azlatency.kit.findings import act, answer, info, join_by_method
+from azlatency.kit.objects import Finding, Findings
 from azlatency.report.groups import runs_enough
-from azlatency.report.objects import Finding, Findings
 from azlatency.stats.across_runs.planning import FEASIBLE
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from azlatency.report.card import span
-from azlatency.report.findings.common import MICROSECOND, act, answer, info, join_by_method
-from azlatency.report.objects import Finding, Findings
+from azlatency.kit.findings import MICROSECOND, act, answer, info, join_by_method
+from azlatency.kit.objects import Finding, Findings
+from azlatency.kit.titles import span
 from azlatency.stats.within_run.throttling import Throttling
 from azlatency.stats.within_run.time_series import ConnectionEnds, ReportedSegments, RunTimeSeries, ThroughputSeries
 from azlatency.studies.format import count_of, one_prefix

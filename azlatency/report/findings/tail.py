@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, info
+from azlatency.kit.findings import act, answer, info
+from azlatency.kit.objects import Findings
 from azlatency.report.groups import answer_of, main_method
-from azlatency.report.objects import Findings
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import format_interval, format_value, one_prefix

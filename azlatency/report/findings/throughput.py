@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import span
-from azlatency.report.findings.common import (
+from azlatency.kit.findings import (
     act,
     answer,
     info,
@@ -14,8 +13,9 @@ from azlatency.report.findings.common import (
     join_by_method,
     measured_once,
 )
+from azlatency.kit.objects import Finding, Findings
+from azlatency.kit.titles import span
 from azlatency.report.groups import answer_of, main_method
-from azlatency.report.objects import Finding, Findings
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import REVERSE

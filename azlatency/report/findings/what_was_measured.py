@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.findings.common import act, answer, info, join
-from azlatency.report.objects import Finding, Findings
+from azlatency.kit.findings import act, answer, info, join
+from azlatency.kit.objects import Finding, Findings
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted

@@ -13,12 +13,10 @@ from azlatency.report.tables import (
     tail,
     throughput,
     what_was_measured,
-    zone_pair_asymmetry,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
     "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
     "stability", "summary", "tail", "throughput", "what_was_measured",
-    "zone_pair_asymmetry",
 ]  # fmt: skip

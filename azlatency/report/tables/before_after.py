@@ -6,18 +6,11 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.report.claim import known_ends
-from azlatency.report.objects import Note
-from azlatency.report.table import P_VALUE, Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
-from azlatency.report.tables.common import (
-    DECIDES,
-    LABELLED_METHOD,
-    LABELLED_PATH,
-    codes_of,
-    explain,
-    flags,
-    from_runs,
-)
+from azlatency.kit.cells import P_VALUE, Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
+from azlatency.kit.claim import known_ends
+from azlatency.kit.objects import Note
+from azlatency.kit.units import DECIDES
+from azlatency.report.tables.common import LABELLED_METHOD, LABELLED_PATH, codes_of, explain, flags, from_runs
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.report.objects import Note
-from azlatency.report.table import Column, RunsRef, Table, words
+from azlatency.kit.cells import Column, RunsRef, Table, words
+from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT, codes_of, explain, flags
 from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.result import results_only

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note
-from azlatency.report.table import Column, Table, text
+from azlatency.kit.cells import Column, Table, text
+from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT
 from azlatency.studies.store.study import load
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, P_VALUE, Column, Ref, RunsRef, Table, number, text, words
+from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, RunsRef, Table, number, text, words
+from azlatency.kit.objects import Note
+from azlatency.kit.units import level
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
@@ -19,7 +20,6 @@ from azlatency.report.tables.common import (
     flags,
     from_run,
     from_runs,
-    level,
     paths_table,
 )
 from azlatency.stats.across_runs.run_order import LEVEL

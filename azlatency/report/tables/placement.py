@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, Column, Ref, Table, interval, number, text
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, Table, interval, number, text
+from azlatency.kit.objects import Note
 from azlatency.report.tables.common import METHOD, PATH, codes_of, condition_ref, explain, spaced
 from azlatency.stats.result import DRIFTS, results_only
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from azlatency.report.objects import Note
-from azlatency.report.table import Column, RunsRef, Table, interval, number, words
-from azlatency.report.tables.common import COUNT, LABELLED_METHOD, LABELLED_PATH, computed_from, flags, from_runs, level
+from azlatency.kit.cells import Column, RunsRef, Table, interval, number, words
+from azlatency.kit.objects import Note
+from azlatency.kit.units import level
+from azlatency.report.tables.common import COUNT, LABELLED_METHOD, LABELLED_PATH, computed_from, flags, from_runs
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:

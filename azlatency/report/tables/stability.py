@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note
-from azlatency.report.table import (
+from azlatency.kit.cells import (
     GIGABITS,
     MICROSECONDS,
     PERCENT,
@@ -21,7 +20,9 @@ from azlatency.report.table import (
     number,
     words,
 )
-from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, level
+from azlatency.kit.objects import Note
+from azlatency.kit.units import level
+from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.kit.cells import Column, Ref, ReportedRef, RunsRef, Table
+from azlatency.kit.objects import Note
 from azlatency.report.answerable import Unanswered, unanswered
-from azlatency.report.objects import Note
-from azlatency.report.table import Column, Ref, ReportedRef, RunsRef, Table
 from azlatency.studies.conclusions import Conclusion
 from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.manifest.zones import zone_maps as maps_of

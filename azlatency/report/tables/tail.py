@@ -7,8 +7,8 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note
-from azlatency.report.table import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
+from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, paths_table
 from azlatency.stats.result import results_only
 

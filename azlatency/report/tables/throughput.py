@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.report.objects import Note
-from azlatency.report.table import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
+from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
+from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT, paths_table
 from azlatency.stats.result import results_only
 from azlatency.studies.runs.run_table import REVERSE, stream_rows

@@ -6,19 +6,10 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from azlatency.report.objects import Note
-from azlatency.report.table import Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
-from azlatency.report.tables.common import (
-    COUNT,
-    MANY_FILES,
-    METHOD,
-    PRINTED,
-    by_name,
-    from_runs,
-    in_unit,
-    spaced,
-    whole_file,
-)
+from azlatency.kit.cells import Column, FileRef, Ref, RunsRef, Table, interval, number, text, words
+from azlatency.kit.objects import Note
+from azlatency.kit.units import in_unit
+from azlatency.report.tables.common import COUNT, MANY_FILES, METHOD, PRINTED, by_name, from_runs, spaced, whole_file
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.store.hosts import differing_facts
 

@@ -14,15 +14,16 @@ zones (`direction_pairs`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting
 from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions
 from azlatency.stats.across_runs.directions import (
-    Directed,
     DirectedValues,
     Metric,
     column_cells,
@@ -44,15 +45,16 @@ from azlatency.stats.across_runs.run_values import (
     value_column,
 )
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
-from azlatency.stats.result import Comparison, Estimate, Result, Results, Row, Scope
-from azlatency.studies.format import count_of, format_value
+from azlatency.stats.rows import Row, of_comparison, of_estimate
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterable, Mapping
 
-    from azlatency.stats.arrays import FloatArray
+    from azlatency.stats.result import Comparison
     from azlatency.studies.store.study import Study
 
 
@@ -65,113 +67,59 @@ COUNT_OFFSET = 0.5
 _METRIC_OF: dict[str, Metric] = {"throughput_bit_s": "throughput", "retransmits": "retransmits"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asymmetry(Result):
-    """Both directions of every pair of zones, for one metric and one method.
+class Asymmetry(NamedTuple):
+    """Both directions of every pair of zones, as four frames in canonical units.
 
     Attributes
     ----------
-    what : str
-        Metric and method.
-    metric : {"latency", "throughput", "retransmits"}
-        What was measured.
-    unit : str
-        Canonical unit of the matrix.
-    nodes : tuple of str
-        Zones or hosts: names of the rows (initiator or sender) and columns of the matrix.
-    m : ndarray of float64, shape (nodes, nodes)
-        Typical values (median run), in ``unit``.
-    pairs : Results of Comparison
-        i → j over j → i for each pair of different zones. The verdict "different" holds for the family of pairs, and
-        beyond the spread between machines if that is known; otherwise it is about these machines
-        (``one_machine_pair``, ``one_control_pair``). The label ``verdict_alone`` is the verdict of the pair without its
-        family, ``machine_spread`` the spread between machines, ``p_machines`` the p of the comparison with it.
-    null : Results of Comparison
-        Control pairs within one zone.
-    ranking : tuple of Estimate
-        Typical run of each pair, the shortest first, with its rank as label ``rank`` if it differs from all others;
-        empty if there are more than 100 (latency only).
-    rounds : int
-        Number of rounds.
-    confidence : float
-        Family-wise level, between 0 and 1.
-    cells : tuple of Estimate
-        Typical value of each direction with its interval; labels ``from`` and ``to``.
+    methods : DataFrame
+        One row per metric (latency, throughput, retransmits) and method, those that say most about all paths first:
+        ``ends`` (number of zones or hosts), ``pairs`` of different zones, ``different`` and ``inconclusive`` ones,
+        ``rounds``, ``value`` (the compared column), ``flags``, ``run_ids``.
+    pairs : DataFrame
+        One row per pair: ``from`` → ``to`` over its reverse, as a row of `azlatency.compare` (``ratio``, ``ratio_low``,
+        ``ratio_high``, ``verdict`` …). ``decides_low`` and ``decides_high``: the interval of the verdict.
+        ``there`` and ``back``: the typical value of each direction, of ``n_there`` and ``n_back`` rounds.
+        ``same_zone``: a control pair. The verdict "different" holds for the family of pairs, and beyond the spread
+        between machines if that is known; otherwise it is about these machines (``one_machine_pair``,
+        ``one_control_pair``). ``verdict_alone``: the verdict without the family; ``machine_spread``: the spread between
+        machines; ``p_machines``: the p-value of the comparison with it.
+    cells : DataFrame
+        One row per direction: ``from``, ``to``, ``estimate`` (median run) with ``low`` and ``high``, ``n``.
+    order : DataFrame
+        One row per pair of zones, the shortest round trip first: ``estimate``, ``low``, ``high``, ``n`` and ``rank``,
+        which is missing unless the pair differs from all others. Empty if there are more than 100.
     """
 
-    what: str
-    metric: Metric
-    unit: str
-    nodes: tuple[str, ...]
-    m: FloatArray
-    pairs: Results[Comparison]
-    null: Results[Comparison]
-    ranking: tuple[Estimate, ...]
-    rounds: int
-    confidence: float
-    scope: Scope = "across_runs"
-    method: str = METHOD
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-    diagnostics: dict[str, Any] = field(default_factory=dict)
-    cells: tuple[Estimate, ...] = ()
+    methods: pd.DataFrame
+    pairs: pd.DataFrame
+    cells: pd.DataFrame
+    order: pd.DataFrame
 
-    ROW: ClassVar[Row] = (
-        "what", "metric", "nodes", ("pairs", "pairs.#"), ("different", "different.#"),
-        "symmetric_enough", "rounds", "unit", "scope", "confidence",
-        ("statistic", "method"),
-    )  # fmt: skip
 
-    @property
-    def refused(self) -> bool:
-        """Whether nothing was computed; ``codes`` give the reason."""
-        return not self.nodes
+class _Rows(NamedTuple):
+    """Rows of the frames of `Asymmetry`."""
 
-    @property
-    def different(self) -> Results[Comparison]:
-        """Pairs whose directions differ, within the margin or beyond it."""
-        return Results(pair for pair in self.pairs if pair.verdict.startswith("different"))
+    methods: list[Row]
+    pairs: list[Row]
+    cells: list[Row]
+    order: list[Row]
 
-    @property
-    def symmetric_enough(self) -> bool:
-        """Whether every pair is equal within the margin.
 
-        Each pair is tested at its own level; an intersection needs no correction.
-        """
-        return bool(self.pairs) and all(
-            pair.verdict in ("equivalent", "different_within_margin") for pair in self.pairs
-        )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the pairs and the control pairs as a frame."""
-        import pandas as pd
-
-        rows = [{**pair.row(), "same_zone": False} for pair in self.pairs]
-        return pd.DataFrame(rows + [{**pair.row(), "same_zone": True} for pair in self.null])
-
-    def matrix(self) -> pd.DataFrame:
-        """Return the typical values as a frame in ``unit``; rows are initiators or senders."""
-        import pandas as pd
-
-        return pd.DataFrame(self.m, index=list(self.nodes), columns=list(self.nodes))
-
-    def __str__(self) -> str:
-        if self.refused:
-            return f"{self.what}: not estimable{self.flag_note}"
-        subject = "initiators" if self.metric == "latency" else "data directions"
-        if not self.pairs:
-            verdict = "no pair of zones was measured in both directions"
-        elif self.different:
-            ratios = ", ".join(f"{pair.what} ({format_value(pair.ratio.estimate)}×)" for pair in self.different)
-            machines = any(ABOUT_MACHINES.intersection(pair.codes) for pair in self.different)
-            caveat = " between these machines; zone or machine: not separable" if machines else ""
-            verdict = f"{subject} differ: {ratios}{caveat}"
-        elif self.symmetric_enough:
-            verdict = f"{subject} are practically equivalent in {count_of(len(self.pairs), 'pair')}"
-        else:
-            undecided = sum(pair.verdict == "inconclusive" for pair in self.pairs)
-            verdict = f"{subject}: {undecided} of {count_of(len(self.pairs), 'pair')} inconclusive, none different"
-        return f"{self.what}: {verdict}, {count_of(self.rounds, 'round')}{self.flag_note}"
+#: Columns of the frames if they have no rows.
+_COMPARED = [
+    "metric", "method", "from", "to", "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "decides_low",
+    "decides_high", "unit", "p", "n", "there", "back", "n_there", "n_back", "same_zone", "confidence", "flags",
+    "run_ids",
+]  # fmt: skip
+_TYPICAL = ["metric", "method", "what", "estimate", "low", "high", "unit", "n", "confidence", "flags", "run_ids"]
+_COUNTS = ["ends", "pairs", "different", "inconclusive", "rounds"]
+_COLUMNS = {
+    "methods": ["metric", "method", "what", *_COUNTS, "value"],
+    "pairs": _COMPARED,
+    "cells": ["from", "to", *_TYPICAL],
+    "order": [*_TYPICAL, "rank"],
+}
 
 
 def asymmetry(
@@ -181,7 +129,7 @@ def asymmetry(
     value: str | None = None,
     margin: float | str = "2%",
     confidence: float = 0.95,
-) -> Results[Asymmetry]:
+) -> Asymmetry:
     """Compare both directions of every pair of zones.
 
     Parameters
@@ -200,8 +148,8 @@ def asymmetry(
 
     Returns
     -------
-    Results[Asymmetry]
-        One result per metric and method; the methods that say most about all paths come first.
+    Asymmetry
+        Four frames, see there.
 
     Raises
     ------
@@ -223,20 +171,22 @@ def asymmetry(
     >>> there = [520e3, 524e3, 519e3, 522e3, 525e3, 518e3, 521e3]
     >>> back = [450e3, 452e3, 449e3, 451e3, 453e3, 448e3, 450e3]
     >>> runs = pd.DataFrame({"path": ["a → b"] * 7 + ["b → a"] * 7, "round": rounds * 2, "median_ns": there + back})
-    >>> pair = asymmetry(runs)[0].pairs[0]
-    >>> pair.labels["verdict_alone"], pair.verdict, pair.codes
-    ('different', 'different', ('one_machine_pair', 'initiator_only'))
+    >>> pair = asymmetry(runs).pairs.iloc[0]
+    >>> pair["verdict_alone"], pair["verdict"], pair["flags"]
+    ('different', 'different', 'one_machine_pair initiator_only')
     """
     parse_margin(margin)
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
     setting = Setting(margin=margin, confidence=confidence, floor=None, unit="", what="", labels={})
-    results = []
+    parts = []
     for name, frame, column in _frames(data, metric, value):
         for method, group in _groups(frame, name):
             values = column or value_column(group, value)
-            results.append(_of_method(group, name, method, values, setting))
-    return Results(results)
+            parts.append(_of_method(group, name, method, values, setting))
+    return Asymmetry(
+        *(_frame([row for part in parts for row in getattr(part, name)], columns) for name, columns in _COLUMNS.items())
+    )
 
 
 def _frames(
@@ -248,9 +198,6 @@ def _frames(
         of_column: Metric = _METRIC_OF.get(column, "latency")
         yield metric or of_column, data, value
         return
-    from azlatency.studies.runs.round_trips import latency
-    from azlatency.studies.runs.throughput import throughput
-
     if metric in (None, "latency"):
         yield "latency", latency(data), value
     if metric in (None, "throughput", "retransmits"):
@@ -274,7 +221,11 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
     return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 
 
-def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> Asymmetry:
+def _frame(rows: list[Row], columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(dict.fromkeys([*columns, *(name for row in rows for name in row)])))
+
+
+def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> _Rows:
     unit = "count" if metric == "retransmits" else unit_of(column)
     what = ", ".join(part for part in (metric, method) if part)
     setting = base._replace(unit=unit, what=what, labels={"metric": metric, "method": method})
@@ -285,7 +236,7 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         # Traffic within one host does not cross a zone.
         frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]
     frame, order = in_time_order_of_paths(frame)
-    runs, zones, left_out = directed(frame, metric, column)
+    runs, zones = directed(frame, metric, column)
     if metric == "retransmits":
         runs = [run._replace(value=run.value + COUNT_OFFSET) for run in runs]
         if "host" in column_cells(frame, "retransmits_scope"):
@@ -294,53 +245,27 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         codes.append("no_values")
     elif min(run.value for run in runs) <= 0:
         codes.append("not_positive")
+    row = {
+        **setting.labels,
+        "what": what,
+        "unit": unit,
+        **dict.fromkeys(_COUNTS, 0),
+        "value": column,
+        "scope": "across_runs",
+        "confidence": setting.confidence,
+        "statistic": METHOD,
+    }
     if set(codes) - {"host_wide_counter"}:
-        return _not_estimable(what, metric, setting, tuple(codes), run_ids_of(frame[column].dropna()))
+        refused = {"flags": " ".join(dict.fromkeys(codes)), "run_ids": " ".join(run_ids_of(frame[column].dropna()))}
+        return _Rows([row | refused], [], [], [])
     cells = group_directions(runs, resolution_of(frame, column), order)
-    return _analyse(runs, cells, zones, metric, column, setting, codes, left_out)
+    return _analyse(cells, zones, setting, codes, row)
 
 
-def _not_estimable(
-    what: str, metric: Metric, setting: Setting, codes: tuple[str, ...], run_ids: tuple[str, ...]
-) -> Asymmetry:
-    import numpy as np
-
-    none = np.zeros((0, 0))
-    return Asymmetry(
-        what=what,
-        metric=metric,
-        unit=setting.unit,
-        nodes=(),
-        m=none,
-        pairs=Results(),
-        null=Results(),
-        ranking=(),
-        rounds=0,
-        confidence=setting.confidence,
-        codes=tuple(dict.fromkeys(codes)),
-        labels=setting.labels,
-        run_ids=run_ids,
-    )
-
-
-def _analyse(
-    runs: list[Directed],
-    cells: DirectedValues,
-    zones: Mapping[str, str],
-    metric: Metric,
-    value: str,
-    setting: Setting,
-    codes: list[str],
-    left_out: int,
-) -> Asymmetry:
-    import numpy as np
-
-    if metric == "latency":
-        codes.append("initiator_only")
-    m = np.full((len(cells.nodes), len(cells.nodes)), np.nan)
-    for (start, end), values in cells.all_values.items():
-        in_rounds = list(cells.by_round[start, end].values())
-        m[cells.nodes.index(start), cells.nodes.index(end)] = np.median(in_rounds or values)
+def _analyse(cells: DirectedValues, zones: Mapping[str, str], setting: Setting, codes: list[str], row: Row) -> _Rows:
+    is_latency = setting.labels["metric"] == "latency"
+    if is_latency:
+        codes = [*codes, "initiator_only"]
     both_ways: list[tuple[str, str]] = []
     same_zone: list[tuple[str, str]] = []
     for i, j in combinations(cells.nodes, 2):
@@ -352,36 +277,35 @@ def _analyse(
     )
     control = tuple(result for _, result in null)
     pairs = adjust_family(compared, control, zones, setting)
+    directions = _directions(cells, setting)
+    typical = {(each["from"], each["to"]): each for each in directions}
+
+    def pair(result: Comparison, *, same_zone: bool) -> Row:
+        ends = result.labels["from"], result.labels["to"]
+        there, back = typical[ends], typical[ends[::-1]]
+        values = {"there": there["estimate"], "back": back["estimate"], "n_there": there["n"], "n_back": back["n"]}
+        return {**of_comparison(result), **values, "same_zone": same_zone, "unit": setting.unit}
+
     # A round trip crosses both directions: one initiator of a pair is enough for its rank.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
-    rounds = {key for rounds_of in cells.by_round.values() for key in rounds_of}
-    if not both_ways:
-        codes.append("one_direction")
-    return Asymmetry(
-        what=setting.what,
-        metric=metric,
-        unit=setting.unit,
-        nodes=cells.nodes,
-        m=m,
-        pairs=Results(pairs),
-        null=Results(control),
-        ranking=rank_pairs(cells, cross_zone, setting) if metric == "latency" else (),
-        rounds=len(rounds),
-        confidence=setting.confidence,
-        codes=tuple(dict.fromkeys(codes)),
-        labels=setting.labels,
-        diagnostics={
-            "value": value,
-            "runs": len(runs),
-            "left_out": left_out,
-            "without_round": sum(run.round is None for run in runs),
-        },
-        cells=_directions(cells, setting),
-        run_ids=cells.run_ids(cells.all_values),
+    counts = {
+        "ends": len(cells.nodes),
+        "pairs": len(pairs),
+        "different": sum(each.verdict.startswith("different") for each in pairs),
+        "inconclusive": sum(each.verdict == "inconclusive" for each in pairs),
+        "rounds": len({key for rounds_of in cells.by_round.values() for key in rounds_of}),
+        "flags": " ".join(dict.fromkeys([*codes, *([] if both_ways else ["one_direction"])])),
+        "run_ids": " ".join(cells.run_ids(cells.all_values)),
+    }
+    return _Rows(
+        [row | counts],
+        [*(pair(each, same_zone=False) for each in pairs), *(pair(each, same_zone=True) for each in control)],
+        directions,
+        [of_estimate(each) for each in rank_pairs(cells, cross_zone, setting)] if is_latency else [],
     )
 
 
-def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]:
+def _directions(cells: DirectedValues, setting: Setting) -> list[Row]:
     """Return the typical value of each direction over its rounds, or over all its runs if no round is known."""
     groups, run_ids = [], []
     for direction, values in cells.all_values.items():
@@ -396,4 +320,8 @@ def _directions(cells: DirectedValues, setting: Setting) -> tuple[Estimate, ...]
         groups.append(PathRuns(route(*direction), labels, runs))
         run_ids.append(cells.run_ids([direction], by_round or None))
     typical = typical_runs(groups, setting.confidence)
-    return tuple(replace(one, run_ids=ids) for one, ids in zip(typical, run_ids, strict=True))
+    return [
+        # Runs that are too far apart for an interval have a median, too.
+        of_estimate(replace(each, run_ids=ids)) | {"estimate": float(np.median(group.values.values))}
+        for each, ids, group in zip(typical, run_ids, groups, strict=True)
+    ]

@@ -47,15 +47,14 @@ def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
     return pd.concat([part for part, _ in parts]), min((order for _, order in parts), key=orders.index)
 
 
-def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str], int]:
-    """Return the runs with a direction and a finite value, the zone of each node, and the number of other runs.
+def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Directed], dict[str, str]]:
+    """Return the runs with a direction and a finite value, and the zone of each node.
 
     Nodes are the ends of ``path`` if it names both, else the zones, with their regions if there are several. Round
     trips run from initiator to responder, streams from sender to receiver.
     """
     zones: dict[str, str] = {}
     runs: list[Directed] = []
-    left_out = 0
     paths, near_zones, far_zones = column_cells(frame, "path"), _zone_names(frame, ""), _zone_names(frame, "peer_")
     rounds, tests = column_cells(frame, "round"), column_cells(frame, "test")
     run_ids = run_ids_of(frame) or (None,) * len(frame)
@@ -67,12 +66,11 @@ def directed(frame: pd.DataFrame, metric: Metric, column: str) -> tuple[list[Dir
         )
         direction = None if path is None else path.ends
         if ends is None or direction is None or not math.isfinite(number):
-            left_out += 1
             continue
         zones.update({end: str(zone) for end, zone in zip(ends, (near, far), strict=True) if zone is not None})
         if direction[0] != direction[1] or near == far:
             runs.append(Directed(*direction, rounds[row], float(number), run_ids[row]))
-    return runs, zones, left_out
+    return runs, zones
 
 
 def _zone_names(frame: pd.DataFrame, end: Literal["", "peer_"]) -> list[str | None]:

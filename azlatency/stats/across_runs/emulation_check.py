@@ -7,67 +7,32 @@ either path; what remains is the error of the measurement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import of_estimate
 from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmulatedDifference:
-    """How much longer a path is than the shortest pair: measured by one method, recorded, and configured; all in ns.
-
-    Attributes
-    ----------
-    path, method, reference : str
-        The path, the method that measured it, and the shortest pair.
-    value : {"median_ns", "mean_ns"}
-        What was compared of each run: the median, or the mean if the tool prints no median.
-    difference : Estimate
-        Median over the rounds of the path's run less the mean of the reference's runs in both directions.
-    recorded : float
-        The same for what the emulator recorded in these runs.
-    configured : float
-        Configured delay of both directions with the mean of the jitter, less that of the reference.
-    """
-
-    path: str
-    method: str
-    reference: str
-    value: str
-    difference: Estimate
-    recorded: float
-    configured: float
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        """The runs of the path and of the shortest pair."""
-        return self.difference.run_ids
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether the interval contains the recorded difference; ``None`` without an interval."""
-        low, high = self.difference.low, self.difference.high
-        return None if low is None or high is None else low <= self.recorded <= high
-
-    @property
-    def error(self) -> float | None:
-        """Measured less recorded difference, in ns."""
-        return None if self.difference.estimate is None else self.difference.estimate - self.recorded
+#: Columns of the frame.
+_COLUMNS = [
+    "path", "method", "reference", "value", "what", "estimate", "low", "high", "recorded", "configured", "error",
+    "holds", "unit", "n", "scope", "confidence", "statistic", "flags", "assumed", "notes", "run_ids",
+]  # fmt: skip
 
 
 def emulated_differences(
     links: pd.DataFrame, records: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
-) -> list[EmulatedDifference]:
+) -> pd.DataFrame:
     """Compare the measured differences between paths with those that the emulator recorded.
 
     Parameters
@@ -83,8 +48,13 @@ def emulated_differences(
 
     Returns
     -------
-    list of EmulatedDifference
-        Every path of every method that also measured the shortest pair; empty for a real network.
+    DataFrame
+        One row per path and method that also measured the shortest pair (``reference``); empty for a real network. All
+        times in ns. ``value``: what was compared of each run, the median, or the mean if the tool prints no median.
+        ``estimate``, ``low``, ``high``: how much longer the path is, measured, over ``n`` rounds. ``recorded``: the
+        same for what the emulator recorded in these runs. ``configured``: the configured delay of both directions with
+        the mean of the jitter, less that of the reference. ``error``: measured less recorded. ``holds``: whether the
+        interval contains the recorded difference; missing without an interval.
 
     Notes
     -----
@@ -93,7 +63,7 @@ def emulated_differences(
     """
     delays = {str(path): delay for path, delay in sums_of_both_directions(links, "mean_ns").items()}
     if not delays:
-        return []
+        return pd.DataFrame(columns=_COLUMNS)
     shortest = min(delays, key=lambda name: delays[name])
     reference = {shortest, str(NetworkPath.parse(shortest).reversed())}
     runs = runs[runs.index.isin(records.index) & runs["round"].notna()]
@@ -105,22 +75,25 @@ def emulated_differences(
         rounds = of_method.assign(recorded=records[value].reindex(of_method.index))
         for path, far, near in _pairs(rounds[rounds[value].notna()], set(delays) - reference, reference):
             measured, recorded = ((far[column] - near[column]).dropna() for column in (value, "recorded"))
-            labels = {"path": path, "method": method}
+            labels = {"path": path, "method": str(method)}
             what = f"{path} less {shortest}, {method}"
             difference = typical_run(measured.sort_index(), confidence=confidence, what=what, labels=labels)
             run_ids = (*far["run_id"], *near["run_ids"].explode())
+            row = of_estimate(replace(difference, run_ids=run_ids))
+            truth = float(recorded.median())
+            has_interval = difference.low is not None and difference.high is not None
             differences.append(
-                EmulatedDifference(
-                    path=path,
-                    method=str(method),
-                    reference=shortest,
-                    value=value,
-                    difference=replace(difference, run_ids=run_ids),
-                    recorded=float(recorded.median()),
-                    configured=delays[path] - delays[shortest],
-                )
+                {
+                    **row,
+                    "reference": shortest,
+                    "value": value,
+                    "recorded": truth,
+                    "configured": delays[path] - delays[shortest],
+                    "error": row["estimate"] - truth,
+                    "holds": row["low"] <= truth <= row["high"] if has_interval else pd.NA,
+                }
             )
-    return differences
+    return pd.DataFrame(differences, columns=_COLUMNS).astype({"holds": "boolean"})
 
 
 def _pairs(

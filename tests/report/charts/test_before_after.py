@@ -7,8 +7,8 @@ from collections.abc import Callable
 from helpers.chart_cases import StudyResults
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 
 
 def test_without_comparisons_there_is_a_note() -> None:

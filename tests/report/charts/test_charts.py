@@ -13,9 +13,9 @@ from helpers.chart_cases import DrawnCharts, StudyResults, every_chart
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
+from azlatency.kit.drawing.axes import spread
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.charts.axes import spread
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.within_run.time_series import RunTimeSeries
 
 MOST_BYTES = 500_000

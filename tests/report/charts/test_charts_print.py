@@ -14,10 +14,10 @@ from helpers.chart_cases import DrawnCharts, StudyResults, every_chart, hard_sam
 from helpers.chart_checks import assert_fit_to_print, texts
 
 import azlatency as az
+from azlatency.kit import objects as display
+from azlatency.kit.drawing import base
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report import objects as display
-from azlatency.report.charts import base
-from azlatency.report.objects import Chart, Note
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000

@@ -11,10 +11,10 @@ from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
-from azlatency.pages import tool_agreement, vm_baseline
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import tool_agreement, vm_baseline, zone_pair_asymmetry
 from azlatency.report import charts, tables
-from azlatency.report.objects import Chart, Note
-from azlatency.report.table import Table
 
 
 def numbers_of(chart: Chart, *needed: float | None) -> None:
@@ -26,48 +26,20 @@ def numbers_of(chart: Chart, *needed: float | None) -> None:
 
 
 def test_tables_of_both_directions(results: StudyResults) -> None:
-    asymmetries = results.asymmetries
-    links = az.studies.configured_links(results.study)
+    found, links = results.asymmetries, results.links
     for table in (
-        tables.zone_pair_asymmetry.directions(asymmetries),
-        tables.zone_pair_asymmetry.both_ways(asymmetries),
-        tables.zone_pair_asymmetry.both_ways(asymmetries, "throughput"),
-        tables.zone_pair_asymmetry.both_ways(asymmetries, "retransmits"),
-        tables.zone_pair_asymmetry.ranks(asymmetries),
-        tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
-        tables.zone_pair_asymmetry.configured_rates(links, asymmetries),
+        zone_pair_asymmetry.directions(found),
+        *(zone_pair_asymmetry.both_ways(found, metric) for metric in ("latency", "throughput", "retransmits")),
+        zone_pair_asymmetry.ranks(found),
+        zone_pair_asymmetry.configured_delays(links, found),
+        zone_pair_asymmetry.configured_rates(links, found),
     ):
         assert isinstance(table, Note | Table) and repr(table)
-    assert az.findings.zone_pair_asymmetry.find(asymmetries, links).findings
+    assert zone_pair_asymmetry.find(found, links).findings
 
 
 def test_only_an_emulated_network_has_configured_links(study: Any) -> None:
     assert bool(len(az.studies.configured_links(study))) == study.name.startswith("emulated-")
-
-
-def test_the_emulated_network_and_its_configuration(results_of: Callable[[str], StudyResults]) -> None:
-    results = results_of("emulated-zones")
-    asymmetries, links = results.asymmetries, az.studies.configured_links(results.study)
-    assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
-    findings = repr(az.findings.zone_pair_asymmetry.find(asymmetries, links))
-    # Configured: 2; the faster direction loses more of a second until it reaches its rate.
-    assert "az2a → az3a carries **1.99 times** the reverse goodput (iperf3 TCP)" in findings
-    assert "is configured 120 µs slower than the other" in findings
-    rates, delays = (
-        tables.zone_pair_asymmetry.configured_rates(links, asymmetries),
-        tables.zone_pair_asymmetry.configured_delays(links, asymmetries),
-    )
-    assert isinstance(rates, Table) and isinstance(delays, Table)
-    # A test of one second reaches 1 to 2 % less than the faster rate: ntttcp's interval ends just below the ratio of 2.
-    # So does that of iperf3, whose streams resemble those of the round before.
-    no = [row[:2] for row in rates.cells if row[-1] != "yes"]
-    assert len(rates.cells) == 6 and no == [("az2a ↔ az3a", "iperf3 TCP"), ("az2a ↔ az3a", "ntttcp (sender)")]
-    assert not any(row[-1].startswith("different") for row in delays.cells)
-    matrix = charts.zone_matrices(asymmetries)
-    assert isinstance(matrix, Chart)
-    for asymmetry in asymmetries:
-        if asymmetry.metric == "latency" and asymmetry.rounds >= 3:
-            numbers_of(matrix, *(cell.low / 1e3 for cell in asymmetry.cells if cell.low is not None))
 
 
 # --- baselines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 from azlatency.studies.store.study import Study
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 
 
 def test_each_run_is_a_dot_and_hosts_that_start_at_another_rate_are_hollow() -> None:

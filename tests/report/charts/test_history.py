@@ -10,8 +10,8 @@ from helpers.cases import stream
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts, findings, tables
-from azlatency.report.objects import Chart, Note
 
 NIGHTS = pd.date_range("2026-09-01", periods=50, freq="D", tz="UTC")
 

@@ -6,8 +6,8 @@ import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 
 
 def test_each_square_has_the_value_of_its_direction_and_its_interval() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 import azlatency as az
+from azlatency.kit.drawing.palette import looks
+from azlatency.kit.objects import Chart
 from azlatency.report import charts
-from azlatency.report.charts.palette import looks
-from azlatency.report.objects import Chart
 from azlatency.stats.result import Estimate
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.store.study import Study

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import azlatency as az
+from azlatency.kit.objects import Chart
 from azlatency.report import charts
-from azlatency.report.objects import Chart
 from azlatency.stats.across_runs.placement import FACTORS
 from azlatency.studies.store.study import Study
 

@@ -7,8 +7,8 @@ from helpers.chart_checks import assert_fit_to_print
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts, findings, tables
-from azlatency.report.objects import Chart, Note
 
 AT = pd.to_datetime("2026-01-01") + pd.to_timedelta(range(12), unit="h")
 

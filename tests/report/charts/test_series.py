@@ -6,8 +6,8 @@ import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.kit.objects import Chart
 from azlatency.report import charts
-from azlatency.report.objects import Chart
 from azlatency.studies.store.study import Study
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import azlatency as az
+from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
-from azlatency.report.objects import Chart, Note
 from azlatency.studies.store.study import Study
 
 

@@ -7,11 +7,11 @@ from typing import Literal
 import pytest
 from helpers.chart_checks import assert_fit_to_print
 
+from azlatency.kit.claim import Claim
+from azlatency.kit.drawing.truth import Configured, _configured
+from azlatency.kit.objects import Chart, Note
 from azlatency.report.charts import column
 from azlatency.report.charts.summary import zone_map
-from azlatency.report.charts.truth import Configured, _configured
-from azlatency.report.claim import Claim
-from azlatency.report.objects import Chart, Note
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from azlatency.kit.objects import Note
 from azlatency.report import charts
-from azlatency.report.objects import Note
 
 
 def test_studies_without_samples_have_a_note() -> None:

@@ -10,7 +10,8 @@ from helpers.places import TESTS
 from helpers.studies import load_card
 
 import azlatency as az
-from azlatency.report.card import Card, Linked, plain_sentence, span
+from azlatency.kit.titles import span
+from azlatency.report.card import Card, Linked, plain_sentence
 from azlatency.report.findings import summary
 from azlatency.report.findings.summary import zones
 

@@ -6,8 +6,8 @@ import pandas as pd
 from helpers.cases import stream
 
 import azlatency as az
+from azlatency.kit.objects import Note
 from azlatency.report import tables
-from azlatency.report.objects import Note
 
 
 def test_changes_and_series_are_listed_with_their_runs() -> None:

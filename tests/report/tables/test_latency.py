@@ -7,8 +7,8 @@ from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
+from azlatency.kit.objects import Note
 from azlatency.report import tables
-from azlatency.report.objects import Note
 from azlatency.site.provenance import StudyLogs
 from azlatency.studies.store.study import Study
 

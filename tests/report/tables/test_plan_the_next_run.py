@@ -6,8 +6,8 @@ import pandas as pd
 from helpers.tables import cell
 
 import azlatency as az
+from azlatency.kit.objects import Note
 from azlatency.report import tables
-from azlatency.report.objects import Note
 
 
 def test_single_runs_show_no_spread_to_plan_with(cni_latency: pd.DataFrame) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from helpers.tables import cell
 
 import azlatency as az
+from azlatency.kit.objects import Note
 from azlatency.report import tables
-from azlatency.report.objects import Note
 from azlatency.studies.store.study import Study
 
 

@@ -10,9 +10,9 @@ from helpers.places import TESTS
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Note
 from azlatency.report import findings, tables
-from azlatency.report.objects import Note
-from azlatency.report.table import Table
 from azlatency.studies.store.study import Study
 
 

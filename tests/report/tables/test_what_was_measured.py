@@ -7,9 +7,9 @@ from helpers.studies import load
 from helpers.tables import cell
 
 import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Note
 from azlatency.report import tables
-from azlatency.report.objects import Note
-from azlatency.report.table import Table
 from azlatency.studies.store.study import Study
 
 #: The tables of two posts, read by hand: scenario, metric, level or stretch, and the token as printed.

@@ -36,17 +36,11 @@ def test_rounds(case: dict[str, Any]) -> None:
         assert (result.p is not None and result.p < 0.05) or due["signflip_exact_p_mean_stat"][name] > 0.01
 
 
-def one(results: list[Asymmetry]) -> Asymmetry:
-    (only,) = results
-    return only
-
-
 def test_a_slow_direction_is_invisible_to_round_trips() -> None:
-    result = one(asymmetry(rounds_of(SLOW_WAY, NO_COST, 8, 0.002, 1)))
-    assert result.symmetric_enough and not result.different
-    for effect in result.pairs:
-        assert "initiator_only" in effect.codes
-    assert CODES["initiator_only"] in str(result) and CODES["initiator_only"] in str(result.pairs[0])
+    found = asymmetry(rounds_of(SLOW_WAY, NO_COST, 8, 0.002, 1))
+    assert list(found.methods["different"]) == list(found.methods["inconclusive"]) == [0]
+    assert found.pairs["flags"].str.contains("initiator_only").all()
+    assert CODES["initiator_only"] in az.say(found.methods) and CODES["initiator_only"] in az.say(found.pairs)
 
 
 def test_one_direction_of_each_pair_still_gives_an_order() -> None:
@@ -55,10 +49,10 @@ def test_one_direction_of_each_pair_still_gives_an_order() -> None:
     frame = pd.DataFrame(
         [{"path": "x", "zone": i, "peer_zone": j, "median_ns": 2e3 * value} for (i, j), value in values.items()]
     )
-    result = one(asymmetry(frame))
-    assert not result.pairs and "one_direction" in result.codes and CODES["one_direction"] in str(result)
-    assert all(pair.labels["rank"] is None for pair in result.ranking)
-    assert [rank.what for rank in result.ranking] == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
+    found = asymmetry(frame)
+    assert found.pairs.empty and CODES["one_direction"] in az.say(found.methods)
+    assert found.order["rank"].isna().all()
+    assert list(found.order["what"]) == ["zone 1 - zone 2", "zone 1 - zone 3", "zone 2 - zone 3"]
 
 
 def test_too_many_pairs_are_not_ranked() -> None:
@@ -67,13 +61,13 @@ def test_too_many_pairs_are_not_ranked() -> None:
         {"path": "x", "zone": str(i), "peer_zone": str(j), "median_ns": 1e5 * (i + j), "round": round_}
         for i in range(15) for j in range(15) if i != j for round_ in range(2)
     ]  # fmt: skip
-    result = one(asymmetry(pd.DataFrame(rows)))
-    assert not result.ranking and len(result.pairs) == 105
+    found = asymmetry(pd.DataFrame(rows))
+    assert found.order.empty and len(found.pairs) == 105
 
 
 def test_zones_without_a_path_are_ends_too() -> None:
-    result = one(asymmetry(rounds_of(ONE_WAY, NO_COST, 6, 0.01, 7).drop(columns="path")))
-    assert result.nodes == ("zone az1", "zone az2", "zone az3") and len(result.pairs) == 3
+    found = asymmetry(rounds_of(ONE_WAY, NO_COST, 6, 0.01, 7).drop(columns="path"))
+    assert set(found.cells["from"]) == {"zone az1", "zone az2", "zone az3"} and len(found.pairs) == 3
 
 
 @pytest.mark.parametrize(
@@ -84,14 +78,15 @@ def test_matrices_that_are_refused(columns: dict[str, Any], code: str) -> None:
     frame = rounds_of(ONE_WAY, NO_COST, 3, 0.01, 8).assign(**columns)
     if code == "no_values":
         frame = frame.drop(columns=["zone", "peer_zone"])
-    result = one(asymmetry(frame))
-    assert result.refused and code in result.codes and "not estimable" in str(result) and result.row()
+    found = asymmetry(frame)
+    assert code in found.methods["flags"].iloc[0] and "not estimable" in az.say(found.methods)
+    assert found.pairs.empty and found.cells.empty and found.order.empty
 
 
 def test_logical_zones_of_two_subscriptions_are_refused() -> None:
     frame = rounds_of(ONE_WAY, NO_COST, 4, 0.01, 9)
     frame["subscription"] = ["a" if number % 2 else "b" for number in frame["round"]]
-    assert "logical_zone" in one(asymmetry(frame)).codes
+    assert "logical_zone" in asymmetry(frame).methods["flags"].iloc[0]
 
 
 def test_counters_of_the_whole_machine_are_flagged() -> None:
@@ -108,9 +103,10 @@ def test_counters_of_the_whole_machine_are_flagged() -> None:
         for at in range(1, 9)
         for path, mean in (("az1a → az2a", 0.3), ("az2a → az1a", 200))
     ]
-    result = one(asymmetry(pd.DataFrame(rows), metric="retransmits", value="retransmits"))
-    assert "host_wide_counter" in result.codes and "host_wide_counter" in result.pairs[0].codes
-    assert result.pairs[0].labels["verdict_alone"] == "different"  # zero counts are values, too
+    found = asymmetry(pd.DataFrame(rows), metric="retransmits", value="retransmits")
+    assert "host_wide_counter" in found.methods["flags"].iloc[0]
+    assert "host_wide_counter" in found.pairs["flags"].iloc[0]
+    assert list(found.pairs["verdict_alone"]) == ["different"]  # zero counts are values, too
 
 
 def test_three_zones_and_eight_rounds_are_quick() -> None:
@@ -127,7 +123,7 @@ def emulated() -> az.Study:
 
 
 @pytest.fixture(scope="module")
-def results(emulated: az.Study) -> list[Any]:
+def results(emulated: az.Study) -> Asymmetry:
     """The results of all metrics."""
     return asymmetry(emulated)
 
@@ -141,69 +137,64 @@ def truth(raw: Path) -> dict[str, Any]:
 def test_the_slow_data_direction_of_the_emulated_network_is_found(emulated: az.Study, truth: dict[str, Any]) -> None:
     due = truth["az2a->az3a"]["rate_mbit_s"] / truth["az3a->az2a"]["rate_mbit_s"]
     assert due == 2
-    by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="throughput")}
-    for method, enough in (("ntttcp (sender)", False), ("iperf3 TCP", True)):
-        pairs = {pair.what: pair for pair in by_method[method].pairs}
-        slow = pairs.pop("az2a → az3a over back")
-        assert slow.labels["verdict_alone"] == "different" and slow.ratio.estimate == pytest.approx(due, rel=0.1)
-        assert not any(pair.verdict.startswith("different") for pair in pairs.values())
-        # Three rounds of ntttcp have Student's t.
-        assert ("few_runs" in slow.codes) != enough and "initiator_only" not in slow.codes
-        assert slow.p is not None and slow.p < 0.05
-    for result in by_method.values():
-        assert {pair.what for pair in result.different} <= {"az2a → az3a over back"}
+    found = asymmetry(emulated, metric="throughput")
+    pairs = found.pairs[~found.pairs["same_zone"]]
+    is_slow = pairs["what"] == "az2a → az3a over back"
+    slow = pairs[is_slow].set_index("method")
+    assert set(slow.index) == {"ntttcp (sender)", "iperf3 TCP"}
+    assert set(slow["verdict_alone"]) == {"different"} and (slow["p"] < 0.05).all()
+    assert list(slow["ratio"]) == pytest.approx([due, due], rel=0.1)
+    assert not pairs.loc[~is_slow, "verdict"].str.startswith("different").any()
+    # Three rounds of ntttcp have Student's t.
+    assert "few_runs" in slow.loc["ntttcp (sender)", "flags"] and "few_runs" not in slow.loc["iperf3 TCP", "flags"]
+    assert not slow["flags"].str.contains("initiator_only").any()
 
 
-def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(results: list[Any], truth: dict[str, Any]) -> None:
+def test_the_slow_one_way_delay_of_the_emulated_network_is_invisible(results: Asymmetry, truth: dict[str, Any]) -> None:
     assert truth["az3a->az2a"]["base_us"] - truth["az2a->az3a"]["base_us"] == 120
-    latencies = [result for result in results if result.metric == "latency"]
-    tested = [result for result in latencies if result.pairs and result.rounds >= 3]
-    tools = {result.labels["method"].split()[0] for result in tested}
-    assert tools == {"echo", "lagscope", "ping", "qperf", "sockperf"}
-    for result in tested:
-        (pair,) = (pair for pair in result.pairs if pair.labels["from"] == "az2a" and pair.labels["to"] == "az3a")
-        assert pair.verdict in ("equivalent", "inconclusive") and "initiator_only" in pair.codes
-        assert pair.difference is not None and pair.difference.low is not None and pair.difference.high is not None
-        # If round trips showed it, the difference would be 120 us; the interval is far from that.
-        assert abs(pair.difference.estimate or 0) < 40e3
-        assert CODES["initiator_only"] in str(result)
+    pairs = results.pairs
+    tested = pairs[(pairs["metric"] == "latency") & (pairs["what"] == "az2a → az3a over back") & (pairs["n"] >= 3)]
+    assert {method.split()[0] for method in tested["method"]} == {"echo", "lagscope", "ping", "qperf", "sockperf"}
+    assert set(tested["verdict"]) <= {"equivalent", "inconclusive"}
+    assert tested["flags"].str.contains("initiator_only").all() and tested["difference_low"].notna().all()
+    # If round trips showed it, the difference would be 120 us; the interval is far from that.
+    assert (tested["difference"].abs() < 40e3).all()
 
 
-def test_the_ranks_of_the_emulated_paths_are_their_order(results: list[Any]) -> None:
+def test_the_ranks_of_the_emulated_paths_are_their_order(results: Asymmetry) -> None:
     order = {"az1a - az2a": 1, "az1a - az3a": 2, "az2a - az3a": 3}  # 120, 700 and 720 us of programmed delay
-    for result in (result for result in results if result.metric == "latency"):
-        for rank in result.ranking:
-            name = " - ".join(sorted(rank.what.split(" - ")))  # the echo test ran in one direction only
-            assert rank.labels["rank"] in (order[name], None)
+    ranked = results.order[results.order["rank"].notna()]
+    assert len(ranked) > 5
+    for what, rank in zip(ranked["what"], ranked["rank"], strict=True):
+        assert rank == order[" - ".join(sorted(what.split(" - ")))]  # the echo test ran in one direction only
 
 
 def test_ntttcp_counts_for_the_whole_machine(emulated: az.Study) -> None:
-    by_method = {result.labels["method"]: result for result in asymmetry(emulated, metric="retransmits")}
-    assert "host_wide_counter" in by_method["ntttcp (sender)"].codes
-    assert "host_wide_counter" not in by_method["iperf3 TCP"].codes
+    flags = asymmetry(emulated, metric="retransmits").methods.set_index("method")["flags"]
+    assert "host_wide_counter" in flags["ntttcp (sender)"] and "host_wide_counter" not in flags["iperf3 TCP"]
 
 
-def test_each_direction_has_its_typical_value(results: list[Any]) -> None:
-    for result in results:
-        for cell in result.cells:
-            typical = result.matrix().loc[cell.labels["from"], cell.labels["to"]]
-            assert cell.estimate is None or cell.estimate == pytest.approx(typical)
+def test_each_direction_has_its_typical_value(emulated: az.Study, results: Asymmetry) -> None:
+    cells = results.cells[results.cells["metric"] == "latency"].set_index(["method", "what"])
+    runs = az.latency(emulated)
+    medians = runs.groupby(["method", "path"])["median_ns"].median()
+    for method, path in (("sockperf TCP 14 B", "az1a → az3a"), ("ping 56 B", "az2a → az1a")):
+        assert cells.loc[(method, path), "estimate"] == pytest.approx(medians[method, path])
 
 
 def test_a_study_without_runs_has_no_directions(raw: Path, tmp_path: Path) -> None:
     az.import_study("cassandra-vm-baseline", [raw / "cassandra-vm-baseline"], out=tmp_path)
-    assert asymmetry(az.load("cassandra-vm-baseline", processed=tmp_path)) == []
+    found = asymmetry(az.load("cassandra-vm-baseline", processed=tmp_path))
+    assert all(frame.empty for frame in found) and az.say(found.methods) == ""
 
 
-def test_every_answer_prints_and_makes_rows(results: list[Any]) -> None:
-    for result in results:
-        assert str(result) and result.row()["what"] == result.what
-        if not result.refused:
-            frame = result.to_frame()
-            assert list(frame["what"]) == [pair.what for pair in [*result.pairs, *result.null]]
-            assert list(result.pairs.to_frame()["what"]) == [pair.what for pair in result.pairs]
-            assert len(result.different) == result.row()["different"]
-            assert list(result.matrix().columns) == list(result.nodes)
+def test_every_method_and_every_pair_is_a_sentence(results: Asymmetry) -> None:
+    lines = az.say(results.methods).splitlines()
+    assert lines[0].startswith(
+        "latency, sockperf TCP 14 B: initiators are practically equivalent in 3 pairs, 12 rounds"
+    )
+    pairs = az.say(results.pairs).splitlines()
+    assert len(pairs) > len(results.pairs) and pairs[0].startswith("az1a → az2a over back: practically equivalent")
 
 
 def test_the_oracles_have_no_case_that_is_not_tested_here() -> None:

@@ -302,9 +302,9 @@ def check_aa_matrix(repetitions: int) -> None:
     for _ in range(repetitions):
         common = np.repeat(random.normal(0, 0.05, 8), len(ways))  # a round is slow for all: kept by joint flips
         frame["median_ns"] = 1e6 * np.exp(common + random.normal(0, 0.02, len(frame)))
-        (result,) = asymmetry(frame)
-        wrong[0] += bool(result.different)
-        wrong[1] += any(pair.labels["rank"] is not None for pair in result.ranking)
+        found = asymmetry(frame)
+        wrong[0] += bool(found.methods["different"].iloc[0])
+        wrong[1] += found.order["rank"].notna().any()
     for name, share in zip(("any pair", "any rank"), wrong / repetitions, strict=True):
         told(f"C14 matrix, {name}", share, repetitions)
         assert share <= 0.06 + 2 * _error(repetitions)

@@ -11,7 +11,7 @@ from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency.gate.verdict import judge
-from azlatency.report.objects import Chart
+from azlatency.kit.objects import Chart
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.runs.samples import RunSamples, bounded, bounds, counted, median, order_statistic, round_trips
 from azlatency.studies.store.study import Study, load

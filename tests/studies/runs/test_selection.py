@@ -10,10 +10,10 @@ import pytest
 from helpers.places import ROOT
 
 import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Note
 from azlatency.report import tables
 from azlatency.report.answerable import unanswered
-from azlatency.report.objects import Note
-from azlatency.report.table import Table
 from azlatency.studies.runs.selection import select_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed, span
-from azlatency.report.claim import interval_of
-from azlatency.report.table import Ref
+from azlatency.kit.cells import Ref
+from azlatency.kit.claim import interval_of
+from azlatency.kit.titles import span
+from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.placement import Change, Condition

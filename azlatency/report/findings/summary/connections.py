@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
+from azlatency.kit.cells import FileRef, RunsRef
+from azlatency.kit.titles import ALIKE, span
+from azlatency.report.card import Linked, Sentence, dot, listed
 from azlatency.report.findings.summary.answer import Answer, Data
-from azlatency.report.table import FileRef, RunsRef
 from azlatency.studies.format import join_words, one_prefix
 from azlatency.studies.manifest.zones import zone_maps
 from azlatency.studies.runs.run_table import run_table, whole_run_rows

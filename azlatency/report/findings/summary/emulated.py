@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from azlatency.kit.cells import FileRef, RunsRef
+from azlatency.kit.words import shares_held
 from azlatency.report.card import Linked, Sentence, dot, listed
-from azlatency.report.findings.common import shares_held
 from azlatency.report.findings.summary.answer import Answer, Data
-from azlatency.report.table import FileRef, RunsRef
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.zone_pairs import zones_of
@@ -27,20 +28,16 @@ def emulated(data: Data) -> Answer | None:
 
     records = recorded_round_trips(data.study)
     steps = emulated_differences(configured_links(data.study), records, data.runs)
-    checked = [step for step in steps if step.holds is not None]
-    if not checked:
+    checked = steps[steps["holds"].notna()]
+    if checked.empty:
         return None
-    worst = max(checked, key=lambda step: abs(step.error or 0.0))
-    by_method = {step.method: [other for other in checked if other.method == step.method] for step in checked}
-    method = next(name for name in rank_methods(measured_runs(data.runs)) if name in by_method)
-    shown = by_method[method]
-    like = one_prefix((value for step in shown[:6] for value in (step.difference.estimate or 0.0, step.recorded)), "ns")
-    shares = [
-        (Linked(share, *(RunsRef(step.run_ids, step.value) for step in steps)),)
-        for share, steps in shares_held(checked)
-    ]
-    truth = [FileRef("truth.json", file) for file in records["file"].reindex(list(worst.run_ids)).dropna()]
-    held, methods = sum(bool(step.holds) for step in checked), {step.method for step in checked}
+    worst = checked.loc[checked["error"].abs().idxmax()]
+    method = next(name for name in rank_methods(measured_runs(data.runs)) if name in set(checked["method"]))
+    shown = checked[checked["method"] == method].head(6)
+    like = one_prefix([*shown["estimate"], *shown["recorded"]], "ns")
+    shares = [(Linked(share, *map(_runs, rows.to_dict("records"))),) for share, rows in shares_held(checked)]
+    truth = [FileRef("truth.json", file) for file in records["file"].reindex(worst["run_ids"].split()).dropna()]
+    held, methods = int(checked["holds"].sum()), set(checked["method"])
     few = binom.cdf(held, len(checked), 0.95) < 0.05
     short = f"; {held} is too few: hosts take longer after a longer wait, which no repeat removes" if few else ""
     return Answer(
@@ -51,10 +48,10 @@ def emulated(data: Data) -> Answer | None:
             *listed(shares),
             " contain the difference between a path and the shortest one that the emulator recorded; the measured "
             "differences are off by at most ",
-            Linked(format_value(abs(worst.error or 0), "ns"), RunsRef(worst.run_ids, worst.value)),
+            Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
             " of ",
-            Linked(format_value(worst.recorded, "ns"), *truth, bold=False),
-            f" ({worst.method}).",
+            Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
+            f" ({worst['method']}).",
         ),
         inference=(
             f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth{short}. "
@@ -62,22 +59,27 @@ def emulated(data: Data) -> Answer | None:
         ),
         dots=tuple(
             dot(
-                step.path,
-                (step.difference.low or 0.0, step.difference.high or 0.0),
+                step["path"],
+                (step["low"], step["high"]),
                 "ns",
-                RunsRef(step.difference.run_ids, step.value),
-                value=step.difference.estimate,
-                near=not step.holds,
-                text=f"{format_value(step.difference.estimate, 'ns', like=like)} "
-                f"(recorded {format_value(step.recorded, 'ns', like=like)})",
+                _runs(step),
+                value=step["estimate"],
+                near=not step["holds"],
+                text=f"{format_value(step['estimate'], 'ns', like=like)} "
+                f"(recorded {format_value(step['recorded'], 'ns', like=like)})",
             )
-            for step in shown[:6]
+            for step in shown.to_dict("records")
         ),
-        axis=f"{shown[0].value.removesuffix('_ns')} RTT less that of {shown[0].reference}, {method}, 95 % CI",
+        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT less that of {shown['reference'].iloc[0]}, {method}, "
+        "95 % CI",
         # Where several tools measured, page 08 compares them already.
         next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
         + ": what remains is the time that a host takes longer after a longer wait.",
     )
+
+
+def _runs(step: Mapping[Any, Any] | pd.Series) -> RunsRef:
+    return RunsRef(tuple(step["run_ids"].split()), step["value"])
 
 
 def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:

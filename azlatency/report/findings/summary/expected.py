@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.kit.cells import FileRef
 from azlatency.report.card import Linked
 from azlatency.report.findings.summary.answer import Answer, Data
-from azlatency.report.table import FileRef
 from azlatency.studies.format import count_of, join_words
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from azlatency.kit.cells import RunsRef
 from azlatency.report.card import Linked, Sentence
-from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.run_history import VALUE_COLUMNS, history
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Linked, Sentence, listed, span
+from azlatency.kit.cells import ReportedRef, RunsRef
+from azlatency.kit.titles import span
+from azlatency.report.card import Linked, Sentence, listed
 from azlatency.report.differences import change_words, difference, in_drift, ratios_of, verdict_on
 from azlatency.report.findings.summary.answer import (
     PLACES,
@@ -22,7 +24,6 @@ from azlatency.report.findings.summary.answer import (
     prefix_of,
     values_of,
 )
-from azlatency.report.table import ReportedRef, RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from azlatency.report.card import Badge, Linked, Sentence, dot, listed, span
-from azlatency.report.claim import interval_of
+from azlatency.kit.cells import RunsRef
+from azlatency.kit.claim import interval_of
+from azlatency.kit.titles import span
+from azlatency.report.card import Badge, Linked, Sentence, dot, listed
 from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.report.groups import by_burst
-from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from azlatency.report.card import Dot, Linked, Sentence, dot, listed, span
+from azlatency.kit.titles import span
+from azlatency.report.card import Dot, Linked, Sentence, dot, listed
 from azlatency.report.differences import change_words, in_drift, ratios_of, verdict_on
 from azlatency.report.findings.summary.answer import (
     PLACES,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from statistics import median
 
-from azlatency.report.card import ALIKE, Linked, Sentence, dot, listed, span
+from azlatency.kit.cells import RunsRef
+from azlatency.kit.titles import ALIKE, span
+from azlatency.report.card import Linked, Sentence, dot, listed
 from azlatency.report.differences import at_most, difference, in_drift, interval_words
 from azlatency.report.findings.summary.answer import (
     Answer,
@@ -17,7 +19,6 @@ from azlatency.report.findings.summary.answer import (
     next_rounds,
     prefix_of,
 )
-from azlatency.report.table import RunsRef
 from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences

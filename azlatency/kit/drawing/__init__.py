@@ -1,0 +1,1 @@
+"""What charts are drawn with: figures, axes, marks, colours, names."""

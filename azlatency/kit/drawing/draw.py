@@ -1,0 +1,173 @@
+"""What charts are made of, each drawn in one way: runs, estimates, intervals, ground truth, numbers, and captions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from azlatency.kit.drawing.base import tip
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
+from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+#: Dots of a row above which they are drawn smaller, so that they stay in their row.
+_MANY_DOTS, _MOST_DOTS = 6, 30
+
+
+def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
+    """Draw one hollow dot per run, from its row, its value and the text that is shown under the pointer.
+
+    Seaborn's swarm moves dots apart that would hide each other.
+
+    The limits and the scale of the axis must be final.
+    """
+    import seaborn
+
+    if not runs:
+        return
+    rows, values, tips = zip(*runs, strict=True)
+    most = max(Counter(rows).values())
+    size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
+    limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
+    seaborn.swarmplot(
+        x=values,
+        y=rows,
+        orient="h",
+        native_scale=True,
+        size=size,
+        color=axis.get_facecolor(),
+        edgecolor=RUN,
+        linewidth=line,
+        warn_thresh=1,
+        ax=axis,
+        zorder=4,
+    )
+    axis.set_yticks(ticks, names)
+    axis.set_ylim(limits)
+    axis.set(xlabel=axis.get_xlabel(), ylabel="")
+    # One collection of dots per row, in the order of the rows.
+    collections = [item for item in axis.collections if item.get_gid() is None][-len(set(rows)) :]
+    for collection, row in zip(collections, sorted(set(rows)), strict=True):
+        tip(collection, *(text for text, of_run in zip(tips, rows, strict=True) if of_run == row))
+
+
+def point(
+    axis: Axes,
+    row: float,
+    *values: float,
+    text: str = "",
+    shape: str = "o",
+    colour: str = ESTIMATE,
+    face: str = "",
+    zorder: float = 3,
+    **look: Any,
+) -> None:
+    """Draw the values of a row, filled with ``face`` or their colour; ``text`` is shown under the pointer."""
+    (marks,) = axis.plot(
+        values, [row] * len(values), shape, color=colour, markerfacecolor=face or colour, zorder=zorder, **look
+    )
+    if text:
+        tip(marks, text)
+
+
+def bar(axis: Axes, row: float, ends: Sequence[float], colour: str = ESTIMATE, width: float = 2.2) -> None:
+    """Draw an interval, if there is one."""
+    if ends:
+        axis.plot(ends, [row] * 2, color=colour, linewidth=width, zorder=2)
+
+
+def truth(axis: Axes, row: float, value: float | None, scale: float = 1.0, text: str = "") -> None:
+    """Draw the ground truth of a row, if it is known."""
+    if value:
+        point(axis, row, value / scale, text=text, shape="x", colour=INK, markersize=5, zorder=5)
+
+
+def equivalence(axis: Axes, margin: float | None) -> None:
+    """Draw the line of ratio 1 and, with a margin, the band of practical equivalence."""
+    if margin is not None:
+        axis.axvspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
+    axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
+
+
+def name_rows(axis: Axes, names: Sequence[str], edge: float = 0.6) -> None:
+    """Name the rows, the first one on top, with room for ``edge`` rows beyond the first and the last one."""
+    axis.set_yticks(range(len(names)), names)
+    axis.set_ylim(len(names) - (1 - edge), -edge)
+
+
+class Bounded(Protocol):
+    """An estimate or a verdict with the ends of its interval."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end, if there is one."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end, if there is one."""
+
+
+def ends_of(result: Bounded | None, scale: float = 1.0) -> tuple[float, ...]:
+    """Return both ends of an interval in units of ``scale``; nothing if one is missing."""
+    if result is None or result.low is None or result.high is None:
+        return ()
+    return result.low / scale, result.high / scale
+
+
+def brackets(ends: Sequence[float], digits: int = 4) -> str:
+    """Write an interval after a value in a text: " [1.2, 3.4]"; nothing without one."""
+    return f" [{', '.join(plain(end, digits) for end in ends)}]" if ends else ""
+
+
+def caption(*parts: str | tuple[str, object]) -> str:
+    """Join the sentences of a caption; of a pair, the sentence belongs to it if the second part is true."""
+    chosen = (part if isinstance(part, str) else part[0] if part[1] else "" for part in parts)
+    return " ".join(text.strip() for text in chosen if text)
+
+
+def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
+    """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
+    text_at(axis, row, place, " – ".join(dict.fromkeys(map(number, values))), colour)
+
+
+def text_at(axis: Axes, row: float, place: float, text: str, colour: str = INK) -> None:
+    """Write a text right of a place in a row, and never beyond the end of the axis."""
+    if place >= axis.get_xlim()[1]:  # it stays there if the caller changes the limits
+        at_edge(axis, row, text, colour)
+    else:
+        _annotate(axis, row, place, "data", text, colour)
+
+
+def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
+    """Write a text right of the axis, level with a row."""
+    _annotate(axis, row, 1, "axes fraction", text, colour)
+
+
+def number(value: float) -> str:
+    """Write a count, or a measured number with three significant digits."""
+    return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))
+
+
+def with_interval(value: float, ends: Sequence[float]) -> str:
+    """Write a value and its interval, which may be smaller than the dots: "830 (829–838)"."""
+    decimals = max(interval_decimals(*ends), decimals_for(value))
+    low, high = (format_number(end, decimals) for end in ends)
+    return f"{format_number(value, decimals)} ({low}{' to ' if ends[0] < 0 else '–'}{high})"
+
+
+def _annotate(axis: Axes, row: float, place: float, of: str, text: str, colour: str) -> None:
+    axis.annotate(
+        text,
+        (place, row),
+        (5, 0),
+        xycoords=(of, "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=7.5,
+        color=colour,
+        annotation_clip=False,
+    )

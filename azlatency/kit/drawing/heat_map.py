@@ -1,0 +1,68 @@
+"""Heat maps of times: the shades of their squares, and the names of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.kit.drawing.base import label, narrow
+from azlatency.kit.drawing.names import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from azlatency.stats.arrays import FloatArray
+
+#: Columns that can still be read, and most columns with a horizontal number, on a page and in a column.
+MOST_ENDS, _NUMBER = 12, (9, 6)
+# Letters of the name of an end, and of a line of it; of all names across before they are set upright.
+LETTERS, LINE_LETTERS = 21, 14
+_LETTERS_ACROSS = (44, 28)
+
+
+def shade(axis: Axes, values: FloatArray) -> None:
+    """Shade the squares of a matrix of positive values; NaN stays empty.
+
+    The scale is logarithmic: paths between zones take about ten times as long as paths within a zone. Only the lower
+    two thirds of the shades are used, on which black text can be read.
+    """
+    import numpy as np
+    import seaborn
+    from matplotlib.colors import LogNorm
+
+    finite = values[np.isfinite(values)]
+    low, high = float(finite.min()), float(finite.max())
+    norm = LogNorm(low / 1.1, high * (1.1 * high / low) ** 0.5)
+    seaborn.heatmap(
+        values,
+        mask=~np.isfinite(values),
+        norm=norm,
+        cmap="Blues",
+        cbar=False,
+        linecolor="white",
+        ax=axis,
+        linewidths=1 if len(values) <= MOST_ENDS else 0.2,
+    )
+    axis.collections[-1].set_rasterized(False)
+
+
+def name_ends(axis: Axes, ends: Sequence[str]) -> None:
+    """Write the names of the ends below the columns and left of the rows."""
+    names = [short(end, LETTERS) for end in ends]
+    places = [place + 0.5 for place in range(len(names))]
+    axis.set_xticks(places, names, rotation=90 if crowded(ends) else 0)
+    axis.set_yticks(places, [label(name, LINE_LETTERS) for name in names], rotation=0)
+    axis.tick_params(length=0)
+    axis.grid(visible=False)
+    for side in ("left", "bottom"):
+        axis.spines[side].set_visible(False)
+
+
+def crowded(ends: Sequence[str]) -> bool:
+    """Return whether the names are too long to fit side by side."""
+    return sum(len(short(end, LETTERS)) for end in ends) > _LETTERS_ACROSS[narrow()]
+
+
+def is_upright(ends: Sequence[str]) -> bool:
+    """Return whether a square is too small for a horizontal number."""
+    return len(ends) > _NUMBER[narrow()]

@@ -1,0 +1,243 @@
+"""What every chart function takes besides its data: where to draw, and how the figure looks.
+
+`azlatency.kit.drawing.base.styled` takes these arguments out of a call, so that the functions do not list them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from azlatency.kit.drawing.names import during
+from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, PALETTE, RUN
+from azlatency.studies.format import did_you_mean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+#: Inches of one column and of the page of a journal.
+WIDTHS = {"single": 3.5, "double": 7.2}
+OPTIONS_DOC = "Further arguments of every chart: ``help(az.charts.Options)``."
+_THEMES = ("light", "dark", "print")
+_LOG = ("", "x", "y", "xy")
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where a chart is drawn and how it looks; None is what the chart does by itself.
+
+    Attributes
+    ----------
+    ax, axes : Axes, or a sequence of them
+        Axes to draw into: one, or as many as the chart has panels.
+    figure : Figure or SubFigure
+        Figure to draw into.
+    title : str
+        Title instead of the result in words; ``""`` for none.
+    xlim, ylim : tuple of float
+        Limits of the axes of every panel.
+    log : {"", "x", "y", "xy"}
+        Which axes are logarithmic.
+    order : sequence of str
+        Names of the rows, such as paths, from the top; those that are not named follow.
+    palette : str, sequence or mapping
+        Colours: the name of a palette of seaborn, a list of colours, or a colour for each path.
+    width : {"single", "double"}
+        One column (3.5 in) or the page (7.2 in) of a journal.
+    theme : {"light", "dark", "print"}
+        Colours on white, on a dark ground, or on white without grid and title.
+    """
+
+    ax: Axes | None = None
+    axes: Sequence[Axes] | None = None
+    figure: Figure | SubFigure | None = None
+    title: str | None = None
+    xlim: tuple[float | None, float | None] | None = None
+    ylim: tuple[float | None, float | None] | None = None
+    log: str | None = None
+    order: Sequence[str] | None = None
+    palette: str | Sequence[str] | Mapping[str, str] | None = None
+    width: Literal["single", "double"] | None = None
+    theme: Literal["light", "dark", "print"] | None = None
+
+    @classmethod
+    def take(cls, keywords: dict[str, Any]) -> Options:
+        """Remove the options from the arguments of a call, check and return them."""
+        options = cls(**{field.name: keywords.pop(field.name) for field in fields(cls) if field.name in keywords})
+        for name, known in (("log", _LOG), ("width", tuple(WIDTHS)), ("theme", _THEMES)):
+            value = getattr(options, name)
+            if value is not None and value not in known:
+                raise ValueError(f"{name} = {value!r} is not one of {', '.join(map(repr, known))}")
+        if sum(place is not None for place in (options.ax, options.axes, options.figure)) > 1:
+            raise ValueError("pass one of ax, axes and figure")
+        return options
+
+    @property
+    def places(self) -> list[Axes] | None:
+        """The axes to draw into, if they are given."""
+        if self.ax is not None:
+            return [self.ax]
+        return None if self.axes is None else [axis for row in _rows(self.axes) for axis in row]
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the chart is drawn into a figure of the caller, which keeps its size and its layout."""
+        return self.places is not None or self.figure is not None
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Let the charts that are drawn inside this context use the options, if they are called without any."""
+        with during(OPTIONS, self), during(PALETTE, _colours(self.palette)), during(_USED, set()), during(_SEEN, set()):
+            yield
+
+
+#: Names of the options.
+NAMES = frozenset(field.name for field in fields(Options))
+OPTIONS: ContextVar[Options] = ContextVar("options", default=Options())  # noqa: B039
+#: The options that the chart has used.
+_USED: ContextVar[set[str]] = ContextVar("used", default=set())  # noqa: B039
+
+
+def _rows(axes: Any) -> Iterable[Iterable[Any]]:
+    rows = axes.tolist() if hasattr(axes, "tolist") else list(axes)
+    return [row if isinstance(row, list | tuple) else [row] for row in rows]
+
+
+def _colours(palette: str | Sequence[str] | Mapping[str, str] | None) -> Mapping[str, str] | Sequence[str] | None:
+    if palette is None or isinstance(palette, Mapping):
+        return palette
+    import seaborn
+    from matplotlib.colors import to_hex
+
+    count = len(HUES) if isinstance(palette, str) else len(palette)
+    return [to_hex(colour) for colour in seaborn.color_palette(palette, count)]
+
+
+def ordered(rows: Iterable[Row], size: Callable[[Row], Any], name: Callable[[Row], object] = str) -> list[Row]:
+    """Return rows sorted by size; those that the option ``order`` names before the others, in its order."""
+    rows = sorted(rows, key=size)
+    wanted = OPTIONS.get().order
+    if wanted is None:
+        return rows
+    names = [str(name(row)) for row in rows]
+    _USED.get().add("order")
+    _SEEN.get().update(names)
+    places = {name: place for place, name in enumerate(wanted)}
+    return [row for _, row in sorted(zip(names, rows, strict=True), key=lambda pair: places.get(pair[0], len(places)))]
+
+
+def by_size(words: str) -> str:
+    """Return what a caption says about the order of the rows, or "" where the caller chose it."""
+    return words if OPTIONS.get().order is None else ""
+
+
+#: Names of rows of the chart, to name the nearest one to an unknown name.
+_SEEN: ContextVar[set[str]] = ContextVar("seen", default=set())  # noqa: B039
+
+
+def check_order(function: str) -> None:
+    """Raise `ValueError` if the option ``order`` names a row that the chart has not, or the chart has no such rows."""
+    options, seen = OPTIONS.get(), _SEEN.get()
+    if options.order is None:
+        return
+    if "order" not in _USED.get():
+        raise ValueError(f"{function} has no rows to order; leave order out")
+    for name in options.order:
+        if name not in seen:
+            hint = did_you_mean(name, seen)
+            raise ValueError(f"order names {name!r}, which the chart has not{hint}; rows: {', '.join(sorted(seen))}")
+
+
+def apply(axes: Sequence[Axes]) -> None:
+    """Set scales, limits and colours of the axes that a chart has drawn."""
+    from matplotlib.text import Annotation
+
+    from azlatency.kit.drawing.axes import plain_log_ticks
+
+    options = OPTIONS.get()
+    for axis in axes:
+        for letter, limits in (("x", options.xlim), ("y", options.ylim)):
+            which = getattr(axis, f"{letter}axis")
+            if options.log is not None:
+                wanted = "log" if letter in options.log else "linear"
+                if which.get_scale() != wanted and (wanted == "log" or which.get_scale() == "log"):
+                    axis.set(**{f"{letter}scale": wanted})
+                    if wanted == "log":
+                        plain_log_ticks(which)
+                # The scale of a shared axis has changed already.
+                label = which.get_label_text().removesuffix(" (log)")
+                which.set_label_text(f"{label} (log)" if which.get_scale() == "log" and label else label)
+            if limits is not None:
+                axis.set(**{f"{letter}lim": limits})
+                for text in axis.texts:
+                    if isinstance(text, Annotation):
+                        text.set_annotation_clip(text.xycoords in ("data", ("data", "data")))
+        if options.theme == "print":
+            axis.grid(visible=False)
+    colours = _recoloured(options)
+    for axis in axes if colours else ():
+        ground = axis.get_facecolor()
+        _recolour(axis, colours)
+        if options.theme is None:  # black marks are white on a black ground, which stays
+            axis.set_facecolor(ground)
+
+
+def _recoloured(options: Options) -> dict[str, str]:
+    """Return the colour to use instead of each colour of the charts."""
+    from matplotlib import rcParams
+
+    colours = dict(DARK) if options.theme == "dark" else {}
+    if options.theme is None and _is_dark(rcParams["axes.facecolor"]):  # a style context of the caller
+        colours = {light: dark for light, dark in DARK.items() if light != "#ffffff"}
+    chosen = PALETTE.get()
+    if chosen and not isinstance(chosen, Mapping):
+        colours |= dict(zip((ESTIMATE, RUN), chosen, strict=False))
+    return colours
+
+
+def _is_dark(colour: Any) -> bool:
+    from matplotlib.colors import to_rgb
+
+    return colour not in ("none", "auto") and sum(to_rgb(colour)) < 1
+
+
+def recolour_ground(figure: Any) -> None:
+    """Give a whole figure the ground of the dark theme."""
+    if OPTIONS.get().theme == "dark":
+        _recolour(figure, DARK)
+
+
+def _recolour(parent: Any, colours: Mapping[str, str]) -> None:
+    """Replace colours of everything that is drawn in axes or a figure."""
+    from matplotlib.collections import Collection
+    from matplotlib.colors import to_hex, to_rgba
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    def other(colour: Any) -> Any:
+        rgba = to_rgba(colour)
+        found = colours.get(to_hex(rgba))
+        return (*to_rgba(found)[:3], rgba[3]) if found and rgba[3] else colour
+
+    for item in parent.findobj():
+        if isinstance(item, Line2D):
+            item.set(
+                color=other(item.get_color()),
+                markerfacecolor=other(item.get_markerfacecolor()),
+                markeredgecolor=other(item.get_markeredgecolor()),
+            )
+        elif isinstance(item, Text):
+            item.set_color(other(item.get_color()))
+        elif isinstance(item, Patch):
+            item.set(facecolor=other(item.get_facecolor()), edgecolor=other(item.get_edgecolor()))
+        elif isinstance(item, Collection) and item.get_array() is None:
+            item.set(
+                facecolor=[other(each) for each in item.get_facecolor()],
+                edgecolor=[other(each) for each in item.get_edgecolor()],
+            )

@@ -1,0 +1,75 @@
+"""Shorthand that several pages' findings share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from azlatency.kit.claim import Claim
+from azlatency.kit.objects import Finding
+
+if TYPE_CHECKING:
+    from azlatency.stats.result import Estimate
+
+MICROSECOND, GIGABIT = 1e3, 1e9
+#: Most names that are listed, and most paths that a finding names; the tables list all.
+_MOST_PATHS, _MOST_NAMED = 8, 3
+#: Most groups of paths that the same methods measured.
+_MOST_GROUPS = 3
+
+
+def act(text: str) -> Finding:
+    """Make a finding that asks the reader to do something."""
+    return Finding("act", text)
+
+
+def answer(text: str, claim: Claim | None = None) -> Finding:
+    """Make the finding that answers the question of a page: one sentence of at most 30 words, and its values."""
+    return Finding("answer", text, claim)
+
+
+def info(text: str) -> Finding:
+    """Make a finding for information."""
+    return Finding("info", text)
+
+
+def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
+    """Join distinct names as English does: "a", "a and b", "a, b and c"; names after the ``most``-th are "others".
+
+    Between names that contain a comma or "and" stand semicolons.
+    """
+    unique = list(dict.fromkeys(names))
+    if len(unique) > most:
+        unique = [*unique[: most - 1], "others"]
+    if any(", " in name or " and " in name for name in unique):
+        return "; ".join(unique)
+    return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
+
+
+def count_or_names(paths: Iterable[str]) -> str:
+    """Join the names of a few paths; of many only their number."""
+    unique = list(dict.fromkeys(paths))
+    return join(unique) if len(unique) <= _MOST_NAMED else f"{len(unique):,} paths"
+
+
+def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
+    """Join the paths of each method, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
+    of_method: dict[str, dict[str, None]] = {}
+    for path, method in paths:
+        of_method.setdefault(str(method), {})[str(path)] = None
+    groups: dict[str, list[str]] = {}
+    for method, names in of_method.items():
+        groups.setdefault(count_or_names(names), []).append(method)
+    texts = [f"{names} ({', '.join(methods)})" for names, methods in groups.items()]
+    return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
+
+
+def measured_once(across: Sequence[Estimate]) -> list[Finding]:
+    """Name the paths with a single run; where no path has more, the answer and the summary say so."""
+    single = [estimate for estimate in across if "no_replication" in estimate.codes]
+    if len(single) in (0, len(across)):
+        return []
+    names = count_or_names(str(estimate.labels["path"]) for estimate in single)
+    methods = {str(estimate.labels["method"]): None for estimate in single}
+    method = f" with {join(methods)}" if len(methods) < len({estimate.labels["method"] for estimate in across}) else ""
+    return [act(f"Measured once{method}: {names}. Repeat the runs, in rounds, before you rank the paths.")]

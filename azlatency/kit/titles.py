@@ -1,0 +1,185 @@
+"""Titles of charts: the result in words, from the values that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, TypeVar
+
+from azlatency.stats.across_runs.main_method import Measured, rank_methods
+from azlatency.studies.format import format_interval, format_value, one_prefix
+from azlatency.studies.runs.path import route
+
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.path_differences import PathDifferences
+    from azlatency.stats.across_runs.run_history import Change, RunHistory
+    from azlatency.stats.result import Comparison
+
+#: Values are not called longer or shorter than others below this ratio.
+ALIKE = 1.1
+#: Most letters of several names in a title of two lines.
+_LETTERS = 40
+Name = TypeVar("Name", bound=Hashable)
+
+
+def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None = None) -> str:
+    """Return a value, or the range of several: ``"121 µs"``, ``"1.40–1.44 ms"``; ``like`` as in `format_value`."""
+    numbers = sorted(values)
+    ends = [format_value(end, unit, digits=digits, like=like) for end in (numbers[0], numbers[-1])]
+    if ends[0] == ends[1]:
+        return ends[0]
+    (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)
+    return f"{first}–{last} {last_unit}" if first_unit == last_unit else format_interval(numbers[0], numbers[-1], unit)
+
+
+def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:
+    """Return the method that says most about all paths (``rank_methods``), and its value on each path.
+
+    Of several values of one path the median is taken.
+    """
+    entries = list(values)
+    method = next(iter(rank_methods(measured for measured, _ in entries)), "")
+    by_path: dict[str, list[float]] = {}
+    for measured, value in entries:
+        if measured.method == method:
+            by_path.setdefault(measured.path, []).append(value)
+    return method, {path: median(some) for path, some in by_path.items()}
+
+
+def extremes(
+    quantity: str,
+    values: Mapping[Name, float],
+    unit: str,
+    method: str,
+    ranges: Mapping[Name, Sequence[float]] | None = None,
+    found: PathDifferences | None = None,
+) -> str:
+    """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
+
+    Paths that are `tied` with an end are named together; ``found`` as there. ``ranges``: paths of which a range is said
+    instead of their value. A title of single runs says that they are.
+    """
+    if not values:
+        return ""
+    low, high = min(values.values()), max(values.values())
+    numbers = [number for some in (ranges or {}).values() for number in some]
+    like, start = one_prefix((high, low, *numbers), unit), capitalised(quantity)
+
+    def end(chosen: Mapping[Name, float]) -> str:
+        reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
+        return f"{span(reached, unit, like=like)} ({names(map(str, chosen))})"
+
+    near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
+    ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
+    if found is not None and found.once and not (found.sizes or found.refused):
+        method = f"{method}, one run each"
+    if not set(near).isdisjoint(far) or (any(ends) and max(ends[0], default=low) >= min(ends[1], default=high)):
+        return f"{start} {end(values)}, {method}"
+    return f"{start} from {end(near)} to {end(far)}, {method}"
+
+
+def tied(
+    values: Mapping[Name, float],
+    end: Name,
+    intervals: Mapping[Name, Sequence[float]] | None = None,
+    *,
+    found: PathDifferences | None = None,
+) -> dict[Name, float]:
+    """Return the values that a title must not rank against that of ``end``, which is one of them.
+
+    They are within a tenth of it, their interval overlaps with its own, or ``found`` cannot tell them apart.
+    ``intervals`` has the ends of those that have one.
+    """
+    known = intervals or {}
+
+    def alike(name: Name) -> bool:
+        pair = sorted((values[name], values[end]))
+        if pair[1] <= ALIKE * pair[0]:
+            return True
+        if found is not None and found.cannot_tell(str(name), str(end)):
+            return True
+        if not known.get(name) or not known.get(end):
+            return False
+        return max(known[name][0], known[end][0]) <= min(known[name][-1], known[end][-1])
+
+    return {name: value for name, value in values.items() if alike(name)}
+
+
+def most_apart(pairs: Sequence[Comparison]) -> tuple[str, dict[str, float]]:
+    """Return the method with the largest difference and the ratio on its path, or on several paths that are `tied`.
+
+    Parameters
+    ----------
+    pairs : sequence of Comparison
+        Comparisons that differ. Those with ``from`` and ``to`` are named from the end whose value is larger, so that
+        their ratio is at least 1.
+
+    Returns
+    -------
+    str, dict
+        Method, and ratios by path; no ratios if tied ones are larger on some paths and smaller on others: no title can
+        rank them.
+    """
+    ratios, sizes, intervals = {}, {}, {}
+    for pair in pairs:
+        ratio, ends = pair.ratio.estimate or 1.0, [pair.labels.get(key) for key in ("from", "to")]
+        name = str(pair.labels.get("path", pair.what))
+        if all(ends):
+            name, ratio = route(*map(str, ends if ratio >= 1 else ends[::-1])), max(ratio, 1 / ratio)
+        key = name, str(pair.labels["method"])
+        ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
+        if pair.ratio.low and pair.ratio.high:
+            intervals[key] = away_from_one(pair.ratio.low, pair.ratio.high)
+    largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
+    # Methods send different packets: the first of the largest speaks, and no other is joined with it.
+    method = max(largest, key=largest.__getitem__)[1]
+    chosen = {key[0]: ratios[key] for key in largest if key[1] == method}
+    return method, chosen if len({ratio > 1 for ratio in chosen.values()}) == 1 else {}
+
+
+def away_from_one(low: float, high: float) -> tuple[float, float]:
+    """Return the interval of the size of an effect from that of its ratio: 0.25 is as large an effect as 4."""
+    if low < 1 < high:
+        return 1.0, max(high, 1 / low)
+    return (low, high) if low >= 1 else (1 / high, 1 / low)
+
+
+def times(ratios: float | Iterable[float], words: str) -> str:
+    """Say a ratio as tables show it, ``words`` after it: "0.188× as long", from 2 on "6.20 times as long".
+
+    Of several ratios the range is said: "8.11–8.32 times as long".
+    """
+    known = sorted([ratios] if isinstance(ratios, int | float) else ratios)
+    return f"{ratio_range(known)}{' times' if known[0] >= 2 else '×'} {words}"
+
+
+def ratio_range(ratios: Iterable[float]) -> str:
+    """Say a ratio, or the range of several: "1.21", "8.11–8.32"."""
+    known = sorted(ratios)
+    return "–".join(dict.fromkeys(map(format_value, (known[0], known[-1]))))
+
+
+def capitalised(quantity: str) -> str:
+    """Return the name of a quantity as a sentence begins with it; "p99" stays as it is."""
+    return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"
+
+
+def names(paths: Iterable[str], most: int = 2) -> str:
+    """Join the names of paths; of more than ``most`` only their number."""
+    different = list(dict.fromkeys(map(str, paths)))
+    joined = ", ".join(different)
+    return (
+        joined
+        if len(different) == 1 or (len(different) <= most and len(joined) <= _LETTERS)
+        else f"{len(different)} paths"
+    )
+
+
+def last_changes(changed: Sequence[RunHistory]) -> str:
+    """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
+    return "; ".join(f"{one.labels['path']} {one.labels['metric']} {percent(one.changes[-1])}" for one in changed[:2])
+
+
+def percent(change: Change) -> str:
+    """Return the size of a change of level in percent, else both levels."""
+    return f"{100 * (change.after / change.before - 1):+.0f} %".replace("-", "−") if change.before else change.size

@@ -1,0 +1,40 @@
+"""The units that people read, and limits and levels in words."""
+
+from __future__ import annotations
+
+from azlatency.kit.cells import GIGABITS, MICROSECONDS, Unit
+
+#: On the column "interval that decides".
+DECIDES = "The interval has twice the error (90 % for 95 %) where both are practically equivalent: two one-sided tests."
+
+
+def level(confidence: float) -> str:
+    """Return a confidence level in words: "95 %"."""
+    return f"{100 * confidence:g} %"
+
+
+_READ_IN = {
+    "ns": MICROSECONDS, "bit/s": GIGABITS, "bytes/s": Unit(1e6, "MB/s"), "1/s": Unit(1.0, "per s"),
+    "count": Unit(1.0, "segments"),
+}  # fmt: skip
+
+
+def read_in(unit: str) -> Unit:
+    """Return the unit that people read instead of a canonical one."""
+    return _READ_IN.get(unit, Unit(1.0, unit))
+
+
+def in_unit(low: float | None, high: float | None, unit: str) -> str:
+    """Return a value or a range in the unit that people read."""
+    scale, shown = read_in(unit)
+    numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
+    return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
+
+
+def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", " – ")) -> str:
+    """Return what an expectation allows; ``words``: at most, at least, and the word between two ends."""
+    scale, shown = read_in(unit)
+    at_most, at_least, to = words
+    scaled = [limit / scale for limit in (low, high) if limit is not None]
+    ends = [f"{limit:,.0f}" if limit >= 1e4 else f"{limit:,.4g}" for limit in scaled]
+    return ("" if len(ends) == 2 else at_most if low is None else at_least) + to.join(ends) + f" {shown}"

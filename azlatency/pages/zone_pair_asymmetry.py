@@ -1,0 +1,551 @@
+"""Is a round trip longer, or a transfer slower, in one direction? Tables, charts and findings of page 04."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, FileRef, Ref, Table
+from azlatency.kit.findings import act, answer, info, join, join_by_method
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import VERDICTS, Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.titles import capitalised, names, ratio_range, span
+from azlatency.kit.units import DECIDES, read_in
+from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, shares_held
+from azlatency.shapes.forest import forest
+from azlatency.shapes.matrix import matrix
+from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
+from azlatency.stats.across_runs.ranking import MOST_RANKED
+from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.stats.result import DRIFTS
+from azlatency.studies.emulation import both_directions, sums_of_both_directions
+from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.runs.path import NetworkPath, route
+
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.asymmetry import Asymmetry
+
+_TITLES = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}
+_QUANTITIES = {"latency": "round-trip time", "throughput": "goodput", "retransmits": "retransmits"}
+_NOT_EMULATED = "The network of this study was not emulated: its true one-way delays and rates are unknown."
+#: An interval whose end is farther from its ratio (in logarithms) says nothing about the initiator.
+_WIDE = math.log(2)
+#: What to do about pairs with a flag, by its code.
+_FLAGGED = {
+    "dependent_runs": "Neighbouring rounds resemble each other: {}. Measure both directions in a random order within "
+    "each round, and spread the rounds over more time.",
+    "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
+    "separable): {}. For zones, measure several control pairs within a zone or several pairs of machines.",
+    "one_control_pair": "One control pair does not show how much machines differ, so the result is about these "
+    "machines (zone or machine: not separable): {}. Measure two or more control pairs.",
+    "no_replication": "Measured in one round only, so not testable: {}.",
+    "few_runs": "Few rounds, so the intervals rely on Student's *t*: {}. The page on planning says how many are "
+    "needed.",
+}
+
+
+# --- what was measured
+
+
+def directions(found: Asymmetry) -> Table[Row] | Note:
+    """Return what each method measured in both directions, and the answer."""
+    methods = found.methods
+    if methods.empty:
+        return Note(
+            "This study has no log of a path between two zones or hosts, so there are no directions to compare."
+        )
+    shown = methods.assign(
+        answer=[_answer_of(row, found.pairs) for row in methods.to_dict("records")],
+        flags=methods["flags"].str.replace("initiator_only", "").str.strip(),
+    )
+    columns = {
+        "what": text("metric"),
+        "method": text("method", names_row=True),
+        "ends": count("ends"),
+        "pairs of zones, both ways": count("pairs"),
+        "rounds": count("rounds"),
+        "directions": text("answer"),
+        "flags": flags(),
+    }
+    return table(shown, "What was measured in both directions", columns, value=_compared)
+
+
+def _compared(row: Row) -> str:
+    """Return what each run contributed, as `RunsRef` names it."""
+    return "typical" if row["metric"] == "latency" else str(row["metric"])
+
+
+def _answer_of(row: Row, pairs: pd.DataFrame) -> str:
+    if not row["ends"]:
+        return "not estimable"
+    if not row["pairs"]:
+        return "no pair in both directions"
+    own = pairs[(pairs["metric"] == row["metric"]) & (pairs["method"] == row["method"]) & ~pairs["same_zone"]]
+    if row["different"]:
+        return "differ: " + ", ".join(_way(pair) for pair in own[differs(own)].to_dict("records"))
+    if not row["inconclusive"]:
+        return "practically equivalent in every pair"
+    if own["ratio_low"].isna().all():
+        return "one round: shown, not judged" if row["rounds"] == 1 else "no interval: shown, not judged"
+    return "inconclusive"
+
+
+def _way(pair: Row) -> str:
+    return route(pair["from"], pair["to"])
+
+
+def _name(pair: Row) -> str:
+    return f"{pair['from']} ↔ {pair['to']}"
+
+
+# --- both directions
+
+
+def both_ways(found: Asymmetry, metric: str = "latency") -> Table[Row] | Note:
+    """Return each pair by each method: both directions, their ratio, and the verdict."""
+    pairs = found.pairs[found.pairs["metric"] == metric]
+    if pairs.empty:
+        return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
+    unit = read_in(pairs["unit"].iloc[0])
+    rows = pairs.to_dict("records")
+    flat = pairs["decides_low"] == pairs["decides_high"]
+    shown = pairs.assign(
+        pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
+        words=[_verdict(row) for row in rows],
+        # No width: the interval shows the resolution of the values, not their spread.
+        decides_low=pairs["decides_low"].mask(flat),
+        decides_high=pairs["decides_high"].mask(flat),
+    ).sort_values(["same_zone", "pair"], kind="stable")
+    # A round with one direction only counts for that direction, and not for the ratio.
+    unpaired = ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
+    of_all, of_pairs = (", all runs", ", complete rounds") if unpaired else ("", "")
+    columns = {
+        "pair": text("pair", names_row=True),
+        "method": text("method", names_row=True),
+        "verdict": text("words"),
+        "rounds": count("n"),
+        f"there{of_all}": number("there", ",.4g", unit),
+        f"back{of_all}": number("back", ",.4g", unit),
+        f"median ratio of a round{of_pairs}": number("ratio", ".3f"),
+        "interval that decides": ends("decides_low", "decides_high", ".2f"),
+        # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
+        "flags": flags(hide=["initiator_only", "no_replication"], hide_if_decided=["few_runs"]),
+    }
+    notes = [
+        "There and back: the median run of each direction. The median of the ratios of the rounds may differ from the "
+        "ratio of these medians.",
+        DECIDES,
+    ]
+    caption = f"{_TITLES[metric]} in both directions (scope: across runs)"
+    return table(shown, caption, columns, notes, value=_compared)
+
+
+def _verdict(pair: Row) -> str:
+    if pd.notna(pair["ratio_low"]):
+        drifts = pair["verdict"].startswith("different") and "dependent_runs" in pair["flags"]
+        return DRIFTS if drifts else VERDICTS[pair["verdict"]]
+    if pair["n"] < 2:
+        return "one round"
+    return "equal in every round" if "constant" in pair["flags"] else "not judged"
+
+
+def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "latency") -> Chart | Note:
+    """Draw the ratio of both directions of each pair, by method; control pairs last."""
+    pairs = found.pairs[(found.pairs["metric"] == metric) & found.pairs["ratio"].notna()]
+    judged = pairs[~pairs["same_zone"].astype(bool)]
+    quantity = _QUANTITIES[metric]
+    if judged.empty:
+        return Note(f"No chart: this study has no {quantity} in both directions between two zones.")
+    rows = pairs.to_dict("records")
+    ways = [f"{_way(row)} over {route(row['to'], row['from'])}" for row in rows]
+    shown = pairs.assign(
+        way=[way + (" (same zone)" if row["same_zone"] else "") for way, row in zip(ways, rows, strict=True)],
+        truth=[_configured_ratio(links, row, metric) for row in rows],
+    ).sort_values(["same_zone", "ratio"], kind="stable")
+    if len(shown) == 1:
+        only = shown.iloc[0]
+        return Note(f"No chart: one comparison only. {only['what']}, {only['method']}: {plain(only['ratio'], 4)}.")
+    panel, row = ("method", "way") if shown["method"].nunique() == 1 else ("way", "method")
+    wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
+    return forest(
+        shown,
+        "ratio",
+        low="decides_low",
+        high="decides_high",
+        panel=panel,
+        row=row,
+        verdict="verdict",
+        margin="margin",
+        truth="truth" if shown["truth"].notna().any() else "",
+        beside=2 if shown[panel].str.len().max() <= 46 else 1,
+        xlabel="ratio of both directions (log)",
+        caption=(
+            f"Ratio of the {quantity} in one direction to the other. Bar: {100 * pairs['confidence'].iloc[0]:g} % "
+            "interval over rounds, of an equivalence that with twice the error. Band: practically equivalent "
+            f"(±{100 * pairs['margin'].iloc[0]:g} %{wider}). Adjusted for the number of pairs."
+            f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
+        ),
+        ordering="Smallest first.",
+        counted="rounds per pair",
+        of="comparisons, those with the most rounds",
+        result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),
+        name="asymmetry_forest",
+    )
+
+
+def _configured_ratio(links: pd.DataFrame, pair: Row, metric: str) -> float:
+    """Return the ratio of the configured links: 1 for round trips, which cross both directions."""
+    both = both_directions(links, pair["from"], pair["to"]) if len(links) else None
+    if both is None or metric == "retransmits":
+        return math.nan
+    return 1.0 if metric == "latency" else float(both[0]["rate_bit_s"] / both[1]["rate_bit_s"])
+
+
+# --- from zone to zone
+
+
+def zone_matrices(found: Asymmetry, links: pd.DataFrame) -> Chart | Note:
+    """Draw the round-trip time from each initiator (row) to each responder (column), by method."""
+    methods = found.methods[(found.methods["metric"] == "latency") & (found.methods["ends"] > 1)]
+    methods = methods.sort_values("rounds", ascending=False, kind="stable")
+    cells = found.cells[found.cells["metric"] == "latency"]
+    places = list(methods["method"])
+    cells = cells[cells["method"].isin(places)]
+    cells = cells.sort_values("method", key=lambda names: names.map(places.index), kind="stable")
+    if cells.empty or cells.groupby("method").size().max() < 2:
+        return Note("No chart: no method measured round-trip times between several known zones or hosts.")
+    truths = sums_of_both_directions(links, "delay_ns") if len(links) else {}
+    shown = cells.assign(truth=[truths.get(str(NetworkPath.parse(what)), math.nan) for what in cells["what"]])
+    squares = shown.groupby("method").size()
+    main = next(name for name in found.methods["method"] if squares.get(name, 0) > 1)
+    values = list(shown.loc[shown["method"] == main, "estimate"])
+    value = methods.loc[methods["method"] == main, "value"].iloc[0].removesuffix("_ns")
+    reach = span(values, "ns", like=one_prefix(values, "ns"))
+    return matrix(
+        shown,
+        "estimate",
+        row="from",
+        column="to",
+        panel="method",
+        truth="truth",
+        ylabel="initiator",
+        xlabel="responder",
+        caption="Typical round-trip time in µs from initiator (row) to responder (column); empty: not measured.",
+        result=f"{capitalised(value)} round trip from zone to zone {reach}, {main}",
+        name="zone_matrices",
+    )
+
+
+def ranks(found: Asymmetry) -> Table[Row] | Note:
+    """Return the pairs of zones in the order of their typical run, with the ranks that are certain."""
+    order = found.order
+    if order.empty:
+        return Note(f"No order: no method measured two to {MOST_RANKED} pairs of zones.")
+    flat = order["low"] == order["high"]
+    columns = {
+        "method": text("method", names_row=True),
+        "pair": text("what", names_row=True),
+        "rounds or runs": count("n"),
+        "RTT": number("estimate", ",.1f", MICROSECONDS),
+        "interval": ends("low", "high", ",.1f", MICROSECONDS),
+        "rank": count("rank"),
+        "flags": flags(),
+    }
+    notes = [
+        "The shortest first. A pair has a rank if it differs from every other one of its method (Holm's method over "
+        "all comparisons).",
+    ]
+    shown = order.assign(low=order["low"].mask(flat), high=order["high"].mask(flat))
+    return table(shown, "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
+
+
+# --- emulated networks
+
+
+def configured_delays(links: pd.DataFrame, found: Asymmetry) -> Table[Row] | Note:
+    """Return the configured one-way delays and the round trips measured from both ends."""
+    if not len(links):
+        return Note(_NOT_EMULATED)
+    rows = _emulated(found, links, "latency", "mean_ns")
+    if rows.empty:
+        return Note("The network was emulated, but no method measured round trips in both directions.")
+    directions = found.cells[found.cells["metric"] == "latency"].set_index(["method", "from", "to"])
+    for side, (start, end) in {"there": ("from", "to"), "back": ("to", "from")}.items():
+        keys = list(zip(rows["method"], rows[start], rows[end], strict=True))
+        rows = rows.assign(
+            **{f"{side}_{column}": directions.loc[keys, column].to_numpy() for column in ("low", "high")}
+        )
+    columns = {
+        "pair": text("pair", names_row=True),
+        "method": text("method", names_row=True),
+        "configured there": _link("link_there", ",.0f", forward=True),
+        "configured back": _link("link_back", ",.0f", forward=False),
+        "sum of both": number("sum", ",.0f", MICROSECONDS),
+        "measured from the first": number("there", ",.0f", MICROSECONDS),
+        "from the first, interval": ends("there_low", "there_high", ",.0f", MICROSECONDS),
+        "measured from the second": number("back", ",.0f", MICROSECONDS),
+        "from the second, interval": ends("back_low", "back_high", ",.0f", MICROSECONDS),
+        "directions": text("words"),
+    }
+    notes = [
+        "Configured: mean one-way delay with its jitter. The round trip of a tool also includes the time of the two "
+        "hosts, so it is expected to exceed the sum."
+    ]
+    caption = "Measured round trips and configured one-way delays"
+    return table(rows, caption, columns, notes, value="typical", others=_link_refs)
+
+
+def configured_rates(links: pd.DataFrame, found: Asymmetry) -> Table[Row] | Note:
+    """Return the configured rates of both directions and the goodputs measured in them."""
+    if not len(links):
+        return Note(_NOT_EMULATED)
+    rows = _emulated(found, links, "throughput", "rate_bit_s")
+    if rows.empty:
+        return Note("The network was emulated, but no method measured goodput in both directions.")
+    inside = rows["link_ratio"].between(rows["ratio_low"], rows["ratio_high"]).map({True: "yes", False: "no"})
+    flat = rows["ratio_low"] == rows["ratio_high"]
+    rows = rows.assign(
+        inside=inside.where(rows["ratio_low"].notna(), rows["words"]),
+        ratio_low=rows["ratio_low"].mask(flat),
+        ratio_high=rows["ratio_high"].mask(flat),
+    )
+    columns = {
+        "pair": text("pair", names_row=True),
+        "method": text("method", names_row=True),
+        "configured there": _link("link_there", ",.3f", forward=True),
+        "configured back": _link("link_back", ",.3f", forward=False),
+        "configured ratio": number("link_ratio", ".2f"),
+        "measured there": number("there", ",.3f", GIGABITS),
+        "measured back": number("back", ",.3f", GIGABITS),
+        "median ratio of a round": number("ratio", ".2f"),
+        "interval": ends("ratio_low", "ratio_high", ".2f"),
+        "configured ratio inside?": text("inside"),
+    }
+    note = (
+        "A configured rate limits the link with all headers; goodput counts application bytes. A tool that does not "
+        "saturate the link cannot show the ratio of the rates."
+    )
+    caption = "Measured goodput and configured rates"
+    return table(rows, caption, columns, [note], value="throughput", others=_link_refs)
+
+
+def _emulated(found: Asymmetry, links: pd.DataFrame, metric: str, column: str) -> pd.DataFrame:
+    """Return the pairs with configured links in both directions, with what these are configured to, by name."""
+    pairs = found.pairs[(found.pairs["metric"] == metric) & ~found.pairs["same_zone"].astype(bool)]
+    rows = []
+    for pair in pairs.to_dict("records"):
+        both = both_directions(links, pair["from"], pair["to"])
+        if both is not None:
+            there, back = (float(link[column]) for link in both)
+            truths = {"link_there": there, "link_back": back, "sum": there + back, "link_ratio": there / back}
+            rows.append({**pair, **truths, "pair": _name(pair), "words": _verdict(pair)})
+    return pd.DataFrame(rows).sort_values(["pair", "method"], kind="stable") if rows else pd.DataFrame()
+
+
+def _link(name: str, spec: str, *, forward: bool) -> Column[Row]:
+    """Return a column with the configured value of one direction and the line that configures it."""
+    unit = GIGABITS if spec == ",.3f" else MICROSECONDS
+    return cited(number(name, spec, unit), lambda row: [_link_refs(row)[0 if forward else 1]])
+
+
+def _link_refs(row: Row) -> list[Ref]:
+    """Return the lines that configure each direction."""
+    return [FileRef("truth.json", f"{one}->{other}") for one, other in _both(row["from"], row["to"])]
+
+
+def _both(start: str, end: str) -> list[tuple[str, str]]:
+    return [(start, end), (end, start)]
+
+
+def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
+    """Draw, for each path and method, the interval of the measured difference less the recorded one."""
+    judged = steps[steps["holds"].notna()].sort_values("error", kind="stable")
+    if judged.empty:
+        return Note("No chart: the network was not emulated, or no path was measured in several rounds.")
+    shown = judged.assign(
+        row=judged["path"] + ", " + (judged["recorded"] / 1e3).map("{:,.0f} µs".format),
+        error_low=judged["low"] - judged["recorded"],
+        error_high=judged["high"] - judged["recorded"],
+        verdict=np.where(judged["holds"], "holds", "misses"),
+    ).sort_values("method", key=lambda names: names.map(list(steps["method"]).index), kind="stable")
+    inside = f"{int(judged['holds'].sum())} of {len(judged)}"
+    return forest(
+        shown,
+        "error",
+        panel="method",
+        row="row",
+        verdict="verdict",
+        unit=MICROSECONDS,
+        spec="+.1f",
+        xlabel="measured less recorded difference, µs",
+        caption=(
+            f"Error of the measured differences to {judged['reference'].iloc[0]}; beside each path the recorded "
+            "difference; the line at 0 is the ground truth. Bar: "
+            f"{100 * judged['confidence'].iloc[0]:g} % interval over rounds. {inside} contain the recorded difference."
+        ),
+        ordering="Smallest error first.",
+        counted="rounds",
+        result=f"{inside} intervals contain the recorded difference",
+        name="emulated_errors",
+    )
+
+
+def emulated_differences(steps: pd.DataFrame) -> Table[Row] | Note:
+    """Return how much longer each path is than the shortest pair, as measured and as the emulator recorded."""
+    if steps.empty:
+        return Note(_NOT_EMULATED)
+    judged = steps[steps["holds"].notna()]
+    if judged.empty:
+        return Note(
+            "No method measured the shortest pair and another pair in several rounds, so there are no intervals."
+        )
+    columns = {
+        "method": text("method", names_row=True),
+        "path": text("path", names_row=True),
+        "rounds": count("n"),
+        "compared": text("compared"),
+        "longer by": number("estimate", ",.1f", MICROSECONDS),
+        "interval": ends("low", "high", ",.1f", MICROSECONDS),
+        "recorded": number("recorded", ",.1f", MICROSECONDS),
+        "inside": text("holds"),
+        "error": number("error", "+z,.1f", MICROSECONDS),
+        "configured": number("configured", ",.1f", MICROSECONDS),
+    }
+    notes = [
+        f"Compared with {judged['reference'].iloc[0]} and its reverse in the same round; "
+        f"{100 * judged['confidence'].iloc[0]:g} % intervals of the median round, not adjusted for multiplicity. "
+        "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
+        "Error: what a host takes longer after a longer wait."
+    ]
+
+    def links(row: Row) -> list[Ref]:
+        pairs = [NetworkPath.parse(row[name]).ends or ("", "") for name in ("path", "reference")]
+        return [FileRef("truth.json", f"{start}->{end}") for pair in pairs for start, end in _both(*pair)]
+
+    shown = judged.assign(compared=judged["value"].str.removesuffix("_ns"), flags="")
+    caption = "Measured and recorded differences"
+    return table(shown, caption, columns, notes, value=lambda row: row["value"], others=links)
+
+
+# --- findings
+
+
+def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = None) -> Findings:
+    """Summarize which direction is slower, and what round trips cannot show.
+
+    ``links``: what an emulated network is configured to; ``steps``: its measured and recorded differences.
+    """
+    pairs = found.pairs[~found.pairs["same_zone"].astype(bool)]
+    if pairs.empty:
+        text = (
+            "No pair of zones was measured in both directions with the same method. To compare the directions, run "
+            "each tool from both ends, in rounds."
+        )
+        return Findings.of([act(text) if len(found.methods) else info(text)])
+    findings = [answer(_answer(found.methods, pairs)), *_recovered(steps)]
+    round_trips = pairs[pairs["metric"] == "latency"]
+    differing = round_trips[differs(round_trips)]
+    findings += [info(_difference(pair)) for pair in differing.to_dict("records")]
+    tested = round_trips[round_trips["ratio_low"].notna()]
+    if len(tested) and not len(differing):
+        text = (
+            f"No method with several rounds shows a difference between initiators ({join(tested['method'])}). This "
+            "does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts it."
+        )
+        findings.append(info(text))
+    findings += _undetectable(pairs, set(map(_name, differing.to_dict("records"))), links)
+    for code, text in _FLAGGED.items():
+        flagged = pairs[pairs["flags"].str.split().map(lambda codes, code=code: code in codes)]
+        if len(flagged):
+            rows = flagged.to_dict("records")
+            findings.append(act(text.format(join_by_method((_name(row), row["method"]) for row in rows))))
+            if code == "dependent_runs" and flagged["n"].max() >= FEWEST:
+                findings.append(act("One ratio over all rounds hides a level that changed: see the page *History*."))
+    return Findings.of(findings)
+
+
+def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> str:
+    """Say how far round trips differ with the end that starts, and which transfer has a slow direction."""
+    parts = []
+    round_trips, transfers = (pairs[pairs["metric"] == metric] for metric in ("latency", "throughput"))
+    if len(round_trips):
+        tested = round_trips[round_trips["ratio_low"].notna()]
+        # Of the method that the card and the titles speak of.
+        best = (tested if len(tested) else round_trips)["method"].iloc[0]
+        parts.append(f"initiators' round trips {_most_changed(round_trips[round_trips['method'] == best])}")
+    slow = transfers[differs(transfers)]
+    if len(slow):
+        method, largest = most_apart(slow)
+        verb = "carries" if len(largest) == 1 else "carry"
+        times = f"**{ratio_range(largest.values())} times** the reverse goodput{in_drift(slow)}"
+        parts.append(f"{names(largest)} {verb} {times} ({method})")
+    elif len(transfers):
+        rounds = count_of(int(methods.loc[methods["metric"] == "throughput", "rounds"].max()), "round")
+        parts.append(f"no transfer is shown to be slower in one direction over all {rounds}")
+    sentence = "; ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
+
+
+def _most_changed(pairs: pd.DataFrame) -> str:
+    """Say whether the end that starts matters: what is shown, what the intervals allow, or what was measured."""
+    method, logs = pairs["method"].iloc[0], np.log(pairs["ratio"])
+    bounds = np.log(pairs[["ratio_low", "ratio_high"]].where(lambda ends: ends > 0))
+    measured = _percent(logs.abs().max())
+    if bounds.isna().all(axis=None):
+        return f"were measured **{measured}** apart at most ({method}, one round: not testable)"
+    if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
+        return f"were measured **{measured}** apart at most, inconclusive ({method})"
+    most = _percent(bounds.abs().max(axis=None))
+    interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI)"
+    if differs(pairs).any():
+        return f"differ by at most **{most}** {interval}"
+    return f"show no difference, at most **{most}** {interval}"
+
+
+def _percent(change: float) -> str:
+    return f"{plain(100 * math.expm1(change), 2)} %"
+
+
+def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
+    """Say how many intervals contain what the emulator recorded, and by how much each method is off."""
+    judged = steps[steps["holds"].notna()] if steps is not None else None
+    if judged is None or judged.empty:
+        return []
+    errors = judged.groupby("method")["error"].agg(["min", "max"]) / 1e3
+    by_method = "; ".join(f"{name} {low:+.1f} to {high:+.1f} µs" for name, low, high in errors.itertuples())
+    text = (
+        f"{join(share for share, _ in shares_held(judged))} contain the difference that the emulator recorded, of up "
+        f"to {judged['recorded'].max() / 1e3:,.0f} µs. Errors of the measured differences: {by_method}."
+    )
+    return [info(text)]
+
+
+def _difference(pair: Row) -> str:
+    """Say how many times as long one direction takes; the longer one comes first."""
+    start, end, ratio = pair["from"], pair["to"], pair["ratio"]
+    if ratio < 1:
+        start, end, ratio = end, start, 1 / ratio
+    flagged = pair["flags"].split()
+    machines = ", between these machines" if ABOUT_MACHINES.intersection(flagged) else ""
+    drift = " in these runs, which drift" if "dependent_runs" in flagged else ""
+    return (
+        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end"
+        f"{drift} ({pair['method']}{machines}). This compares initiators, not one-way delays."
+    )
+
+
+def _undetectable(pairs: pd.DataFrame, differing: set[str], links: pd.DataFrame) -> list[Finding]:
+    """Return one finding per pair whose configured one-way delays differ although its round trips do not."""
+    findings = []
+    for start, end in dict.fromkeys(zip(pairs["from"], pairs["to"], strict=True)):
+        both = both_directions(links, start, end)
+        if both is None or f"{start} ↔ {end}" in differing:
+            continue
+        gap = abs(float(both[0]["delay_ns"]) - float(both[1]["delay_ns"])) / 1e3
+        if gap:
+            slower = f"One direction between {start} and {end} is configured {gap:,.0f} µs slower than the other."
+            findings.append(info(f"{slower} Round-trip times cannot show this."))
+    return findings

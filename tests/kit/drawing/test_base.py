@@ -1,0 +1,35 @@
+"""What all charts share: widths, sizes and what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from azlatency.kit.drawing import base
+
+
+def test_a_column_is_narrow_and_has_one_panel_per_row() -> None:
+    assert not base.narrow() and base.side_by_side(3, 5) == 3
+    with base.column("single"):
+        assert base.narrow() and base.side_by_side(3, 5) == 1
+    assert not base.narrow()
+
+
+def test_sizes_are_a_number_or_a_range() -> None:
+    assert base.sizes([3, 3], "runs") == "n = 3 runs"
+    assert base.sizes([9553, 200], "packets") == "n = 200 to 9,553 packets"
+    assert base.sizes([], "runs") == ""
+
+
+def test_the_largest_items_are_kept_in_order_and_the_rest_is_counted() -> None:
+    kept, sentence = base.most_of([5, 1, 9, 7], float, "runs with the most packets", 2)
+    assert kept == [9, 7] and "2 of 4 runs with the most packets" in sentence
+    assert base.most_of([5, 1], float, "runs", 2) == ([5, 1], "")
+
+
+@pytest.mark.parametrize("letters", [78, 42])
+def test_a_title_has_two_lines_at_most(letters: int) -> None:
+    title = "Round trip from 54.0–61.1 µs (2 paths) to 1,840 µs (Different zones, Standard_D4s_v3), latte"
+    assert base._headline(title, letters).count("\n") == 1
+    assert ("Standard_D4s_v3" in base._headline(title, letters)) == (letters == 78)
+    names = " and ".join(f"very-long-name-of-a-host-{place}" for place in range(12))
+    assert base._headline(f"Round trip to {names}", letters).count("\n") == 1

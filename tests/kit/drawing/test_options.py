@@ -1,0 +1,167 @@
+"""What every chart takes besides its data: axes, titles, limits, colours, widths and themes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from helpers.chart_cases import StudyResults, every_chart
+from helpers.studies import load
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+import azlatency as az
+from azlatency.kit.drawing.options import Options
+from azlatency.kit.drawing.palette import DARK, ESTIMATE, INK, RUN
+from azlatency.kit.objects import Chart, Note
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def runs() -> pd.DataFrame:
+    frame = az.latency(load("emulated-zones"))
+    return frame[frame["tool"] == "ping"]
+
+
+@pytest.fixture(scope="module")
+def forest(runs: pd.DataFrame) -> Any:
+    estimates = az.summarize(runs, by=["path", "method"])
+
+    def draw(**options: Any) -> Chart:
+        chart = az.charts.latency_forest(runs, estimates, **options)
+        assert isinstance(chart, Chart)
+        return chart
+
+    return draw
+
+
+@pytest.fixture(scope="module")
+def charts(results_of: Callable[[str], StudyResults]) -> dict[str, Any]:
+    results = results_of("emulated-zones")
+    return every_chart(results.study, results)
+
+
+CHARTS = [
+    "printed curves", "shapes", "runs in order", "medians", "goodput", "intervals", "tails", "placement", "series",
+    "matrices", "latency both ways", "runs needed", "precision", "agreement", "halves", "zone map", "emulated errors",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
+    page = Figure(figsize=(7, 6), layout="constrained")
+    place, _ = page.subfigures(2, 1)
+    with Options(figure=place, theme="dark").applied():
+        chart = charts[name]()
+    assert isinstance(chart, Note) or (chart.figure is place and place.axes)
+    page.canvas.draw()
+    assert tuple(page.get_size_inches()) == (7, 6), "the figure of the caller keeps its size"
+
+
+def test_axes_of_the_caller(forest: Any) -> None:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
+    chart = forest(ax=left, title="Round trips")
+    assert chart.figure is figure and left.get_title(loc="left") + left.get_title() == "Round trips"
+    assert [item.get_text() for item in left.get_yticklabels()] and not right.has_data()
+    assert tuple(figure.get_size_inches()) == (8, 3)
+    with pytest.raises(ValueError, match=r"the chart has 1 panels; pass axes= with 1 axes, or figure="):
+        forest(axes=[left, right])
+    with pytest.raises(ValueError, match="pass one of ax, axes and figure"):
+        forest(ax=left, figure=figure)
+
+
+def test_limits_scales_and_titles(forest: Any) -> None:
+    chart = forest(title="Mine", xlim=(0, 500), log="")
+    (axis,) = chart.figure.axes
+    assert chart.title == "Mine" and chart.figure.get_suptitle() == "Mine"
+    assert (axis.get_xscale(), axis.get_xlim()) == ("linear", (0, 500)) and "(log)" not in axis.get_xlabel()
+    assert forest(title="").figure.get_suptitle() == "" != forest().figure.get_suptitle()
+    assert forest(log="x").figure.axes[0].get_xlabel().endswith("µs (log)")
+
+
+def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> None:
+    def rows(**options: Any) -> list[str]:
+        return [item.get_text() for item in forest(**options).figure.axes[0].get_yticklabels()]
+
+    assert rows(order=["az3a → az2a", "az1b → az1a"])[:2] == ["az3a → az2a", "az1b → az1a"] != rows()[:2]
+    assert sorted(rows(order=["az3a → az2a"])) == sorted(rows())
+    with pytest.raises(ValueError, match=r"order names 'az3a → az2', which the chart has not; did you mean 'az3a"):
+        forest(order=["az3a → az2"])
+    with pytest.raises(ValueError, match="runs_in_order has no rows to order; leave order out"):
+        az.charts.runs_in_order(runs, az.summarize(runs), order=["x"])
+
+
+ROWS = {
+    "runs needed": "az3a → az2a",
+    "agreement": "az1b → az1a",
+    "halves": "az1a → az2a, qperf tcp_lat",
+    "latency both ways": "ping 56 B",
+    "emulated errors": "az1a → az2a, 126 µs",
+    "placement": "az1b → az1a (same zone)",
+}
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS.items())
+def test_rows_of_every_chart_in_the_order_of_the_caller(charts: dict[str, Any], name: str, row: str) -> None:
+    with Options(order=[row]).applied():
+        chart = charts[name]()
+    assert not re.search(r", (smallest|shortest|fewest|the largest|in the order)", chart.caption)
+    first = {axis.get_yticklabels()[0].get_text().replace("\n", " ") for axis in chart.figure.axes}
+    assert any(text.startswith(row) for text in first), first
+
+
+def colours(chart: Chart) -> set[str]:
+    lines = {to_hex(item.get_color()) for item in chart.figure.findobj(Line2D)}
+    return lines | {to_hex(edge) for item in chart.figure.findobj(Collection) for edge in item.get_edgecolor()}
+
+
+def test_palettes_and_themes(forest: Any) -> None:
+    assert {ESTIMATE, RUN} <= colours(forest())
+    mine = colours(forest(palette=["#aa0000", "#00aa00"]))
+    assert {"#aa0000", "#00aa00"} <= mine and not {ESTIMATE, RUN} & mine
+    dark = forest(theme="dark")
+    assert {DARK[ESTIMATE], DARK[RUN]} <= colours(dark) and to_hex(dark.figure.get_facecolor()) == DARK["#ffffff"]
+    printed = forest(theme="print")
+    assert printed.figure.get_suptitle() == "" != printed.title
+    with pytest.raises(ValueError, match="theme = 'neon' is not one of 'light', 'dark', 'print'"):
+        forest(theme="neon")
+
+
+def test_a_colour_for_a_path(charts: dict[str, Any]) -> None:
+    with Options(palette={"az1a → az2a": "#123456"}).applied():
+        assert "#123456" in colours(charts["printed curves"]())
+
+
+def test_journal_widths(forest: Any) -> None:
+    assert forest(width="single").figure.get_figwidth() == 3.5
+    assert forest(width="double").figure.get_figwidth() == 7.2
+    assert forest().figure.get_figwidth() == 7.0, "the default look"
+
+
+def test_styles_of_the_caller_count_more_than_the_style_file(forest: Any) -> None:
+    with mpl.rc_context({"lines.linewidth": 4.0, "axes.labelsize": 14.0}), plt.style.context("dark_background"):
+        chart = forest()
+    (axis,) = chart.figure.axes
+    assert axis.xaxis.label.get_fontsize() == 14 and to_hex(axis.get_facecolor()) == "#000000"
+    assert INK not in {to_hex(item.get_color()) for item in axis.texts}, "it could not be seen"
+    assert forest().figure.axes[0].xaxis.label.get_fontsize() == 9
+
+
+def test_the_options_are_in_the_signature_and_the_help() -> None:
+    import inspect
+
+    names = list(inspect.signature(az.charts.latency_forest).parameters)
+    assert names[:2] == ["runs", "estimates"] and {"ax", "palette", "theme", "width"} <= set(names)
+    assert "help(az.charts.Options)" in (az.charts.latency_forest.__doc__ or "")

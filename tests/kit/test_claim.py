@@ -1,0 +1,45 @@
+"""The record of what a page says in numbers."""
+
+from __future__ import annotations
+
+import pandas as pd
+from helpers.studies import load
+
+import azlatency as az
+from azlatency.kit.claim import Claim, described_by
+from azlatency.kit.objects import FINDINGS_TYPE
+from azlatency.report.groups import main_method
+from azlatency.stats.across_runs.typical_run import typical_run
+
+
+def test_a_number_of_runs_is_said_in_words() -> None:
+    claim = Claim(quantity="median_ns", method="ping", values={"a": 1.0, "b": 2.0}, runs={"a": 1, "b": 1})
+    assert claim.counts == "one run each"
+    assert Claim(quantity="median_ns", method="ping", values={}, runs={"a": 1, "b": 3}).counts == "1 to 3 runs each"
+
+
+def test_an_answer_and_a_chart_carry_the_values_that_they_are_about() -> None:
+    study = load("aws-euwest1-lagscope")
+    runs, typical = az.latency(study), az.summarize(az.latency(study), "median_ns")
+    chart = az.charts.latency_forest(runs, typical)
+    answer = az.findings.latency.find(runs, typical, [], [])
+    record = chart._repr_mimebundle_()[1]["azlatency"]["claim"]
+    assert record == answer._repr_mimebundle_()[FINDINGS_TYPE][0]["claim"]
+    # Percentile 50 of the two logs between 1b and 1c: 459 us.
+    assert record["quantity"] == "median_ns" and record["values"]["1b → 1c"] == record["values"]["1c → 1b"] == 459e3
+
+
+def test_runs_that_are_far_apart_are_described_by_their_range() -> None:
+    rates = [862.0, 823e3, 2.24e6, 2.28e6]
+    assert described_by(typical_run(rates, unit="bit/s"), rates) == (862.0, 2.28e6)
+    two = typical_run([4e9, 5e9], unit="bit/s")
+    assert described_by(two, [4e9, 5e9]) == (two.low, two.high)
+    close = [1e6, 1.01e6, 0.99e6]
+    assert described_by(typical_run(close), close) is None and described_by(None, [1e6]) is None
+
+
+def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
+    """Two pages that left it out of the median contradicted the card, which did not."""
+    runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e6, 2e6, float("inf")]})
+    main = main_method(runs, "median_ns", az.summarize(runs, "median_ns"))
+    assert main.values == {"a": 2e6} and main.ranges == {"a": (1e6, 2e6)}

@@ -1,0 +1,33 @@
+"""Shorthand of the findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from azlatency.kit import findings
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["a"], "a"),
+        (["a", "b", "a"], "a and b"),
+        (["a", "b", "c"], "a, b and c"),
+        (["one zone, B1s", "two zones"], "one zone, B1s; two zones"),
+        (["ping and qperf", "ping and latte"], "ping and qperf; ping and latte"),
+    ],
+)
+def test_distinct_names_are_joined_as_a_list_in_english(names: list[str], text: str) -> None:
+    assert findings.join(names) == text
+
+
+def test_paths_of_several_methods_are_named_once() -> None:
+    pairs = [("a → b", "ping"), ("c → d", "ping"), ("a → b", "qperf"), ("a → b", "ping")]
+    assert findings.join_by_method(pairs) == "a → b and c → d (ping); a → b (qperf)"
+    assert findings.join_by_method([*pairs, ("c → d", "qperf")]) == "a → b and c → d (ping, qperf)"
+    many = [(f"a → {place}", f"tool {place}") for place in range(20)]
+    assert findings.join_by_method(many).endswith("a → 2 (tool 2); others")
+
+
+def test_findings_have_their_kind() -> None:
+    assert findings.act("repeat").kind == "act" and findings.info("done").kind == "info"

@@ -1,0 +1,147 @@
+"""Page 04: both directions, with numbers read in the raw logs and in what the emulator was configured to."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers.chart_checks import assert_fit_to_print
+from helpers.studies import load
+from helpers.tables import cell
+
+import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import zone_pair_asymmetry as page
+from azlatency.stats.across_runs.asymmetry import Asymmetry
+from azlatency.studies.store.study import Study
+
+NO_LINKS = pd.DataFrame()
+
+
+@pytest.fixture(scope="module")
+def zones() -> Study:
+    return load("emulated-zones")
+
+
+@pytest.fixture(scope="module")
+def found(zones: Study) -> Asymmetry:
+    return az.asymmetry(zones)
+
+
+@pytest.fixture(scope="module")
+def links(zones: Study) -> pd.DataFrame:
+    return az.studies.configured_links(zones)
+
+
+@pytest.fixture(scope="module")
+def steps(zones: Study, links: pd.DataFrame) -> pd.DataFrame:
+    return az.stats.emulated_differences(links, az.studies.recorded_round_trips(zones), az.latency(zones))
+
+
+def test_a_study_measured_one_way_lists_what_it_lacks(cni: Study) -> None:
+    found = az.asymmetry(cni)
+    table = page.directions(found)
+    assert cell(table, "latency, sockperf TCP 14 B", "ends") == "3"
+    assert cell(table, "latency, sockperf TCP 14 B", "pairs of zones, both ways") == "0"
+    assert isinstance(page.both_ways(found), Note) and isinstance(page.asymmetry_forest(found, NO_LINKS), Note)
+    (finding,) = page.find(found, NO_LINKS).findings
+    assert finding.kind == "act" and "both" in finding.text
+    # az1-az3: the client is in zone 3; 2 * 700.618 us
+    chart = page.zone_matrices(found, NO_LINKS)
+    assert isinstance(chart, Chart) and "zone 3 → zone 1 1,401.2" in chart.alt
+
+
+def test_a_study_without_paths_has_notes() -> None:
+    nothing = az.asymmetry(load("cassandra-vm-baseline"))
+    for note in (page.directions(nothing), page.ranks(nothing), page.both_ways(nothing),
+                 page.zone_matrices(nothing, NO_LINKS), page.configured_delays(NO_LINKS, nothing)):  # fmt: skip
+        assert isinstance(note, Note)
+    assert "run each tool from both ends" in str(page.find(nothing, NO_LINKS))
+
+
+def test_table_picture_and_sentence_say_the_same_row(found: Asymmetry, links: pd.DataFrame) -> None:
+    rows = found.pairs[(found.pairs["metric"] == "throughput") & (found.pairs["what"] == "az2a → az3a over back")]
+    (row,) = rows[rows["method"] == "iperf3 TCP"].to_dict("records")
+    assert row["verdict"] == "different" and f"{row['ratio']:.3f}" == "1.991"
+    table, chart = page.both_ways(found, "throughput"), page.asymmetry_forest(found, links, "throughput")
+    assert cell(table, "az2a ↔ az3a, iperf3 TCP", "median ratio of a round") == "1.991"
+    assert cell(table, "az2a ↔ az3a, iperf3 TCP", "interval that decides") == "1.95 – 2.00"
+    assert isinstance(chart, Chart) and "iperf3 TCP 1.991 [1.947, 2], different" in chart.alt
+    assert chart.title.endswith("most az2a → az3a against back, 1.99× as much (iperf3 TCP)")
+    assert "az2a → az3a carries **1.99 times** the reverse goodput (iperf3 TCP)" in str(page.find(found, links))
+
+
+def test_the_emulated_network_and_its_configuration(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame) -> None:
+    assert links.loc["az3a → az2a", "delay_ns"] - links.loc["az2a → az3a", "delay_ns"] == 120e3
+    assert "is configured 120 µs slower than the other" in str(page.find(found, links, steps))
+    rates, delays = page.configured_rates(links, found), page.configured_delays(links, found)
+    assert isinstance(rates, Table) and isinstance(delays, Table)
+    # A test of one second reaches 1 to 2 % less than the faster rate: ntttcp's interval ends just below the ratio of 2.
+    # So does that of iperf3, whose streams resemble those of the round before.
+    no = [row[:2] for row in rates.cells if row[-1] != "yes"]
+    assert len(rates.cells) == 6 and no == [("az2a ↔ az3a", "iperf3 TCP"), ("az2a ↔ az3a", "ntttcp (sender)")]
+    assert not any(row[-1].startswith("different") for row in delays.cells)
+    assert cell(delays, "az1a ↔ az3a, sockperf TCP 14 B", "measured from the first, µs") == "830"
+    refs = rates.record()["rows"][0]["cell_refs"]
+    assert refs["2"][0]["key"] == "az1a->az2a" and refs["3"][0]["key"] == "az2a->az1a"
+
+
+def test_the_matrix_shows_each_direction_with_its_interval(found: Asymmetry, links: pd.DataFrame) -> None:
+    chart = page.zone_matrices(found, links)
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("matrices", chart)
+    shown = found.cells[(found.cells["metric"] == "latency") & (found.cells["method"] == "sockperf TCP 14 B")]
+    for low in shown["low"].dropna():
+        assert f"{low / 1e3:,.5g}" in chart.alt
+    assert "× below: the configured value" in chart.caption
+
+
+def test_errors_of_the_emulated_paths_are_drawn_around_zero(steps: pd.DataFrame) -> None:
+    chart = page.emulated_errors(steps)
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("emulated errors", chart)
+    judged = steps[steps["holds"].notna()]
+    assert [axis.get_title("left") for axis in chart.figure.axes] == list(dict.fromkeys(judged["method"]))
+    assert all(len(axis.get_yticks()) == 6 for axis in chart.figure.axes)
+    for axis in chart.figure.axes:
+        errors = [float(text.get_text()) for text in axis.texts]
+        assert errors == sorted(errors)
+    table = page.emulated_differences(steps)
+    assert isinstance(table, Table) and len(table.cells) == len(judged)
+
+
+def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers() -> None:
+    study = load("emulated-cloud")
+    answer = page.find(az.asymmetry(study), az.studies.configured_links(study)).findings[0]
+    assert answer.kind == "answer" and len(answer.text.split()) <= 30
+    # No interval of a pair of zones reaches farther from 1 than 1.21; the measured ratios are 0.985 to 1.01.
+    assert "Initiators' round trips show no difference, at most **21 %** (ping 56 B, 95 % CI)" in answer.text
+    # Both paths from zone 2 to zone 3 carry 0.79 Gbit/s and back 0.40 Gbit/s, so neither is the most different.
+    assert "az2a → az3a, az2b → az3b carry **1.99–2.00 times** the reverse goodput" in answer.text
+
+
+def test_a_large_difference_of_initiators_is_not_called_inconclusive() -> None:
+    """Zone a waits three times as long for b as b for a, in each of eight rounds."""
+    rows = [
+        {"path": path, "zone": path[0], "peer_zone": path[-1], "round": number, "method": "m", "median_ns": value}
+        for number in range(8)
+        for path, value in (("a → b", 3e5 * (1 + number / 500)), ("b → a", 1e5 * (1 + number / 400)))
+    ]
+    text = page.find(az.asymmetry(pd.DataFrame(rows)), NO_LINKS).findings[0].text
+    assert text == "Initiators' round trips differ by at most **200 %** (m, 95 % CI)."
+
+
+def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
+    """From round 46 on, one direction has half the rate; one ratio over all rounds does not say so."""
+    study = load("emulated-nights")
+    text = str(page.find(az.asymmetry(study), az.studies.configured_links(study)))
+    assert "carries **1.01 times** the reverse goodput in these runs, which drift (iperf3 TCP)" in text
+    assert "see the page *History*" in text
+
+
+def test_ratios_of_dependent_rounds_are_named(found: Asymmetry, links: pd.DataFrame) -> None:
+    pairs = found.pairs[~found.pairs["same_zone"]]
+    methods = set(pairs.loc[pairs["flags"].str.contains("dependent_runs"), "method"])
+    lines = [line for line in str(page.find(found, links)).splitlines() if "Neighbouring rounds" in line]
+    assert methods == {"ping 56 B"} and len(lines) == 1 and "(ping 56 B)" in lines[0]
+    assert "in a random order within each round" in lines[0]
