@@ -112,7 +112,7 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
     az.import_study("many", [tmp_path / "raw"], out=tmp_path)
     card = summary.make_card(az.load("many", processed=tmp_path))
     assert said(card) == (
-        "Goodput over 14 paths: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13."
+        "Goodput: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13 (14 paths)."
     )
     assert [dot.low for dot in card.dots] == [1e9 * number + 0.81e9 for number in (*range(1, 7), *range(9, 15))]
     assert "the lowest and the highest of 14 paths" in card.axis

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Most typical runs that a card lists.
 _MOST_TYPICAL = 3
+#: Most paths that a sentence lists, and most that a card draws.
+MOST_LISTED, MOST_DRAWN = 6, 12
+ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
 PLACES = {
     "same_host": "on one host",
     "same_zone": "in one zone",
@@ -89,8 +92,7 @@ def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequ
         )
         return (text,)
     if badge_of(levels) == "indicative":
-        text = "Each path was measured once, so this describes these connections; other machines may rank differently."
-        return (text,)
+        return (ONCE,)
     in_order = sorted(levels, key=lambda level: level.path not in claimed)
     known: list[Sentence] = [
         (Linked(level.typical.in_short(), condition_ref(level), bold=False),)
@@ -128,6 +130,22 @@ def next_rounds(levels: Sequence[Condition], tests: int, before: str, after: str
 def values_of(level: Condition, *, bold: bool = False, like: float | None = None) -> Linked:
     """Return the values of a condition with where they come from; ``like`` as in `span`."""
     return Linked(span(level.values, "ns", like=like), condition_ref(level), bold=bold)
+
+
+def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
+    """List the values of paths in the order of size; of many, the lowest and the highest."""
+    if len(in_order) <= MOST_LISTED:
+        return listed(in_order)
+    return "from ", *in_order[0], " to ", *in_order[-1], f" ({len(in_order):,} {what})"
+
+
+def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
+    """Return the dots that a card draws, of many the lowest and the highest, and what its axis says of them."""
+    if len(in_order) <= MOST_DRAWN:
+        return tuple(in_order), axis
+    half = MOST_DRAWN // 2
+    axis = f"{axis}: the lowest and the highest of {len(in_order):,} paths"
+    return (*in_order[:half], *in_order[-half:]), axis
 
 
 def both_sides(steps: Iterable[Change]) -> list[Ref]:
