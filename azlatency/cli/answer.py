@@ -41,6 +41,8 @@ def answer(
     """Print the median run of each path and method of a dump, with its interval. Nothing is written.
 
     What the names of files say about zones and repeats is applied; what is assumed is printed below the table.
+    Exit code 0: at least one run was read; 1: no log was recognised, a log contains an error, or a file could not be
+    read; 2: usage error.
     """
     with opened(sources) as study:
         print_answer(study)
@@ -149,7 +151,7 @@ def print_answer(study: Study) -> None:
 
 def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
     from azlatency.stats.result import SHORT
-    from azlatency.studies.format import format_interval, format_value
+    from azlatency.studies.format import format_estimate, format_interval, format_value
 
     ends = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
     low, high = (float(end) if end is not None else None for end in ends)
@@ -157,8 +159,10 @@ def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
     if not value and low is not None and high is not None:
         value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
     interval = ""
-    if estimate.low is not None and estimate.high is not None:
-        interval = format_interval(estimate.low, estimate.high, estimate.unit)
+    if estimate.estimate is not None and estimate.low is not None and estimate.high is not None:
+        # The digits that the interval supports, in both columns.
+        both = format_estimate(estimate.estimate, estimate.low, estimate.high, estimate.unit, confidence=None)
+        value, interval = both.removesuffix(")").split(" (")
     path, method = str(estimate.labels["path"]), str(estimate.labels["method"])
     tail = tails.get((path, method), float("nan"))
     return {
