@@ -100,12 +100,12 @@ def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequ
         if level.typical is not None and interval_of(level.typical)
     ]
     unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_of(level.typical)]
-    typical: Sentence = ("Typical runs: ", *_first_of(known), ".") if known else ()
-    without_interval: Sentence = (" " * bool(known), "No interval: ", *_first_of(unknown), ".") if unknown else ()
+    typical: Sentence = ("Typical runs: ", *first_of(known), ".") if known else ()
+    without_interval: Sentence = (" " * bool(known), "No interval: ", *first_of(unknown), ".") if unknown else ()
     return typical + without_interval
 
 
-def _first_of(parts: Sequence[Sentence]) -> Sentence:
+def first_of(parts: Sequence[Sentence]) -> Sentence:
     """List the first parts, and say how many more there are."""
     more: list[Sentence] = [(f"{len(parts) - _MOST_TYPICAL:,} more",)] if len(parts) > _MOST_TYPICAL else []
     return listed([*parts[:_MOST_TYPICAL], *more])

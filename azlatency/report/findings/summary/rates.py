@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING
 from azlatency.report.card import Badge, Linked, Sentence, dot, listed, span
 from azlatency.report.claim import interval_of
 from azlatency.report.differences import difference
-from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, from_to
+from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
 from azlatency.report.groups import by_burst
 from azlatency.report.table import RunsRef
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
-from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
+from azlatency.studies.format import count_of, duration, format_value, one_prefix
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
 
-#: Most typical runs whose intervals are listed.
-_MOST_TYPICAL = 3
 #: Shorter transfers may show only the burst of a link; tools end a minute a little early.
 _SUSTAINED_NS = 59e9
 
@@ -194,11 +192,11 @@ def _typical_rates(typical: Sequence[Estimate], found: PathDifferences, like: fl
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
     in_order = sorted(typical, key=lambda one: one.labels["path"] not in claimed)
-    parts = [f"{one.labels['path']} {span(ends, 'bit/s', like=like)}" for one in in_order if (ends := interval_of(one))]
+    parts: list[Sentence] = [
+        (f"{one.labels['path']} {span(ends, 'bit/s', like=like)}",) for one in in_order if (ends := interval_of(one))
+    ]
     if not parts and all(one.n == 1 for one in typical):
         return (f"{ONCE} ",)
     if not parts:
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if found.refused else ()
-    more = [f"{len(parts) - _MOST_TYPICAL:,} more"] if len(parts) > _MOST_TYPICAL else []
-    level = f"{100 * typical[0].confidence:g} % CI"
-    return (f"Typical runs, {level}: {join_words([*parts[:_MOST_TYPICAL], *more])}. ",)
+    return f"Typical runs, {100 * typical[0].confidence:g} % CI: ", *first_of(parts), ". "
