@@ -138,9 +138,10 @@ def print_answer(study: Study) -> None:
     if rows:
         print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
     else:
+        from azlatency.report.card import plain_sentence
         from azlatency.report.findings.summary import make_card
 
-        said = "".join(part if isinstance(part, str) else part.text for part in make_card(study).answer)
+        said = plain_sentence(make_card(study).answer)
         print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
         print_text(out, line)

@@ -31,7 +31,7 @@ def falling_rates(data: Data) -> Answer | None:
     import pandas as pd
 
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
-    # Of single transfers, `goodputs` says that they fall.
+    # `goodputs` and `single_falls` describe single transfers.
     if 2 * len(chosen) < len(tested) or len({rate.path for rate in chosen}) == len(chosen):
         return None
     chosen, others = by_burst(chosen)
@@ -159,13 +159,15 @@ def goodputs(data: Data) -> Answer | None:
     if found.decisive is not None:
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
     dots, axis = ends_of(dots, f"goodput, {method}")
+    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    falls = _falls(chosen, tested) if chosen and chosen[0].method == method else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
     bursts = ("A transfer of less than a minute may show a burst; the sustained rate may be lower.",)
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
         badge=_badge(typical, len(runs)),
-        answer=(*verdict, *from_to(values), ".", *_single_falls(data, method)),
+        answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
         inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
         dots=dots,
         axis=axis,
@@ -175,15 +177,32 @@ def goodputs(data: Data) -> Answer | None:
     )
 
 
-def _single_falls(data: Data, method: str) -> Sentence:
-    """Say that transfers fall, if at least half of them do; each path has one, so that they are only described."""
+def single_falls(data: Data) -> Answer | None:
+    """Describe single transfers that fall, where no log has the goodput of the whole transfer."""
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
-    if not chosen or 2 * len(chosen) < len(tested) or chosen[0].method != method:
+    if not (answer := _falls(chosen, tested)):
+        return None
+    rates = [(rate, rate.throttled.sustained_rate or 0.0) for rate in chosen]
+    dots = tuple(dot(rate.path, (value,), "bit/s", RunsRef((rate.run_id,), "intervals")) for rate, value in rates)
+    dots, axis = ends_of(sorted(dots, key=lambda value: value.low), "median rate after the fall")
+    return Answer(
+        badge="indicative",
+        answer=answer,
+        inference=(ONCE,),
+        dots=dots,
+        axis=axis,
+        next_step="Repeat each transfer in rounds.",
+    )
+
+
+def _falls(chosen: Sequence[ThroughputSeries], tested: Sequence[ThroughputSeries]) -> Sentence:
+    """Say that transfers fall, if at least half of them do; each path has one, so that they are only described."""
+    if not chosen or 2 * len(chosen) < len(tested):
         return ()
     refs = RunsRef(tuple(rate.run_id for rate in chosen), "intervals")
     bursts, rates = ([getattr(rate.throttled, name) for rate in chosen] for name in ("burst_rate", "sustained_rate"))
     after = duration(*((rate.throttled.at_s or 0.0) * 1e9 for rate in chosen))
-    start = f" {len(chosen)} of {len(tested)} transfers fall once" if len(tested) > 1 else " The transfer falls once"
+    start = f"{len(chosen)} of {len(tested)} transfers fall once" if len(tested) > 1 else "The transfer falls once"
     ends = Linked(span(bursts, "bit/s"), refs, bold=False), " to ", Linked(span(rates, "bit/s"), refs, bold=False)
     return f"{start}, after {after}: from ", *ends, f". The logs go on for {_watched(chosen)} after that."
 
