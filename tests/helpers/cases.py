@@ -24,7 +24,7 @@ BOTH = [pytest.param(FAST, id="fast"), pytest.param(FULL, id="full", marks=pytes
 def thinned(cases: Iterable[Any], every: int) -> list[Any]:
     """Return parameters of which ``make test`` runs every n-th, and ``make test-slow`` the others."""
     return [
-        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=[pytest.mark.slow] if place % every else [])
+        pytest.param(*(case if type(case) is tuple else (case,)), marks=[pytest.mark.slow] if place % every else [])
         for place, case in enumerate(cases)
     ]
 
