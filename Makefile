@@ -22,6 +22,9 @@ NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 # If this variable is set, Python stores no bytecode and every notebook kernel compiles pandas again (about four times slower).
 export PYTHONDONTWRITEBYTECODE :=
 
+# OpenBLAS waits for its threads by spinning, which costs about 5 % of the CPU time of the tests; the matrices here are small.
+export OPENBLAS_NUM_THREADS ?= 1
+
 # ---------------------------------------------------------------------------------------------------- environment
 
 .PHONY: help

@@ -85,6 +85,7 @@ def assert_nothing_is_missing_from(text: str, page: str) -> None:
         assert "1,800 replies in 2 runs of ping are interval-censored" in text
 
 
+@pytest.mark.slow
 def test_no_notebook_fails_with_some_of_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without kernels, pages and the layout of figures, which other tests prove."""
     monkeypatch.setattr(base, "freeze", lambda figure: None)

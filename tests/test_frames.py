@@ -157,6 +157,7 @@ def test_scipy(study: az.Study, runs: pd.DataFrame) -> None:
     assert stats.kstest(one_run, "norm").pvalue < 1e-9, "nanoseconds are not standard normal"
 
 
+@pytest.mark.slow
 def test_seaborn(study: az.Study, runs: pd.DataFrame) -> None:
     figure, axes = plt.subplots(7)
     sns.stripplot(runs, x="path", y="median_ns", hue="method", ax=axes[0])

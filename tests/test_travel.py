@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from helpers.cases import thinned
 from helpers.places import ROOT
 
 import azlatency as az
@@ -82,7 +83,7 @@ def test_every_public_function_that_returns_a_table_is_tested() -> None:
     assert returned <= set(FRAMES)
 
 
-@pytest.fixture(scope="module", params=FRAMES)
+@pytest.fixture(scope="module", params=thinned(FRAMES, 4))
 def frame(request: pytest.FixtureRequest, study: az.Study) -> pd.DataFrame:
     made = FRAMES[request.param](study, az.latency(study))
     made.attrs["name"] = request.param

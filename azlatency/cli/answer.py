@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, console, print_error, print_note, progress
+from azlatency.cli.common import command, console, no_file, print_error, print_note, progress
 from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import count_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
+#: Ends of the names of texts that look like logs.
+_LOG_ENDINGS = (".log", ".txt", ".out", "")
 
 
 @command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
@@ -38,6 +41,8 @@ def answer(
     """Print the median run of each path and method of a dump, with its interval. Nothing is written.
 
     What the names of files say about zones and repeats is applied; what is assumed is printed below the table.
+    Exit code 0: at least one run was read; 1: no log was recognised, a log contains an error, or a file could not be
+    read; 2: usage error.
     """
     with opened(sources) as study:
         print_answer(study)
@@ -47,11 +52,11 @@ def answer(
 def opened(sources: list[str]) -> Iterator[Study]:
     """Import logs into a temporary folder, with the study.toml that their names suggest, and open them as a study.
 
-    Until the context ends, that folder is the one of all data. Raises `LogError` if no log is recognised.
+    Until the context ends, that folder is the one of all data. Raises `LogError` if no log is recognised; ends with
+    exit code 1, like an import, if a file could not be read or a log contains an error.
     """
     from azlatency.cli.import_logs import draft_manifest
     from azlatency.logs.parse import LogError
-    from azlatency.logs.source.expand import path_of
     from azlatency.studies.imports.importer import import_study
     from azlatency.studies.imports.ingest import copy_sources
     from azlatency.studies.manifest.manifest import FILE_NAME
@@ -66,31 +71,49 @@ def opened(sources: list[str]) -> Iterator[Study]:
             raw.mkdir(parents=True)
             # A single folder is read where it is.
             in_place = [Path(sources[0])] if len(sources) == 1 and Path(sources[0]).is_dir() else None
-            if in_place is None:
-                copy_sources([Path(source) for source in sources], raw)
+            refused = [] if in_place else copy_sources([Path(source) for source in sources], raw).refused
             with progress("read") as bar:
                 summary = import_study(name, in_place, progress=bar)
-            problems, others = summary.unreadable + summary.problems, summary.not_recognised
-            if not summary.runs_by_tool:
-                reason = f" ({(problems + others)[0]})" if problems or others else ""
-                raise LogError(f"{sources[0]}: no log of a known tool{reason}; azlatency check says more")
+            problems, others = refused + summary.unreadable + summary.problems, summary.not_recognised
             for line in problems[:_MOST_PROBLEMS]:
                 print_error(line)
             if len(problems) > _MOST_PROBLEMS:
                 print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
+            unknown = f"no log of a known tool in {_named(others)}" if others else ""
+            if not summary.runs_by_tool:
+                if not others and not problems:
+                    raise LogError(no_file(sources))
+                raise LogError(f"{sources[0]}: {unknown or 'no log can be used'}; azlatency check lists the reasons")
             if others:
-                shown = ", ".join(path_of(line) for line in others[:_MOST_PROBLEMS])
-                more = ", …" if len(others) > _MOST_PROBLEMS else ""
-                print_note(f"no log of a known tool in {count_of(len(others), 'file')}: {shown}{more}")
+                print_note(unknown)
             has_manifest = in_place is not None and (in_place[0] / FILE_NAME).is_file()
             if not has_manifest and draft_manifest(name, raw, None):
                 import_study(name, in_place)
             yield load(name)
+            if problems:
+                raise typer.Exit(1)
         finally:
             if before is None:
                 del os.environ["AZLATENCY_DATA"]
             else:
                 os.environ["AZLATENCY_DATA"] = before
+
+
+def _named(messages: list[str]) -> str:
+    """Name a few files; count many by the ends of their names, and name the first that may be a log."""
+    from azlatency.logs.source.decode import is_no_log
+    from azlatency.logs.source.expand import path_of
+
+    paths = [path_of(line) for line in messages]
+    count = count_of(len(paths), "file")
+    if len(paths) <= _MOST_PROBLEMS:
+        return f"{count}: {', '.join(paths)}"
+    kinds = Counter(PurePath(path).suffix or "without an ending" for path in paths).most_common(_MOST_PROBLEMS)
+    texts = [path for path, line in zip(paths, messages, strict=True) if not is_no_log(line)]
+    example = next((path for path in texts if PurePath(path).suffix in _LOG_ENDINGS), [*texts, paths[0]][0])
+    rest = len(paths) - sum(number for _, number in kinds)
+    counts = ", ".join(f"{number} {kind}" for kind, number in [*kinds, *([("others", rest)] if rest else [])])
+    return f"{count} ({counts}), for example {example}"
 
 
 def _name_of(source: str) -> str:
@@ -112,10 +135,14 @@ def print_answer(study: Study) -> None:
     tails = round_trips.groupby(["path", "method"], dropna=False)["p99_ns"].median()
     rows = [_row(estimate, tails.to_dict()) for estimate in estimates]
     out = console()
-    if not rows:
-        print_text(out, "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
-        return
-    print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
+    if rows:
+        print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
+    else:
+        from azlatency.report.card import plain_sentence
+        from azlatency.report.findings.summary import make_card
+
+        said = plain_sentence(make_card(study).answer)
+        print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate.remarks if "assumed" not in note)
@@ -125,7 +152,7 @@ def print_answer(study: Study) -> None:
 
 def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
     from azlatency.stats.result import SHORT
-    from azlatency.studies.format import format_interval, format_value
+    from azlatency.studies.format import format_estimate, format_interval, format_value
 
     ends = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
     low, high = (float(end) if end is not None else None for end in ends)
@@ -133,8 +160,10 @@ def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
     if not value and low is not None and high is not None:
         value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
     interval = ""
-    if estimate.low is not None and estimate.high is not None:
-        interval = format_interval(estimate.low, estimate.high, estimate.unit)
+    if estimate.estimate is not None and estimate.low is not None and estimate.high is not None:
+        # The digits that the interval supports, in both columns.
+        both = format_estimate(estimate.estimate, estimate.low, estimate.high, estimate.unit, confidence=None)
+        value, interval = both.removesuffix(")").split(" (")
     path, method = str(estimate.labels["path"]), str(estimate.labels["method"])
     tail = tails.get((path, method), float("nan"))
     return {

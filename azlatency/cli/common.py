@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
 from types import UnionType
@@ -62,10 +63,21 @@ class _Commands(TyperGroup):
         with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Print the help without arguments: on standard output, because it is what was asked for."""
+        return super().parse_args(ctx, args or ["--help"])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Take the name of a file or a folder in the place of a command as ``answer``."""
-        is_path = args[0] not in self.commands and Path(args[0]).exists()
-        return super().resolve_command(ctx, ["answer", *args] if is_path else args)
+        """Take a file, a folder or standard input in the place of a command as what ``answer`` reads."""
+        name = args[0]
+        if name in self.commands:
+            return super().resolve_command(ctx, args)
+        if name == "-" or Path(name).exists():
+            return super().resolve_command(ctx, ["answer", *args])
+        similar = get_close_matches(name, self.commands)
+        hint = f"did you mean azlatency {similar[0]}?" if similar else "azlatency -h lists the commands"
+        print_error(f"{name}: no such file, folder or command; {hint}")
+        raise typer.Exit(2)
 
     def invoke(self, ctx: Any) -> Any:
         with _escaped(), _orderly_end():
@@ -96,16 +108,13 @@ def _escaped() -> Iterator[None]:
     try:
         yield
     except _USAGE_ERROR as error:
-        # Without arguments, the message is the help.
-        if type(error).__name__ != "NoArgsIsHelpError":
-            error.message = printable(error.message)
+        error.message = printable(error.message)
         raise
 
 
 app = typer.Typer(
     name="azlatency",
     cls=_Commands,
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -203,6 +212,11 @@ def print_note(message: str) -> None:
 def is_quiet() -> bool:
     """Return whether the command was called with ``--quiet``."""
     return _Output.quiet
+
+
+def no_file(sources: Sequence[object]) -> str:
+    """Return the message about sources without a file."""
+    return f"{', '.join(map(str, sources))}: no file to read; give a log, or a folder or archive of logs"
 
 
 def relative(path: Path) -> Path:

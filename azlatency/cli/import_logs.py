@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, print_error, print_note, progress, relative
+from azlatency.cli.common import command, folder_name, no_file, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.studies.format import count_of
 
@@ -161,6 +161,7 @@ def _import_or_report(importing: Callable[..., ImportSummary], name: str, out: s
 
 def _import_study(importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
+    from azlatency.logs.parse import LogError
     from azlatency.studies.imports.ingest import copy_sources
     from azlatency.studies.store.remote import is_url
     from azlatency.studies.store.study import data_folder
@@ -171,6 +172,8 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
     copied = None
     if sources and not in_place:
         copied = copy_sources([Path(source) for source in sources], folder)
+        if not folder.is_dir():
+            raise LogError(no_file(sources))
     try:
         with progress(name) as bar:
             summary = importing(name, in_place, progress=bar)

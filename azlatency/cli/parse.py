@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, console, print_error, read
+from azlatency.cli.common import command, console, no_file, print_error, read
 from azlatency.cli.completion import complete_path
 from azlatency.logs import schema
 from azlatency.studies.format import escape_formula, escape_json, printable
@@ -61,7 +61,7 @@ def parse(
     """
     from azlatency.logs.parse import LogError
     from azlatency.logs.parsers import load_parsers
-    from azlatency.logs.source.decode import BINARY
+    from azlatency.logs.source.decode import is_no_log
 
     if tool is not None and tool not in load_parsers():
         raise typer.BadParameter(f"unknown tool {tool!r}; choose from {', '.join(load_parsers())}", param_hint="--tool")
@@ -84,7 +84,9 @@ def parse(
         _print_tables(logs, table)
     for message in errors:
         print_error(message)
-    if errors or any(BINARY not in message for message in unreadable) or not logs.rows["runs"]:
+    if not logs.rows["sources"] and not unreadable:
+        print_error(no_file(files))
+    if errors or not all(map(is_no_log, unreadable)) or not logs.rows["runs"]:
         raise typer.Exit(1)
 
 

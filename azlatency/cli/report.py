@@ -47,7 +47,8 @@ def report(
     """Build the pages of a dump, or of the imported studies, as a static site.
 
     Of a dump, nothing but the output folder is written. Pages whose data and code have not changed since the last
-    report are reused.
+    report are reused. Exit code 0: the pages were built; 1: no log was recognised, a log contains an error, or a file
+    could not be read (the others are shown), or a page failed; 2: usage error.
     """
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
         print_error(

@@ -56,7 +56,7 @@ def _runs_needed(row: Row) -> str:
 def _runs(row: Row) -> str:
     if row.rounds:
         return f"{row.rounds} rounds"
-    return "{runs_after} against {runs_before}".format_map(row.comparison.labels)
+    return "{runs_before} → {runs_after}".format_map(row.comparison.labels)
 
 
 #: The columns of a judgement: what stands in the cell of a row.
@@ -89,7 +89,7 @@ def _notes(judgement: Judgement) -> list[str]:
     notes = [
         "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
-        "base. The runs are the replicates. Changed: the ratio is beyond the margin of "
+        "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
         "one-sided tests show that the ratio is within the margin; their interval has twice the error. Latencies are "
         "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well.",

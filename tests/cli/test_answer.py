@@ -39,7 +39,7 @@ def test_archives_logs_and_standard_input_are_dumps_too(dump: Path, tmp_path: Pa
             packed.write(log, log.relative_to(dump))
     assert azlatency(archive, cwd=tmp_path).stdout == azlatency(dump, cwd=tmp_path).stdout
     log = next(dump.rglob("*.log"))
-    assert azlatency("answer", "-", cwd=tmp_path, stdin=log.read_bytes()).returncode == 0
+    assert azlatency("-", cwd=tmp_path, stdin=log.read_bytes()).returncode == 0
     several = azlatency(dump / "az1-az2", dump / "az1-az3", cwd=tmp_path)
     assert "zone 1 → zone 3" in several.stdout, "the names of the folders that are given count"
 
@@ -50,13 +50,56 @@ def test_a_dump_without_logs_is_one_line(tmp_path: Path, content: bytes) -> None
     (tmp_path / "empty" / "notes.md").write_bytes(content)
     for command in ([], ["report"]):
         done = azlatency(*command, "empty", cwd=tmp_path)
-        assert done.returncode == 1 and "empty: no log of a known tool (notes.md:1: " in done.stderr
+        assert done.returncode == 1 and "empty: no log of a known tool in 1 file: notes.md; " in done.stderr
         assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
 
 
 def test_something_that_is_neither_a_command_nor_a_path_is_a_usage_error(tmp_path: Path) -> None:
     done = azlatency("nothing", cwd=tmp_path)
-    assert done.returncode == 2 and "No such command 'nothing'" in done.stderr
+    assert (done.returncode, done.stderr) == (
+        2, "nothing: no such file, folder or command; azlatency -h lists the commands\n"
+    )  # fmt: skip
+    assert "did you mean azlatency report?" in azlatency("reprot", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("command", [["answer"], ["parse"], ["import", "--study", "s"]], ids=lambda words: words[0])
+def test_every_command_has_the_same_exit_code_for_what_it_cannot_read(tmp_path: Path, command: list[str]) -> None:
+    """A file that is not a log by its type is named; one that could have been a log is a failure."""
+    content = {"sheet.xlsx": b"", "picture.png": b"\x89PNG\r\n\x1a\n\0\0", "cut.zip": b"PK\3\4", "link.log": None}
+    with zipfile.ZipFile(tmp_path / "made.xlsx", "w") as packed:
+        packed.writestr("[Content_Types].xml", "<Types/>")
+    content["sheet.xlsx"] = (tmp_path / "made.xlsx").read_bytes()
+    for name, raw in content.items():
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / "ping.log").write_text(ping("10.0.0.9", 1.0, 1.1, 1.2), "utf-8")
+        if raw is None:
+            (folder / name).symlink_to("/nowhere")
+        else:
+            (folder / name).write_bytes(raw)
+        project = tmp_path / f"project-{name}"
+        project.mkdir()
+        done = azlatency(*command, folder, cwd=project, AZLATENCY_DATA=str(project / "data"))
+        assert name in done.stderr and done.returncode == (name in ("cut.zip", "link.log")), (name, done.stderr)
+
+
+@pytest.mark.parametrize("command", [["answer"], ["report"], ["parse"], ["import", "--study", "s"]], ids=" ".join)
+def test_a_folder_or_an_archive_without_a_file_says_so(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    zipfile.ZipFile(tmp_path / "empty.zip", "w").close()
+    for source in ("folder", "empty.zip"):
+        done = azlatency(*command, source, cwd=tmp_path, AZLATENCY_DATA=str(tmp_path / "data"))
+        assert done.returncode == 1 and ("no file to read" in done.stderr or "no usable log" in done.stderr)
+        assert not (tmp_path / "data" / "processed").exists(), source
+
+
+def test_files_that_are_no_logs_are_counted_by_their_kind(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png", "c.pdf", "README.md", "results.txt", "notes.md"):
+        (tmp_path / "dump").mkdir(exist_ok=True)
+        (tmp_path / "dump" / name).write_bytes((b"\0\1" if name[0] in "abc" else b"no ping: ") + name.encode())
+    done = azlatency("dump", cwd=tmp_path)
+    assert "no log of a known tool in " in done.stderr and ", for example results.txt; " in done.stderr
+    assert "2 .png" in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def test_a_missing_side_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
 def test_values_have_the_prefix_that_fits_them(tmp_path: Path, raw: Path) -> None:
     """Both sides of a row have the unit of the base."""
     for name, scale in (("before", 1.0), ("after", 40.0)):
-        write_side(raw, tmp_path / name, "123", scale=scale)
+        write_side(raw, tmp_path / name, "12", scale=scale)
     lines = compare("before", "after", cwd=tmp_path).stdout.splitlines()
     latency = next(line for line in lines if "CHANGED" in line and "latency" in line)
     assert re.search(r" \d{3}(\.\d)? µs +\d\d?,\d{3} µs .* \+[\d.]+ ms ", latency), latency

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from helpers.cases import thinned
 from helpers.places import ROOT
 
 import azlatency as az
@@ -29,7 +30,7 @@ def test_the_page_is_that_of_the_gallery() -> None:
     assert functions == {example.name for example in GALLERY["EXAMPLES"]} | OTHERS
 
 
-@pytest.mark.parametrize("example", GALLERY["EXAMPLES"], ids=lambda example: example.name)
+@pytest.mark.parametrize("example", thinned(GALLERY["EXAMPLES"], 6), ids=lambda example: example.name)
 def test_an_example_draws_its_chart_in_five_lines(example: Any, names: dict[str, Any]) -> None:
     assert example.code.count("\n") < 5 and f"az.charts.{example.name}(" in example.code
     assert GALLERY["draw"](example, dict(names)).name == example.name

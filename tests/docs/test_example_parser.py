@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from helpers.places import ROOT
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -49,6 +50,7 @@ def test_a_truncated_log_is_reported(tmp_path: Path) -> None:
     assert len(content["samples"]) == 3
 
 
+@pytest.mark.slow
 def test_a_plug_in_brings_its_own_units_and_code_page_phrases(tmp_path: Path) -> None:
     text = (EXAMPLES / "arping_parser.py").read_text("utf-8")
     text = text.replace('nanoseconds(match[1], "ms")', 'nanoseconds(match[1], "arping jiffy")')
@@ -77,6 +79,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path) -> None:
     for module, text in BROKEN.items():
         env = install(tmp_path, module, text)
@@ -87,6 +90,7 @@ def test_a_broken_plug_in_is_a_named_warning(tmp_path: Path, raw: Path) -> None:
         assert line.startswith(f"warning: parser {module!r} ({module}:PARSER) is not usable")
 
 
+@pytest.mark.slow
 def test_a_plug_in_is_not_hidden_by_what_was_parsed_before(tmp_path: Path) -> None:
     """While it is broken, each command warns; when it is mended, the next command uses it."""
     env = install(tmp_path, "arping_parser", "raise SystemError('broken')\n")

@@ -136,6 +136,7 @@ def test_the_steps_of_the_github_workflow_run_and_a_change_opens_one_issue(tmp_p
     assert kept("gh-pages").split() == ["index.html"]
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
     """All but the installation and the report, which other tests run; the logs of 25 nights are given."""
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

@@ -272,6 +272,7 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     assert shown / 300 < 0.075, "a change by the margin is not reported as no change"
 
 
+@pytest.mark.slow
 def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     """120 µs more on 444 to 610 µs; some of the ping runs are several times slower than the others."""
     result = compare("base.zip", "slower.zip", "--metric", "latency", "--format", "json", cwd=TESTS / "compare")

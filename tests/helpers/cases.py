@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,6 +19,14 @@ ORACLES = TESTS / "oracles"
 #: Replicates of the fast coverage experiments and of the full ones (``-m slow``).
 FAST, FULL = 60, 2000
 BOTH = [pytest.param(FAST, id="fast"), pytest.param(FULL, id="full", marks=pytest.mark.slow)]
+
+
+def thinned(cases: Iterable[Any], every: int) -> list[Any]:
+    """Return parameters of which ``make test`` runs every n-th, and ``make test-slow`` the others."""
+    return [
+        pytest.param(*(case if type(case) is tuple else (case,)), marks=[pytest.mark.slow] if place % every else [])
+        for place, case in enumerate(cases)
+    ]
 
 
 @cache

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from helpers.cases import thinned
 from helpers.places import FIXTURES
 
 from azlatency.logs import schema
@@ -135,7 +136,7 @@ def draw_mutations(tool: str, mutation: Mutation, count: int) -> Iterator[tuple[
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", thinned(TOOLS, 3))
 def test_no_traceback_and_every_line_accounted_for(tool: str, mutation: Mutation) -> None:
     for what, raw in draw_mutations(tool, mutation, EVERY // 2):
         check_sound(read(raw), what)
@@ -184,7 +185,7 @@ def check_truncations(tool: str, count: int) -> None:
                 assert same or flags, f"{what}: {key} is {value} without an event"
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", thinned(TOOLS, 3))
 def test_logs_of_two_tools_in_a_file_do_not_mix(tool: str) -> None:
     """After a log of another tool, the numbers are those of the log alone, or missing with an event."""
     for ordinal in range(EVERY):

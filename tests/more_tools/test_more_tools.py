@@ -36,6 +36,7 @@ def test_the_tools_are_named_where_they_are_deleted() -> None:
     assert FOREIGN_TOOLS.keys() & load_parsers().keys() == TOOLS
 
 
+@pytest.mark.slow
 def test_the_folder_can_be_deleted(tmp_path: Path) -> None:
     """The tables of all other logs are the same, and no log of its tools is read as that of another tool."""
     shutil.copytree(PACKAGE, tmp_path / "azlatency", ignore=shutil.ignore_patterns("more_tools", "__pycache__"))

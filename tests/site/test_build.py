@@ -207,6 +207,7 @@ def test_nothing_hostile_becomes_markup(project: Project) -> None:
         assert shown in page
 
 
+@pytest.mark.slow
 def test_a_second_run_gives_the_same_bytes(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(project.root)
     monkeypatch.setattr(report, "worker_count", lambda: 1)  # before: as many as there are cores

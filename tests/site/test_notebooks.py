@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from azlatency.site import notebooks
 
 
+@pytest.mark.slow
 def test_storing_outputs_twice_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data" / "processed").mkdir(parents=True)

@@ -55,8 +55,14 @@ def _no_phrases() -> list[tuple[str, bytes]]:
 find_phrases: Callable[[], list[tuple[str, bytes]]] = _no_phrases
 
 
-#: The reason for which a picture or a program among logs is not read. It is no damage: such a file is not a log.
+#: The reasons for which a picture, a program or a spreadsheet among logs is not read.
 BINARY = "binary file, not a text log"
+DOCUMENT = "a document, not an archive of logs"
+
+
+def is_no_log(message: str) -> bool:
+    """Return whether the message of a `SourceError` names a file that is not a log by its type; it is not damaged."""
+    return BINARY in message or DOCUMENT in message
 
 
 class SourceError(ValueError):

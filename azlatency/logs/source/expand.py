@@ -32,7 +32,15 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import IO, Any
 
-from azlatency.logs.source.decode import HEAD, Source, SourceError, begin_decoding, find_code_page, source_from_bytes
+from azlatency.logs.source.decode import (
+    DOCUMENT,
+    HEAD,
+    Source,
+    SourceError,
+    begin_decoding,
+    find_code_page,
+    source_from_bytes,
+)
 from azlatency.logs.source.large import LARGEST_WHOLE, FileText, count_line_feeds
 
 LARGEST_SOURCE = 2 * 1024**3
@@ -88,7 +96,8 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
 
 
 def _expand_folder(path: Path, shown: str) -> Iterator[Source | SourceError]:
-    for child in sorted(entry for entry in path.rglob("*") if entry.is_file() and not _is_hidden(entry, path)):
+    entries = (entry for entry in path.rglob("*") if entry.is_symlink() or entry.is_file())
+    for child in sorted(entry for entry in entries if not _is_hidden(entry, path)):
         inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
         if child.is_symlink():
             yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
@@ -414,7 +423,7 @@ def _zip_members(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
         with zipfile.ZipFile(file) as archive:
             members = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=lambda e: e.filename)
             if _DOCUMENT & {entry.filename for entry in members}:
-                raise SourceError(f"{shown}:1: a document, not an archive of logs; save the logs in it as text files")
+                raise SourceError(f"{shown}:1: {DOCUMENT}; save the logs in it as text files")
             _check_bounds(shown, [entry.file_size for entry in members], room)
             for entry in members:
                 with archive.open(entry) as stream:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.copied_files import CopiedFiles
-from azlatency.logs.source.decode import BINARY
+from azlatency.logs.source.decode import is_no_log
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import Assembled, assemble, shortened
@@ -118,7 +118,8 @@ class ImportSummary:
     @property
     def usable(self) -> bool:
         """Whether a run was imported, or the study consists of reported numbers or a baseline only."""
-        return bool(self.runs_by_tool) or not (self.not_recognised or self.unreadable)
+        files = self.not_recognised or self.unreadable or self.parsed or self.reused
+        return bool(self.runs_by_tool) or not files
 
 
 def import_study(
@@ -500,7 +501,7 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
             if reason := manifest.ignored(path := path_of(message)):
                 summary.ignored.append(f"{path}: {reason}")
             else:
-                (summary.not_recognised if BINARY in message else summary.unreadable).append(message)
+                (summary.not_recognised if is_no_log(message) else summary.unreadable).append(message)
         for source_id, path in mark["sources"]:
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")

@@ -120,6 +120,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sum("The network was emulated, but no method measured" in repr(result) for result in results) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", ["single", pytest.param("double", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",

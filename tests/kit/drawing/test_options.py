@@ -10,6 +10,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from helpers.cases import thinned
 from helpers.chart_cases import StudyResults, every_chart
 from helpers.studies import load
 from matplotlib.collections import Collection
@@ -59,7 +60,7 @@ CHARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("name", thinned(CHARTS, 5))
 def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
     page = Figure(figsize=(7, 6), layout="constrained")
     place, _ = page.subfigures(2, 1)
@@ -91,6 +92,7 @@ def test_limits_scales_and_titles(forest: Any) -> None:
     assert forest(log="x").figure.axes[0].get_xlabel().endswith("µs (log)")
 
 
+@pytest.mark.slow
 def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> None:
     def rows(**options: Any) -> list[str]:
         return [item.get_text() for item in forest(**options).figure.axes[0].get_yticklabels()]
@@ -113,7 +115,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS.items())
+@pytest.mark.parametrize(("name", "row"), thinned(ROWS.items(), 3))
 def test_rows_of_every_chart_in_the_order_of_the_caller(charts: dict[str, Any], name: str, row: str) -> None:
     with Options(order=[row]).applied():
         chart = charts[name]()
@@ -127,6 +129,7 @@ def colours(chart: Chart) -> set[str]:
     return lines | {to_hex(edge) for item in chart.figure.findobj(Collection) for edge in item.get_edgecolor()}
 
 
+@pytest.mark.slow
 def test_palettes_and_themes(forest: Any) -> None:
     assert {ESTIMATE, RUN} <= colours(forest())
     mine = colours(forest(palette=["#aa0000", "#00aa00"]))
@@ -144,6 +147,7 @@ def test_a_colour_for_a_path(charts: dict[str, Any]) -> None:
         assert "#123456" in colours(charts["printed curves"]())
 
 
+@pytest.mark.slow
 def test_journal_widths(forest: Any) -> None:
     assert forest(width="single").figure.get_figwidth() == 3.5
     assert forest(width="double").figure.get_figwidth() == 7.2

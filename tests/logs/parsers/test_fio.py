@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cases import thinned
 from helpers.cut_logs import (
     METRICS,
     assert_cuts_add_no_rows,
@@ -45,7 +46,7 @@ def value(tables: az.Logs, name: str, stream: str | None = None, run: int = 0, c
 # --- cut and joined
 
 
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", thinned(LOGS, 3), ids=lambda path: path.name)
 def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
     text = fixture(path.name)
     lines = text.splitlines(keepends=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cases import thinned
 from helpers.places import FIXTURES, TESTS
 
 import azlatency as az
@@ -230,7 +231,7 @@ def test_a_log_whose_copy_ends_with_a_prompt_is_complete(name: str) -> None:
         assert tables.rows["sources"][0]["lines_prose"] == 1, prompt
 
 
-@pytest.mark.parametrize(("name", "last"), COMPLETE)
+@pytest.mark.parametrize(("name", "last"), thinned(COMPLETE, 3))
 def test_a_log_that_is_cut_within_any_line_is_not_complete(name: str, last: str) -> None:
     """No beginning of a line of a tool is taken for a prompt."""
     log = (FIXTURES / name).read_bytes()

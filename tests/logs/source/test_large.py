@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from helpers.cases import thinned
 from helpers.large_logs import cut_small, peak_of, plain
 from helpers.places import FIXTURES
 from hypothesis import given, settings
@@ -67,7 +68,9 @@ def test_a_fixture_has_the_same_tables_as_a_large_log(path: Path) -> None:
 
 
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="this system does not list the open files")
-@pytest.mark.parametrize("path", [*USUAL.values(), *FIXTURES.glob("iperf3/*.ndjson")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", thinned([*USUAL.values(), *FIXTURES.glob("iperf3/*.ndjson")], 4), ids=lambda path: path.name
+)
 def test_many_logs_in_one_file_need_few_open_files(tmp_path: Path, path: Path) -> None:
     many = tmp_path / "many.log"
     many.write_bytes(40 * (path.read_bytes() + b"\n"))
@@ -83,6 +86,7 @@ def test_many_logs_in_one_file_need_few_open_files(tmp_path: Path, path: Path) -
     assert len(logs.rows["sources"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [25, pytest.param(100, marks=pytest.mark.slow)])
 def test_pieces_of_any_size_give_the_same_tables(tmp_path: Path, examples: int) -> None:
     path = tmp_path / "any.log"

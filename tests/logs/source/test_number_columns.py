@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from azlatency.logs.source import number_columns
@@ -23,6 +23,7 @@ def read(rows: list[str], widths: tuple[str, ...] = (), **decimals: int | None) 
     return None if columns is None else [column.tolist() for column in columns]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 2**63 - 1)), min_size=1, max_size=15), st.booleans())
 def test_numbers_are_exact(numbers: list[tuple[str, str, int]], negative: bool) -> None:
     sign = "-" * negative

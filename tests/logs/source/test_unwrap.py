@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.cases import thinned
 from helpers.logs import metric_values, read_text
 from helpers.places import FIXTURES
 from helpers.short_logs import PING, QPERF
@@ -74,7 +75,7 @@ def logs() -> list[Path]:
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", WRAPPINGS)
+@pytest.mark.parametrize("name", thinned(WRAPPINGS, 4))
 def test_wrapping_changes_no_number_and_no_line_number(name: str, every: int) -> None:
     """Each wrapping around other logs, so that all are wrapped in some way."""
     for path in logs()[[*WRAPPINGS].index(name) % every :: every]:

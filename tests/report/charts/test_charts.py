@@ -150,6 +150,7 @@ def test_few_equal_and_zero_values(values: list[float]) -> None:
     assert chart.svg()
 
 
+@pytest.mark.slow
 def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
     generator = np.random.default_rng(1)
     x = 1e5 * np.exp(0.1 * generator.standard_normal(200_000))

@@ -38,6 +38,7 @@ def assert_fit_one_column(results: StudyResults, names: Collection[str]) -> None
             assert_fit_to_print(f"{results.study.name}, {name}", chart)
 
 
+@pytest.mark.slow
 def test_charts_fit_one_column(results_of: Callable[[str], StudyResults]) -> None:
     assert_fit_one_column(results_of("emulated-zones"), OF_THE_LARGEST)
     assert_fit_one_column(results_of("westeurope-availability-set-vs-zones"), {"printed curves", "medians", "goodput"})
@@ -83,6 +84,7 @@ def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
 # --- hard data
 
 
+@pytest.mark.slow
 #: "heavy" has all five charts with the longest axes, "nearly all lost" the fewest values.
 @pytest.mark.parametrize(
     "name",
@@ -170,6 +172,7 @@ def test_intervals_of_every_number(count: int) -> None:
     assert len(chart.svg()) < MOST_BYTES and f"retransmits {count:,}" in chart.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_more_samples_make_no_larger_drawing(n: int) -> None:
     """The size of a drawing does not grow with the data; ``make bench`` measures its time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from helpers.studies import load
 
 import azlatency as az
@@ -26,6 +27,7 @@ def test_two_pairs_are_no_matrix() -> None:
     assert isinstance(charts.path_matrix(runs, az.summarize(runs)), Note)
 
 
+@pytest.mark.slow
 def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
     zones = [f"z{place:02d}" for place in range(50)]
     runs = pd.DataFrame(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.places import TESTS
 from helpers.studies import load_card
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.kit.titles import span
@@ -113,7 +114,7 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
     az.import_study("many", [tmp_path / "raw"], out=tmp_path)
     card = summary.make_card(az.load("many", processed=tmp_path))
     assert said(card) == (
-        "Goodput over 14 paths: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13."
+        "Goodput: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13 (14 paths)."
     )
     assert [dot.low for dot in card.dots] == [1e9 * number + 0.81e9 for number in (*range(1, 7), *range(9, 15))]
     assert "the lowest and the highest of 14 paths" in card.axis
@@ -167,3 +168,24 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
     card = load_card("empty")
     assert card.question == "What <b>costs</b> what?" and card.badge == "not_measured"
     assert not card.answer and "azlatency plan" in card.next_step
+
+
+def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) -> None:
+    log = raw / "ec2-token-buckets" / "c5.large-us-west-1-1567746298.bw.gz"
+    az.import_study("one", [log], out=tmp_path)
+    card = summary.make_card(az.load("one", processed=tmp_path))
+    assert said(card) == (
+        "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. The logs go on for 9.0 s after that."
+    )
+    assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
+
+
+def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for host in range(1, 9):
+        (tmp_path / "raw" / f"{host}.log").write_text(ping(f"10.0.0.{host}", host, host + 0.1, host + 0.2), "utf-8")
+    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
+    text = said(summary.make_card(az.load("many", processed=tmp_path)))
+    assert text == (
+        "The median round trip takes from **1.10 ms** on ? → 10.0.0.1 to **8.10 ms** on ? → 10.0.0.8 (8 paths)."
+    )

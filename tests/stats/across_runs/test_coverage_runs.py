@@ -310,6 +310,7 @@ def check_aa_matrix(repetitions: int) -> None:
         assert share <= 0.06 + 2 * _error(repetitions)
 
 
+@pytest.mark.slow
 def test_c14_matrices_of_noise() -> None:
     check_aa_matrix(100)
 

@@ -51,6 +51,7 @@ def test_the_time_of_the_hosts_cancels() -> None:
     assert len(there.run_ids.split()) == 8 + 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [40, pytest.param(500, marks=pytest.mark.slow)])
 def test_intervals_contain_the_difference_as_often_as_they_say(made: int) -> None:
     held = [holds for seed in range(made) for holds in differences(seed)["holds"]]

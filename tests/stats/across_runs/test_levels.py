@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.cases import BOTH, stream
+from helpers.cases import BOTH, stream, thinned
 
 from azlatency.stats.across_runs.levels import SHORTEST, find_steps
 
@@ -75,7 +75,7 @@ HEALTHY = {
 
 
 @pytest.mark.parametrize("made", BOTH)
-@pytest.mark.parametrize("process", HEALTHY)
+@pytest.mark.parametrize("process", thinned(HEALTHY, 3))
 def test_healthy_families_of_eight_series_rarely_change(process: str, made: int) -> None:
     made = max(made // 10, 100) if made < 1000 else made
     rng = stream(590 + list(HEALTHY).index(process))

@@ -53,7 +53,8 @@ def test_recordings_one_after_the_other_are_no_turns(sides: tuple[pd.DataFrame, 
     assert (turns := in_turns(base, fixed)) is not None and not turns.both_orders
 
 
-@pytest.mark.parametrize("change", [pytest.param(0.0, marks=pytest.mark.slow), 0.1])
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [0.0, 0.1])
 def test_what_changes_from_round_to_round_does_not_count(change: float) -> None:
     """Error and power over a common day and night of ±10 % in eight rounds."""
     random = np.random.default_rng(5)

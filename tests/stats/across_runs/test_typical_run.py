@@ -42,6 +42,7 @@ def test_exact_ranks_are_interpolated(runs: int, place: float) -> None:
     assert median_ends(np.arange(5.0), 0.95) is None
 
 
+@pytest.mark.slow
 def test_the_interval_becomes_shorter_with_every_run() -> None:
     """The median length over 400 samples, of 3 to 20 runs of which the first are the same."""
     samples = np.exp(np.random.default_rng(4).normal(0, 0.03, (400, 20)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import BOTH, FULL, LOGNORMAL_QUANTILES, attained, fails, lognormal, stream
+from helpers.cases import BOTH, FULL, LOGNORMAL_QUANTILES, attained, fails, lognormal, stream, thinned
 from scipy.stats import t as student
 
 import azlatency as az
@@ -142,7 +142,7 @@ def test_values_known_as_intervals() -> None:
 
 @pytest.mark.parametrize("made", BOTH)
 @pytest.mark.parametrize("n", [2000, 40_000])
-@pytest.mark.parametrize("rho", [0.0, *(pytest.param(rho, marks=pytest.mark.slow) for rho in (0.5, 0.95)), 0.99])
+@pytest.mark.parametrize("rho", thinned([0.99, 0.0, 0.5, 0.95], 4))
 def test_c3_dependent_packets(rho: float, n: int, made: int) -> None:
     """C3: the interval holds where it is not refused; ranks of independent data do not, from rho = .5 on."""
     rng = stream(2200 + int(100 * rho) + n)

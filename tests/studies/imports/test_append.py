@@ -92,6 +92,7 @@ def _start(night: Path, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_two_jobs_at_once_lose_nothing(nights: list[Path], tmp_path: Path) -> None:
     jobs = [_start(night, tmp_path) for night in nights]
     assert [job.wait(60) for job in jobs] == [0, 0]

@@ -71,6 +71,7 @@ NAMES = ("a.log", "z.log", "2026-05-01.log", "2026-05-02.log", "b/2026-05-01.log
 WRITES = st.tuples(st.sampled_from(NAMES), st.sampled_from([None, 4, 5]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_equal_logs_with_times_in_their_names_are_imported_as_afresh(
     tmp_path_factory: pytest.TempPathFactory, examples: int

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.cases import thinned
 from helpers.places import FIXTURES
 
 from azlatency.studies.imports import importer
@@ -45,7 +46,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 20))])
+@pytest.mark.parametrize("seed", thinned(range(20), 20))
 def test_any_order_of_changes_gives_the_bytes_of_a_fresh_import(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

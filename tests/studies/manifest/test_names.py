@@ -80,6 +80,7 @@ def test_labels_without_counters_dates_and_addresses(label: str, text: str) -> N
     assert label_text(label) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run"])
 def test_long_names_take_no_time(part: str) -> None:
     assert read_name(part * 20_000)

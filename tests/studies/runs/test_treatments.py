@@ -73,6 +73,7 @@ def test_what_is_assumed_is_said() -> None:
     assert treatments([0] * 2, ["run1", "run2"], [None] * 2, nothing[:2])[0].assumed == ()
 
 
+@pytest.mark.slow
 def test_ten_thousand_names_take_no_time() -> None:
     files = [f"zone{n % 7}/setting_{n % 11}/run_{n}.log" for n in range(10_000)]
     numbers = [frozenset[int]()] * len(files)

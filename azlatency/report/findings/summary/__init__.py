@@ -18,7 +18,7 @@ from azlatency.report.findings.summary.emulated import emulated
 from azlatency.report.findings.summary.expected import expectations
 from azlatency.report.findings.summary.nights import changed_levels
 from azlatency.report.findings.summary.placements import placements, single_level
-from azlatency.report.findings.summary.rates import falling_rates, goodputs
+from azlatency.report.findings.summary.rates import falling_rates, goodputs, single_falls
 from azlatency.report.findings.summary.settings import settings
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.main_method import sends_rarely
@@ -59,7 +59,7 @@ def make_card(study: Study) -> Card:
     measured = conditions(study, runs)
     data = Data(study, runs, widest(measured))
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
-             goodputs, expectations)  # fmt: skip
+             goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
     answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
     first = next(iter(conclusions(study)), None)

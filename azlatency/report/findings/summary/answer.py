@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Most typical runs that a card lists.
 _MOST_TYPICAL = 3
+#: Most paths that a sentence lists, and most that a card draws.
+MOST_LISTED, MOST_DRAWN = 6, 12
+ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
 PLACES = {
     "same_host": "on one host",
     "same_zone": "in one zone",
@@ -90,8 +93,7 @@ def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequ
         )
         return (text,)
     if badge_of(levels) == "indicative":
-        text = "Each path was measured once, so this describes these connections; other machines may rank differently."
-        return (text,)
+        return (ONCE,)
     in_order = sorted(levels, key=lambda level: level.path not in claimed)
     known: list[Sentence] = [
         (Linked(level.typical.in_short(), condition_ref(level), bold=False),)
@@ -99,12 +101,12 @@ def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequ
         if level.typical is not None and interval_of(level.typical)
     ]
     unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_of(level.typical)]
-    typical: Sentence = ("Typical runs: ", *_first_of(known), ".") if known else ()
-    without_interval: Sentence = (" " * bool(known), "No interval: ", *_first_of(unknown), ".") if unknown else ()
+    typical: Sentence = ("Typical runs: ", *first_of(known), ".") if known else ()
+    without_interval: Sentence = (" " * bool(known), "No interval: ", *first_of(unknown), ".") if unknown else ()
     return typical + without_interval
 
 
-def _first_of(parts: Sequence[Sentence]) -> Sentence:
+def first_of(parts: Sequence[Sentence]) -> Sentence:
     """List the first parts, and say how many more there are."""
     more: list[Sentence] = [(f"{len(parts) - _MOST_TYPICAL:,} more",)] if len(parts) > _MOST_TYPICAL else []
     return listed([*parts[:_MOST_TYPICAL], *more])
@@ -129,6 +131,22 @@ def next_rounds(levels: Sequence[Condition], tests: int, before: str, after: str
 def values_of(level: Condition, *, bold: bool = False, like: float | None = None) -> Linked:
     """Return the values of a condition with where they come from; ``like`` as in `span`."""
     return Linked(span(level.values, "ns", like=like), condition_ref(level), bold=bold)
+
+
+def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
+    """List the values of paths in the order of size; of many, the lowest and the highest."""
+    if len(in_order) <= MOST_LISTED:
+        return listed(in_order)
+    return "from ", *in_order[0], " to ", *in_order[-1], f" ({len(in_order):,} {what})"
+
+
+def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
+    """Return the dots that a card draws, of many the lowest and the highest, and what its axis says of them."""
+    if len(in_order) <= MOST_DRAWN:
+        return tuple(in_order), axis
+    half = MOST_DRAWN // 2
+    axis = f"{axis}: the lowest and the highest of {len(in_order):,} paths"
+    return (*in_order[:half], *in_order[-half:]), axis
 
 
 def both_sides(steps: Iterable[Change]) -> list[Ref]:

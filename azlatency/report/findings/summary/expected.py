@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from azlatency.kit.cells import FileRef
 from azlatency.report.card import Linked
 from azlatency.report.findings.summary.answer import Answer, Data
 from azlatency.studies.format import count_of, join_words
-
-if TYPE_CHECKING:
-    pass
 
 
 def expectations(data: Data) -> Answer | None:

@@ -18,6 +18,8 @@ from azlatency.report.findings.summary.answer import (
     both_sides,
     conditions_of,
     dots_of_levels,
+    ends_of,
+    from_to,
     inference_of,
     label_of,
     next_rounds,
@@ -154,7 +156,7 @@ def single_level(data: Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
     if not data.levels:
         return None
-    levels, like = data.levels, prefix_of(data.levels)
+    levels, like = sorted(data.levels, key=_middle), prefix_of(data.levels)
     parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in levels]
     reported = levels[0].origin == "reported"
     method = rank_methods(level.measured for level in levels)[0]
@@ -164,15 +166,14 @@ def single_level(data: Data) -> Answer | None:
     if found.decisive is not None:
         verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
+    dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
     return Answer(
         badge=badge_of(levels),
         reported=reported,
-        answer=(*verdict, *listed(parts), ".")
-        if verdict
-        else (f"The {levels[0].statistic} round trip takes ", *listed(parts), "."),
+        answer=(*(verdict or (f"The {levels[0].statistic} round trip takes ",)), *from_to(parts), "."),
         inference=inference_of(levels, data.runs, map(str, claimed)),
-        dots=dots_of_levels(levels, label_of),
-        axis=axis_of(levels),
+        dots=dots,
+        axis=axis,
         next_step="Measure a second path or setting with the same tool and message size, in rounds."
         if len(levels) == 1
         else next_rounds(levels, len(levels), "Repeat every path"),

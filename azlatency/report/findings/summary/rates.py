@@ -10,33 +10,30 @@ from azlatency.kit.claim import interval_of
 from azlatency.kit.titles import span
 from azlatency.report.card import Badge, Linked, Sentence, dot, listed
 from azlatency.report.differences import difference
-from azlatency.report.findings.summary.answer import Answer, Data
+from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
 from azlatency.report.groups import by_burst
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
-from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
+from azlatency.studies.format import count_of, duration, format_value, one_prefix
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
 
-#: A sentence and a picture of more paths are not read.
-_MOST_NAMED = 12
-#: Most typical runs whose intervals are listed.
-_MOST_TYPICAL = 3
 #: Shorter transfers may show only the burst of a link; tools end a minute a little early.
 _SUSTAINED_NS = 59e9
 
 
 def falling_rates(data: Data) -> Answer | None:
-    """Say when and to what rate transfers fall, if at least half of them do."""
+    """Say when and to what rate repeated transfers fall, if at least half of them do."""
     import pandas as pd
 
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
-    if not chosen or 2 * len(chosen) < len(tested):
+    # `goodputs` and `single_falls` describe single transfers.
+    if 2 * len(chosen) < len(tested) or len({rate.path for rate in chosen}) == len(chosen):
         return None
     chosen, others = by_burst(chosen)
     runs = pd.DataFrame(
@@ -153,9 +150,8 @@ def goodputs(data: Data) -> Answer | None:
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
     dots = tuple(
         dot(str(path), values, "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"), like=like)
-        for path, values in groups
+        for path, values in sorted(groups, key=lambda group: group[1].median())
     )
-    axis = f"goodput, {method}"
     values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
     typical = summarize(runs, "throughput_bit_s")
     found = differences_by_path(runs, method, "throughput_bit_s")
@@ -163,21 +159,16 @@ def goodputs(data: Data) -> Answer | None:
     verdict: Sentence = ("Goodput: ",)
     if found.decisive is not None:
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
-    answer: Sentence = (*verdict, *listed(values), ".")
-    if len(dots) > _MOST_NAMED:
-        order = groups.median().reset_index(drop=True).sort_values(kind="stable").index
-        low, high = (values[order[end]] for end in (0, -1))
-        start = verdict if found.decisive is not None else (f"Goodput over {len(dots)} paths: ",)
-        answer = (*start, "from ", *low, " to ", *high, ".")
-        shown = dict.fromkeys([*order[: _MOST_NAMED // 2], *order[-_MOST_NAMED // 2 :]])
-        dots, axis = tuple(dots[index] for index in shown), f"{axis}: the lowest and the highest of {len(dots)} paths"
+    dots, axis = ends_of(dots, f"goodput, {method}")
+    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    falls = _falls(chosen, tested) if chosen and chosen[0].method == method else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
     bursts = ("A transfer of less than a minute may show a burst; the sustained rate may be lower.",)
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
         badge=_badge(typical, len(runs)),
-        answer=answer,
+        answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
         inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
         dots=dots,
         axis=axis,
@@ -187,13 +178,45 @@ def goodputs(data: Data) -> Answer | None:
     )
 
 
+def single_falls(data: Data) -> Answer | None:
+    """Describe single transfers that fall, where no log has the goodput of the whole transfer."""
+    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    if not (answer := _falls(chosen, tested)):
+        return None
+    rates = [(rate, rate.throttled.sustained_rate or 0.0) for rate in chosen]
+    dots = tuple(dot(rate.path, (value,), "bit/s", RunsRef((rate.run_id,), "intervals")) for rate, value in rates)
+    dots, axis = ends_of(sorted(dots, key=lambda value: value.low), "median rate after the fall")
+    return Answer(
+        badge="indicative",
+        answer=answer,
+        inference=(ONCE,),
+        dots=dots,
+        axis=axis,
+        next_step="Repeat each transfer in rounds.",
+    )
+
+
+def _falls(chosen: Sequence[ThroughputSeries], tested: Sequence[ThroughputSeries]) -> Sentence:
+    """Say that transfers fall, if at least half of them do; each path has one, so that they are only described."""
+    if not chosen or 2 * len(chosen) < len(tested):
+        return ()
+    refs = RunsRef(tuple(rate.run_id for rate in chosen), "intervals")
+    bursts, rates = ([getattr(rate.throttled, name) for rate in chosen] for name in ("burst_rate", "sustained_rate"))
+    after = duration(*((rate.throttled.at_s or 0.0) * 1e9 for rate in chosen))
+    start = f"{len(chosen)} of {len(tested)} transfers fall once" if len(tested) > 1 else "The transfer falls once"
+    ends = Linked(span(bursts, "bit/s"), refs, bold=False), " to ", Linked(span(rates, "bit/s"), refs, bold=False)
+    return f"{start}, after {after}: from ", *ends, f". The logs go on for {_watched(chosen)} after that."
+
+
 def _typical_rates(typical: Sequence[Estimate], found: PathDifferences, like: float | None) -> Sentence:
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
     in_order = sorted(typical, key=lambda one: one.labels["path"] not in claimed)
-    parts = [f"{one.labels['path']} {span(ends, 'bit/s', like=like)}" for one in in_order if (ends := interval_of(one))]
+    parts: list[Sentence] = [
+        (f"{one.labels['path']} {span(ends, 'bit/s', like=like)}",) for one in in_order if (ends := interval_of(one))
+    ]
+    if not parts and all(one.n == 1 for one in typical):
+        return (f"{ONCE} ",)
     if not parts:
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if found.refused else ()
-    more = [f"{len(parts) - _MOST_TYPICAL:,} more"] if len(parts) > _MOST_TYPICAL else []
-    level = f"{100 * typical[0].confidence:g} % CI"
-    return (f"Typical runs, {level}: {join_words([*parts[:_MOST_TYPICAL], *more])}. ",)
+    return f"Typical runs, {100 * typical[0].confidence:g} % CI: ", *first_of(parts), ". "
