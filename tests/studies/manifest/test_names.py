@@ -62,7 +62,9 @@ def test_parts_of_names(path: str, kept: list[str], last: str | None) -> None:
 
 def test_numbers_that_the_manifest_reads_say_nothing_more() -> None:
     assert parts("x_4_17.log", frozenset({4, 17})) == (["x"], None)
-    assert parts("x4_y17.log", frozenset({4, 17})) == (["x4", "y17"], None)
+    assert parts("x4_y17.log", frozenset({4, 17})) == (["x", "y"], None)
+    assert parts("az1_1.log", frozenset({1})) == (["az1"], None)
+    assert parts("round1_az1.log", frozenset({1})) == (["az1"], None)
 
 
 @pytest.mark.parametrize(
