@@ -27,7 +27,8 @@ from azlatency.studies.manifest.names import (
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
-_JOINED = " / "
+#: What stands between the names of folders, or the headings above a log.
+JOINED = " / "
 _FRACTION = re.compile(r"\d+\.\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
@@ -77,12 +78,12 @@ def treatments(
         if len(runs) == 1:
             continue
         by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series)
-        by_labels = _by_labels([headings[run] for run in runs])
+        by_labels = labels_apart([headings[run] for run in runs])
         for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
             assumed += [FROM_LABEL] if label else []
             assumed += [NUMBER_COUNTS] if counts else []
-            described[run] = Described(_JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
+            described[run] = Described(JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
     return described
 
 
@@ -199,13 +200,13 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
     return "/".join(texts)
 
 
-def _by_labels(headings: Sequence[str | None]) -> list[str]:
+def labels_apart(headings: Sequence[str | None]) -> list[str]:
     """Return what the label of each run says that not all say."""
     series = series_that_count(
-        (text for heading in headings for text in (heading or "").split(_JOINED)), are_labels=True
+        (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
     )
     chains = [
-        {_without_marks(text): label_text(text, series).casefold() for text in (heading or "").split(_JOINED) if text}
+        {_without_marks(text): label_text(text, series).casefold() for text in (heading or "").split(JOINED) if text}
         for heading in headings
     ]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
@@ -214,7 +215,7 @@ def _by_labels(headings: Sequence[str | None]) -> list[str]:
     for chain in chains:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
-    return [_JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
 
 
 def _without_marks(text: str) -> str:

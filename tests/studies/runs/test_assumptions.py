@@ -70,6 +70,40 @@ def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> 
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
 
 
+def notes(*labels: str) -> str:
+    """Return a notes file with one log below each label."""
+    return "".join(f"## {label}\n\n{ping('10.0.0.9', 1.0, 2.0 + number / 8)}\n" for number, label in enumerate(labels))
+
+
+def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
+    """Return the study of a notes file with lines in its ``study.toml``."""
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "notes.md").write_text(text, "utf-8")
+    (folder / "study.toml").write_text("\n".join(["[study]", *map(str.strip, lines)]), "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    return az.load("mine", processed=tmp_path / "out")
+
+
+def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tmp_path: Path) -> None:
+    text = notes("Idle host 1", "Idle host 2", "Busy host 1", "Busy host 2")
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert [line.strip() for line in found if "heading" in line] == [
+        'heading = "Idle host *"',
+        'heading = "Busy host *"',
+    ]
+    estimates = az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns")
+    assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
+
+
+def test_a_scenario_that_joins_labels_is_used_and_both_are_named(tmp_path: Path) -> None:
+    study = imported(tmp_path, notes("SR-IOV on", "SR-IOV off"), "[[run]]", 'log = "*"', 'scenario = "everything"')
+    assert list(az.latency(study)["scenario"]) == ["everything"] * 2
+    expected = "study.toml is used against labels: everything, not SR-IOV on (notes.md:3) and SR-IOV off (notes.md:13)"
+    assert expected in assumptions(study)
+
+
 def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_path: Path) -> None:
     names = [f"rep{number}.log" for number in range(4)]
     found = assumptions(logs(tmp_path, *names, host="10.244.{0}.9"))
