@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import client_runs, overlapping_runs
+from azlatency.studies.runs.run_table import END_COLUMNS, client_runs, overlapping_runs
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
     FROM_NAME,
@@ -45,8 +45,9 @@ def assumptions(study: Study | Logs) -> list[str]:
         of_code = runs[[code in each for each in codes]]
         if len(of_code):
             lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
-    lines += _against_labels(runs, codes)
+    lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
+    lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
     return lines
@@ -131,10 +132,9 @@ def _glob(files: Sequence[str]) -> str:
     return f"{literal(folder)}/*" if folder else "*"
 
 
-def _against_labels(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
+def _against_labels(runs: pd.DataFrame) -> Iterator[str]:
     """Yield two labels of runs that have one scenario in ``study.toml``, which is used."""
-    is_stated = runs["scenario"].notna() & ~codes.map(lambda each: bool({FROM_NAME, FROM_LABEL} & {*each}))
-    for _, group in grouped(runs[is_stated], ["path", "method"]):
+    for _, group in grouped(runs, ["path", "method"]):
         labels = labels_apart(list(group["heading"].astype(object).where(group["heading"].notna(), None)))
         places: dict[str, str] = {}
         for label, file, line in zip(labels, group["file"], group["first_line"], strict=True):
@@ -142,6 +142,20 @@ def _against_labels(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if len(places) > 1:
             first, second, *_ = places.values()
             yield f"study.toml is used against labels: {printable(group['scenario'].iloc[0])}, not {first} and {second}"
+            return
+
+
+def _in_two_zones(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield the first address that stands in two zones of a region."""
+    places: dict[tuple[str, str], dict[str, str]] = {}
+    for machine, region, zone, _ in END_COLUMNS:
+        ends = runs[[machine, region, zone, "file"]].dropna(subset=[machine, zone]).fillna("")
+        for address, of_region, of_zone, file in ends.itertuples(index=False):
+            places.setdefault((address, of_region), {}).setdefault(of_zone, file)
+    for (address, _), files in places.items():
+        if len(files) > 1 and _ADDRESS.fullmatch(address):
+            said = [f"in zone {zone} ({printable(file)})" for zone, file in list(files.items())[:2]]
+            yield f"{address} is {' and '.join(said)}: check which end the names give first; peer_zone is the server's"
             return
 
 

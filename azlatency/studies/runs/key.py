@@ -289,9 +289,12 @@ def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
 
 
 def is_across(column: str, across: Sequence[str]) -> bool:
-    """Return whether a field may differ: it is named, or it is one of the ``settings`` (``congestion``, ``window``)."""
+    """Return whether a field may differ: it is named, or it is one of the ``settings`` (``congestion``, ``window``).
+
+    A ``scenario`` that is compared may be a setting.
+    """
     setting = column.removeprefix(_SETTING)
-    return column in across or setting in across or (setting != column and "settings" in across)
+    return column in across or setting in across or (setting != column and bool({"settings", "scenario"} & {*across}))
 
 
 def check_across(across: Sequence[str], runs: pd.DataFrame) -> None:

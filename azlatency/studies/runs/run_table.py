@@ -104,14 +104,22 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
     runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps))
-    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, _other_files(study, runs))
+    others = _other_files(study, runs)
+    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, others)
     assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
     runs["assumed"] = _texts([" ".join(codes) for codes in assumed], runs)
     found = _texts([each.scenario for each in described], runs)
-    if found.isna().all():
-        return runs
-    runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
-    return _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+    if found.notna().any():
+        runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
+        runs = _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+    return runs if one_scenario else runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others)))
+
+
+def _apart(runs: pd.DataFrame, others: set[str]) -> pd.Series:
+    """Return what the names say that tell apart runs of other ends or other settings: it is their scenario, too."""
+    zones = zip(*(runs[name].fillna("") for name in ("zone", "peer_zone")), key.bases(runs), strict=True)
+    described = _treatments(runs.assign(path=list(zones), method=""), others)
+    return _texts([each.scenario for each in described], runs)
 
 
 def _sender_times(intervals: pd.DataFrame) -> pd.Series:
@@ -155,7 +163,8 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 def _to_durations(nanoseconds: pd.Series) -> pd.Series:
     import pandas as pd
 
-    return pd.to_timedelta(nanoseconds, unit="ns")
+    # A start time of a wrong clock, in the year 2343, has no nanoseconds.
+    return pd.to_timedelta(nanoseconds, unit="ns").astype("timedelta64[us]")
 
 
 def _other_files(study: Study | Logs, runs: pd.DataFrame) -> set[str]:

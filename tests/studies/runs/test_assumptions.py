@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -131,3 +132,19 @@ def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
     az.import_study("mine", [folder], out=tmp_path / "out")
     (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
     assert estimate.n == 4
+
+
+def test_an_address_in_two_zones_is_named_with_both_files(tmp_path: Path) -> None:
+    """``a_to_b`` names the server first: the client of one log is the server of the other."""
+    text = (FIXTURES / "iperf3" / "3.12-udp.txt").read_text("utf-8")
+    ends = {"a_to_b.txt": ("10.2.0.2", "10.2.0.1"), "b_to_c.txt": ("10.2.0.3", "10.2.0.2")}
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    for name, (client, server) in ends.items():
+        (folder / name).write_text(text.replace("10.2.1.4", client).replace("10.2.2.4", server), "utf-8")
+    (folder / "study.toml").write_text('[study]\npattern = "{zone}_to_{peer_zone}.txt"\n', "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    assert assumptions(az.load("mine", processed=tmp_path / "out")) == [
+        "10.2.0.2 is in zone a (a_to_b.txt) and in zone c (b_to_c.txt): check which end the names give first; "
+        "peer_zone is the server's"
+    ]
