@@ -17,7 +17,7 @@ from typing import NamedTuple
 from azlatency.studies.manifest.path_pattern import CLOUD_ZONE
 
 #: Words whose number counts repeats, and words that mean nothing more without one.
-_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt"
+_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take"
 _REPEATS_TEXT = f"""
     {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
     repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
@@ -54,7 +54,27 @@ _THINGS_TEXT = """
     time timeout second sec s ms us min minute attacker victim sender receiver source src target dst dest
     destination from to gateway switch router device dev disk volume vol pair percent pct p q n m k x id batch
     numjobs iodepth concurrency request req response resp users clone branch build release priority class dscp
-    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b
+    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b srv svr pc board
+    card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent room floor building lab
+    location place position pos spot point area city country cabinet numa ring irq svc shard replica follower
+    rule approach strategy solution topology topo ratio factor weight speed customer company team network
+    rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
+    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
+    wert modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer
+    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina maquina equipo escenario hilo
+    proceso conexión conexion paquete tamaño tamano pérdida perdida retardo retraso tasa límite limite nivel
+    etapa fase paso parte versión núcleo nucleo configuración configuracion caso ajuste parámetro parametro modo
+    tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo
+    disco par usuario rama clase distancia puerto sitio zona región ubicación carga serveur nœud noeud poste
+    hôte hote scénario fil processus connexion paquet taille perte délai delai débit debit niveau étape etape
+    partie noyau cas réglage reglage paramètre groupe lien chemin saut durée duree attaquant émetteur récepteur
+    appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
+    conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
+    porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
+    percorso utente sito carico сервер клиент узел хост машина поток процесс пользователь сценарий группа этап
+    порт сеть зона
+    服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
+    端末 서버 클라이언트 노드
 """
 _THINGS = frozenset(_THINGS_TEXT.split())
 
@@ -84,6 +104,8 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = re.compile(r"[/!\\]")
+#: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
+_DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
 #: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated.
 _ENDING = re.compile(
     r"(?:\.(?:log|txt|out|json|csv|dat|res|xml|md))*(?:\.(?=[a-z])[a-z0-9]{1,8})?(?:\.(?:gz|bz2|xz|zst))?"
@@ -91,10 +113,10 @@ _ENDING = re.compile(
     re.IGNORECASE,
 )
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-#: A zone or region of a cloud; a number with a point, such as a version or an address; a word with its digits.
-#: a word with the sign in front of it or behind it, such as ``offload-``; an arrow back.
+#: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
+#: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
 _TOKEN = re.compile(
-    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d)(?![a-z0-9])"
+    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
     rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
@@ -183,8 +205,8 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
 
 
 def split_path(path: str) -> list[str]:
-    """Return the names of the folders, archives and of the file of a path."""
-    return _LEVELS.split(path)
+    """Return the names of the folders, archives and of the file of a path; a date in several folders is one name."""
+    return _LEVELS.split(_DATE_FOLDERS.sub(lambda match: match[0].replace("/", "-"), path))
 
 
 def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:

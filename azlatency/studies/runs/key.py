@@ -275,6 +275,8 @@ def differing(frames: Sequence[pd.DataFrame], across: Sequence[str] = ()) -> lis
 def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
     import pandas as pd
 
+    if sum(map(len, frames)) < 2:
+        return []
     found = []
     for name in (*_BASE, *(field.column for field in FIELDS if not field.on_path)):
         # Series.dropna takes ten times as long as all the rest, for the few rows of a path.
