@@ -71,7 +71,7 @@ _THINGS_TEXT = """
     appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
     conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
     porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
-    percorso utente sito carico сервер клиент узел хост машина поток процесс пользователь сценарий группа этап
+    percorso utente sito carico cable kabel câble salle sala bâtiment edificio piso étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап
     порт сеть зона
     服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
     端末 서버 클라이언트 노드
@@ -365,10 +365,15 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
     ends = [word.text.casefold() for word in words[:at] if word.level == level and word.text.casefold() != "to"][-2:]
     if len(ends) == 2 and {*ends} <= _ENDS:
         return False
-    inside = [word.text for word in words[max(at - 1, 0) : at + 2] if word.level == level]
+    before, behind = (
+        [word.text for word in beside if word.level == level]
+        for beside in (words[max(at - 1, 0) : at], words[at + 1 :])
+    )
     above = [word.text for word in words[:at] if word.level == level + 1]
-    is_first = at == 0 or words[at - 1].level != level
-    return any(map(is_thing, inside)) or (is_first and len(above) == 1 and is_thing(above[0]))
+    if any(map(is_thing, before + behind[:1])) or (not before and len(above) == 1 and is_thing(above[0])):
+        return True
+    # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
+    return bool(before and behind) and before[0].casefold() not in _RESULTS
 
 
 def is_thing(word: str) -> bool:
