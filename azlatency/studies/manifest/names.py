@@ -71,8 +71,8 @@ _THINGS_TEXT = """
     appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
     conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
     porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
-    percorso utente sito carico cable kabel câble salle sala bâtiment edificio piso étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап
-    порт сеть зона
+    percorso utente sito carico cable kabel câble salle sala bâtiment edificio piso étage etage сервер клиент
+    узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
     服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
     端末 서버 클라이언트 노드
 """
@@ -144,8 +144,8 @@ _ENDS_TEXT = "client server sender receiver source src destination dst dest host
 _ENDS = frozenset(_ENDS_TEXT.split())
 #: Members of series: ``r1``, ``run_a``, and two numbers that may be a month and a day, or an hour and a minute.
 _SERIES = re.compile(
-    rf"(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
-    r"|(?P<pair>\d\d-\d\d)(?![\w-])",
+    rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
+    r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
 #: Two letters may be two treatments.
@@ -243,7 +243,7 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return without_gap({number_in(text) for text in texts})
     if kind == "letter":
         letters = {ord(text[-1]) - ord("a") for text in texts}
-        return len(letters) >= _FEWEST_LETTERS and without_gap(letters)
+        return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
     pairs = [tuple(map(int, text.split("-"))) for text in texts]
     if without_gap({number for pair in pairs for number in pair}):
         return False

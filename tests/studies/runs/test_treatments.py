@@ -28,6 +28,7 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["ping.log", "ping (1).log", "ping (2).log"],
         ["2026-01-31/x.log", "2026-02-01/x.log"],
         ["1/ping.log", "2/ping.log"],
+        ["server7_r1.log", "server7_r2.log"],  # the r of "server7" is another one
         ["x.log", "x.txt.gz"],
     ],
 )
