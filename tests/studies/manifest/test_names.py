@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.studies.manifest.names import label_text, read_name
+from azlatency.studies.manifest.names import label_text, read_name, series_that_count
 
 
 def parts(path: str, known: frozenset[int] = frozenset()) -> tuple[list[str], str | None]:
@@ -82,7 +82,10 @@ def test_labels_without_counters_dates_and_addresses(label: str, text: str) -> N
     assert label_text(label) == text
 
 
-@pytest.mark.parametrize("part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run"])
+@pytest.mark.parametrize(
+    "part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run", "r1-", "01-02", "2026/01/", "+_", "1of2 "]
+)
 def test_long_names_take_no_time(part: str) -> None:
     assert read_name(part * 20_000)
     assert label_text(part * 20_000) is not None
+    assert series_that_count([part * 20_000]) is not None
