@@ -71,8 +71,8 @@ _THINGS_TEXT = """
     appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
     conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
     porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
-    percorso utente sito carico cable kabel câble salle sala bâtiment edificio piso étage etage сервер клиент
-    узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
+    percorso utente sito carico eni karte carte tarjeta cable kabel câble salle sala bâtiment edificio piso
+    étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
     服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
     端末 서버 클라이언트 노드
 """
@@ -93,7 +93,7 @@ _TIME = re.compile(
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
-    rf"|(?<![0-9])(?:0?[1-9]|[12]\d|3[01])[-_.](?:0?[1-9]|1[0-2])[-_.](?:19|20)\d\d{_AT}(?![0-9])"
+    rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
