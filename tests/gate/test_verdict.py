@@ -159,6 +159,17 @@ def test_a_field_that_differs_is_named_with_the_command_that_compares_across_it(
     assert wrong.returncode == 2 and "did you mean 'target_rate_bit_s'" in wrong.stderr
 
 
+def test_scenarios_that_are_settings_are_compared(tmp_path: Path) -> None:
+    """The logs state the algorithm that the names name: naming the scenario lets this setting differ, and no other."""
+    log = (TESTS / "fixtures" / "iperf3" / "3.12-tcp.json").read_text("utf-8")
+    (tmp_path / "tcp").mkdir()
+    for number, algorithm in enumerate(("bbr", "bbr", "cubic", "cubic")):
+        text = log.replace('"bbr"', f'"{algorithm}"').replace("1795225326", str(1795225326 + 100 * number))
+        (tmp_path / "tcp" / f"{algorithm}_{number % 2}.json").write_text(text, "utf-8")
+    (row,) = json.loads(compare("tcp", "--across", "scenario", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    assert row["ratio"] == 1 and row["method"] == "iperf3 TCP" and row["path"].startswith("cubic against bbr")
+
+
 def test_the_directions_of_bidirectional_tests_are_compared(tmp_path: Path) -> None:
     log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
     for side, port in (("a", 40_000), ("b", 41_000)):

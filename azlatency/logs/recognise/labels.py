@@ -114,18 +114,22 @@ def _lines_outside(
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
     lines = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
-    at, above, is_output = 0, 0, False
+    at, above, is_output, is_after_output = 0, 0, False, False
     for number, text in islice(lines, _MOST_LINES):
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
             is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
+            is_after_output = is_output
             continue
+        # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above
+        is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
-        label = None if is_output or inside else _label(number, text[:_LONGEST].strip())
+        label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if label is not None:
+            is_after_output = False
             yield label
 
 

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, literal, printable, toml_text
+from azlatency.studies.manifest.names import series_that_count
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.treatments import treatments
@@ -52,8 +53,8 @@ _SERVER_FOLDER = re.compile(r"(server|target|to|dst|dest|receiver|peer)[-_=]([^/
 #: Words in the name of a file that say who measured.
 _ROLE = re.compile(r"(?<![a-z])(?:client|host|server|target|proxy|relay|gateway)(?![a-z])", re.IGNORECASE)
 _NUMBERS = {
-    "round": re.compile(r"(?<![a-z])round[_-]?(\d{1,4})(?!\d)", re.IGNORECASE),
-    "repeat": re.compile(r"(?<![a-z0-9])(?:run|rep|repeat|r)[_-]?(\d{1,3})(?![a-z0-9])", re.IGNORECASE),
+    "round": re.compile(r"(?<![a-z])(?P<word>round)[_-]?(?P<number>\d{1,4})(?!\d)", re.IGNORECASE),
+    "repeat": re.compile(r"(?<![a-z0-9])(?P<word>run|rep|repeat|r)[_-]?(?P<number>\d{1,3})(?![a-z0-9])", re.IGNORECASE),
 }
 _SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-z0-9]*$", re.IGNORECASE)
 _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
@@ -231,7 +232,8 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
     """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
     bare = _bare_pairs(logs)
     folders = {path: ends for path in logs if (ends := _folder_ends(path)) is not None}
-    of_zones = {path: item for path in logs if (item := _describe_one(path, bare.get(path))) is not None}
+    series = series_that_count(logs)
+    of_zones = {path: item for path in logs if (item := _describe_one(path, bare.get(path), series)) is not None}
     if any("zone" not in of_zones[path].values if path in of_zones else True for path in folders):
         # One pattern for all folders, whether their names are zones or not.
         of_zones = {path: item for path, item in of_zones.items() if path not in folders}
@@ -330,7 +332,7 @@ def _end_entries(described: Sequence[_Described], logs: Sequence[str]) -> tuple[
 
 def _without_numbers(path: str) -> str:
     """Return a glob for the logs that differ from a path in their round and repeat only."""
-    spans = sorted(match.span(1) for number in _NUMBERS.values() if (match := number.search(path)))
+    spans = sorted(match.span("number") for number in _NUMBERS.values() if (match := number.search(path)))
     parts = [path[start:end] for start, end in pairwise([0, *(place for span in spans for place in span), len(path)])]
     return "*".join(literal(part) for part in parts[::2])
 
@@ -390,8 +392,11 @@ def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
     return pairs
 
 
-def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
-    """Return the pattern of one path: the fields with the text of their folders, from the first field on."""
+def _describe_one(path: str, bare: re.Match[str] | None, series: frozenset[str]) -> _Described | None:
+    """Return the pattern of one path: the fields with the text of their folders, from the first field on.
+
+    ``series`` are those of `series_that_count` of all paths.
+    """
     marks: list[tuple[int, int, str]] = []
     found = list(_ZONE.finditer(path))
     regions = [match.span("region") for match in found if match["region"] is not None]
@@ -418,8 +423,9 @@ def _describe_one(path: str, bare: re.Match[str] | None) -> _Described | None:
             marks += [(start, end, field) for (start, end, _), field in zip(zones, fields, strict=True)]
             marks += [(*span, name.replace("zone", "region")) for span, name in zip(regions, fields, strict=False)]
     for field, number in _NUMBERS.items():
-        if len(matches := list(number.finditer(path))) == 1:
-            marks.append((matches[0].start(1), matches[0].end(1), field))
+        matches = [match for match in number.finditer(path) if match["word"] not in ("r", "R") or "r" in series]
+        if len(matches) == 1:
+            marks.append((*matches[0].span("number"), field))
     marks.sort()
     if not marks or any(start < end for (_, end, _), (start, _, _) in pairwise(marks)):
         return None

@@ -2,32 +2,37 @@
 
 A part of a name counts repeats if a word says so (``run3``, ``round_2``, ``Lauf 1``), or if it is a date or a time. The
 last number of a name may count repeats, too (``cubic_1.log`` … ``cubic_4.log``), unless it names a thing or a setting
-(``client_1``, ``loss_5``, ``5_attackers``). Every other part tells runs apart. See ``docs/concepts/repeats.md``.
+(``client_1``, ``loss_5``, ``5_attackers``). Some parts count only as a series: ``r1``, ``r2``, ``r3`` are repeats, and
+``r5``, ``r6`` are types of machines. Every other part tells runs apart. See ``docs/concepts/repeats.md``.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import CLOUD_ZONE
 
 #: Words whose number counts repeats, and words that mean nothing more without one.
-_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt"
+_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take"
 _REPEATS_TEXT = f"""
-    {_COUNTERS} r day week night hour lauf läufe messung durchlauf durchgang wiederholung versuch runde tag
-    woche nacht stunde essai passage mesure répétition repetition tour jour semaine nuit heure tentative
-    exécution execution prueba intento repetición repeticion ronda corrida medición medicion día dia semana
-    noche hora ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao
-    noite prova giro ripetizione tentativo misura giorno settimana notte ora poging ronde meting herhaling nacht
-    uur próba proba powtórzenie powtorzenie pomiar runda dzień dzien deneme tekrar tur ölçüm olcum gün gun
-    mätning körning запуск попытка прогон тест повтор раунд замер день неделя ночь час 次 回 回目 轮 輪 遍 測定 测试
+    {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
+    repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
+    ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
+    ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
+    tekrar tur ölçüm olcum mätning körning запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
-_REPEATS = frozenset(_REPEATS_TEXT.split())
+#: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
+_TIMES_TEXT = """
+    day week night hour tag woche nacht stunde jour semaine nuit heure día dia semana noche hora noite giorno settimana
+    notte ora uur dzień dzien gün gun день неделя ночь час
+"""
+_TIMES = frozenset(_TIMES_TEXT.split())
+_REPEATS = _TIMES.union(_REPEATS_TEXT.split())
 _BARE = frozenset(_COUNTERS.split())
 #: A number glued to one of these counts repeats, if it counts at all.
 _RESULTS_TEXT = """
@@ -35,7 +40,7 @@ _RESULTS_TEXT = """
     bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
-    no nr
+    no nr baseline before after idle reference vanilla vorher nachher avant après antes después
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -49,7 +54,27 @@ _THINGS_TEXT = """
     time timeout second sec s ms us min minute attacker victim sender receiver source src target dst dest
     destination from to gateway switch router device dev disk volume vol pair percent pct p q n m k x id batch
     numjobs iodepth concurrency request req response resp users clone branch build release priority class dscp
-    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b
+    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b srv svr pc board
+    card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent room floor building lab
+    location place position pos spot point area city country cabinet numa ring irq svc shard replica follower
+    rule approach strategy solution topology topo ratio factor weight speed customer company team network
+    rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
+    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
+    wert modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer
+    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina maquina equipo escenario hilo
+    proceso conexión conexion paquete tamaño tamano pérdida perdida retardo retraso tasa límite limite nivel
+    etapa fase paso parte versión núcleo nucleo configuración configuracion caso ajuste parámetro parametro modo
+    tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo
+    disco par usuario rama clase distancia puerto sitio zona región ubicación carga serveur nœud noeud poste
+    hôte hote scénario fil processus connexion paquet taille perte délai delai débit debit niveau étape etape
+    partie noyau cas réglage reglage paramètre groupe lien chemin saut durée duree attaquant émetteur récepteur
+    appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
+    conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
+    porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
+    percorso utente sito carico eni karte carte tarjeta cable kabel câble salle sala bâtiment edificio piso
+    étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
+    服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
+    端末 서버 클라이언트 노드
 """
 _THINGS = frozenset(_THINGS_TEXT.split())
 
@@ -68,7 +93,7 @@ _TIME = re.compile(
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
-    rf"|(?<![0-9])(?:0?[1-9]|[12]\d|3[01])[-_.](?:0?[1-9]|1[0-2])[-_.](?:19|20)\d\d{_AT}(?![0-9])"
+    rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
@@ -79,6 +104,8 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = re.compile(r"[/!\\]")
+#: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
+_DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
 #: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated.
 _ENDING = re.compile(
     r"(?:\.(?:log|txt|out|json|csv|dat|res|xml|md))*(?:\.(?=[a-z])[a-z0-9]{1,8})?(?:\.(?:gz|bz2|xz|zst))?"
@@ -86,10 +113,13 @@ _ENDING = re.compile(
     re.IGNORECASE,
 )
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-#: A zone or region of a cloud; a number with a point, such as a version or an address; a word with its digits.
+#: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
+#: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
 _TOKEN = re.compile(
-    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d)(?![a-z0-9])|v?\d+(?:\.\d+)+[^\W_]*"
-    rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*|[^\W_{_CJK}]+",
+    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
+    rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
+    rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
+    rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
@@ -98,9 +128,28 @@ _ORDINAL = re.compile(
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
-_K_OF_N = re.compile(r"\d{1,9}of\d{1,9}")
+_K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = "one two three four five six seven eight nine ten eins zwei drei vier uno dos tres"
 _SPELLED = frozenset(_SPELLED_TEXT.split())
+#: These stand in front of what they count, too: ``first_run``.
+_SPELLED_ORDINALS_TEXT = """
+    first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
+    vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
+"""
+_SPELLED_ORDINALS = frozenset(_SPELLED_ORDINALS_TEXT.split())
+#: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
+_COUNTED = _REPEATS | {"test", "sample", "measurement"}
+#: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
+_ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
+_ENDS = frozenset(_ENDS_TEXT.split())
+#: Members of series: ``r1``, ``run_a``, and two numbers that may be a month and a day, or an hour and a minute.
+_SERIES = re.compile(
+    rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
+    r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
+    re.IGNORECASE,
+)
+#: Two letters may be two treatments.
+_FEWEST_LETTERS = 3
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b", re.IGNORECASE
@@ -133,20 +182,20 @@ class Name(NamedTuple):
     counters: tuple[Part, ...]
 
 
-def read_name(path: str, known: Collection[int] = ()) -> Name:
+def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = frozenset()) -> Name:
     """Return what the path of a log says.
 
-    ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more.
+    ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more. ``series``
+    are those of `series_that_count` of all names.
     """
-    levels = split_path(path)
-    levels[-1] = _ENDING.sub("", levels[-1])
+    levels = _levels(path)
     words = [
         word._replace(level=len(levels) - depth)
         for depth, level in enumerate(levels, start=1)
-        for word in _words(level)
+        for word in _words(level, series)
     ]
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
-    words = [word for word in words if not (word.is_counter or (word.is_free and word.number in known))]
+    words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
     if last is None or not words[last].is_free or _names_a_thing(words, last):
         last = None
@@ -156,16 +205,74 @@ def read_name(path: str, known: Collection[int] = ()) -> Name:
 
 
 def split_path(path: str) -> list[str]:
-    """Return the names of the folders, archives and of the file of a path."""
-    return _LEVELS.split(path)
+    """Return the names of the folders, archives and of the file of a path; a date in several folders is one name."""
+    return _LEVELS.split(_DATE_FOLDERS.sub(lambda match: match[0].replace("/", "-"), path))
 
 
-def label_text(label: str) -> str:
-    """Return a label without counters, dates, addresses and commands, for comparing it with others."""
+def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:
+    """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it."""
+    certain = {word.number for word in words if word.is_free or word.is_counter}
+    glued = {word.number: at for at, word in enumerate(words) if word.number in known and word.number not in certain}
+    kept = [word._replace(text=_letters(word.text)) if at in glued.values() else word for at, word in enumerate(words)]
+    return [word for word in kept if not (word.is_free and word.number in known)]
+
+
+def _levels(path: str) -> list[str]:
+    """Return the names of a path, that of the file without its endings."""
+    *folders, file = split_path(path)
+    return [*folders, _ENDING.sub("", file)]
+
+
+def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> frozenset[str]:
+    """Return the series of names, or of labels, that count repeats if all names are taken together.
+
+    ``r1``, ``r2``, ``r3`` and ``run_a``, ``run_b``, ``run_c`` begin with the first and have no gap. Two numbers that
+    may be a month and a day are dates if the months have no gap, and if all numbers together are not 1…n, as those of
+    pairs of machines are.
+    """
+    members: dict[str, set[str]] = {}
+    for name in names:
+        for level in [name] if are_labels else _levels(name):
+            for match in _SERIES.finditer(level):
+                members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
+    return frozenset(kind for kind, texts in members.items() if _counts(kind, texts))
+
+
+def _counts(kind: str, texts: Collection[str]) -> bool:
+    if kind == "r":
+        return without_gap({number_in(text) for text in texts})
+    if kind == "letter":
+        letters = {ord(text[-1]) - ord("a") for text in texts}
+        return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
+    pairs = [tuple(map(int, text.split("-"))) for text in texts]
+    if without_gap({number for pair in pairs for number in pair}):
+        return False
+    first, second = ({pair[place] for pair in pairs} for place in (0, 1))
+    return any(
+        max(months) <= 12 and max(days) <= 31 and without_gap({month - min(months) for month in months})
+        for months, days in ((first, second), (second, first))
+    )
+
+
+def without_gap(numbers: Collection[int], firsts: Collection[int] = (0, 1)) -> bool:
+    """Return whether different numbers are all those from one of the first numbers up to the last."""
+    return any({*numbers} == {*range(first, first + len(numbers))} for first in firsts)
+
+
+def number_in(text: str) -> int:
+    """Return the number of a word, such as ``3`` or ``r3``."""
+    return int(re.sub(r"\D", "", text))
+
+
+def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
+    """Return a label without counters, dates, addresses and commands, for comparing it with others.
+
+    ``series`` are those of `series_that_count` of all labels.
+    """
     text = _TIME.sub(" ", label[:_LONGEST_LABEL])
     text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
-    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text)) if not word.is_counter)
+    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
 
 
 class _Word(NamedTuple):
@@ -181,38 +288,59 @@ class _Word(NamedTuple):
 
 
 @lru_cache(maxsize=8192)  # the logs of many nights lie in folders of few names
-def _words(level: str) -> tuple[_Word, ...]:
+def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     """Return the words of a level without dates and times; a counter with its number is one word."""
-    # Blanks keep the places of what follows.
-    text = _TIME.sub(lambda match: " " * len(match[0]), level)
+    # As many characters keep the places of what follows.
+    text = _TIME.sub(lambda match: "\0" * len(match[0]), level)
     tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
     folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + ["", ""]
     words: list[_Word] = []
     at = 0
     while at < len(tokens):
         start, token = tokens[at]
-        if used := _counter_length(*folded[at : at + 3]):
-            word = next((text for text in map(_letters, folded[at : at + used]) if text in _REPEATS), "")
-            words += [_Word(0, start, word, None, False, True)] * bool(word)
-            at += used
-            continue
-        words += _split(start, token)
-        at += 1
+        before = words[-1].text.casefold() if words else ""
+        member = _SERIES.match(text, start)
+        if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
+            words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
+            at += sum(start <= place < member.end() for place, _ in tokens)
+        elif length := _counter_length(before, *folded[at : at + 3]):
+            word = next((text for text in map(_letters, folded[at : at + length]) if text in _COUNTED), "")
+            number = _number_of("".join(folded[at : at + length]))
+            words += [_Word(0, start, word, number, False, True)] * bool(word)
+            at += length
+        else:
+            words += _split(start, token)
+            at += 1
     return tuple(words)
 
 
-def _counter_length(token: str, following: str, third: str) -> int:
+def _number_of(counter: str) -> int | None:
+    return number_in(counter) if any(map(str.isdecimal, counter)) else None
+
+
+def _counter_length(before: str, token: str, following: str, third: str) -> int:
     """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``run 3``, ``3rd run``."""
-    numbered, ordinal = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token)
+    numbered, ordinal, of_n = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token), _K_OF_N.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
-    if _K_OF_N.fullmatch(token) or (ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS):
+    if of_n:
+        return int(of_n["word"] in _COUNTED if of_n["word"] else not is_thing(before))
+    if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
+        return 3
+    if ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS and not _is_duration(ordinal, ordinal["word"]):
         return 1
     if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
-    if ordinal and following in _REPEATS and not third.isdecimal():
+    if ordinal and following in _REPEATS and not third.isdecimal() and not _is_duration(ordinal, following):
+        return 2
+    if token in _SPELLED_ORDINALS and following in _COUNTED:
         return 2
     return int(token in _BARE)
+
+
+def _is_duration(number: re.Match[str], word: str) -> bool:
+    """Return whether a number in front of a time is no ordinal: ``24 hour``, but not ``1st day``."""
+    return word in _TIMES and number[0].removesuffix(word).isdecimal()
 
 
 def _split(start: int, token: str) -> list[_Word]:
@@ -234,10 +362,18 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
     A word in the folder above counts if it is the only one there: ``size/64.log``.
     """
     level = words[at].level
-    inside = [word.text for word in words[max(at - 1, 0) : at + 2] if word.level == level]
+    ends = [word.text.casefold() for word in words[:at] if word.level == level and word.text.casefold() != "to"][-2:]
+    if len(ends) == 2 and {*ends} <= _ENDS:
+        return False
+    before, behind = (
+        [word.text for word in beside if word.level == level]
+        for beside in (words[max(at - 1, 0) : at], words[at + 1 :])
+    )
     above = [word.text for word in words[:at] if word.level == level + 1]
-    is_first = at == 0 or words[at - 1].level != level
-    return any(map(is_thing, inside)) or (is_first and len(above) == 1 and is_thing(above[0]))
+    if any(map(is_thing, before + behind[:1])) or (not before and len(above) == 1 and is_thing(above[0])):
+        return True
+    # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
+    return bool(before and behind) and before[0].casefold() not in _RESULTS
 
 
 def is_thing(word: str) -> bool:

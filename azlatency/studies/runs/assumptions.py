@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import client_runs, overlapping_runs
-from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER
+from azlatency.studies.runs.run_table import END_COLUMNS, client_runs, overlapping_runs
+from azlatency.studies.runs.treatments import (
+    FROM_LABEL,
+    FROM_NAME,
+    JOINED,
+    NUMBER_COUNTS,
+    ONE_CLIENT,
+    ONE_SERVER,
+    labels_apart,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +45,9 @@ def assumptions(study: Study | Logs) -> list[str]:
         of_code = runs[[code in each for each in codes]]
         if len(of_code):
             lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
+    lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
+    lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
     return lines
@@ -72,22 +82,31 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
             files = [file.removeprefix(root).lstrip("/") for file in files]
         yield f"kept apart by their {what}: {shown}"
         yield "  if these are repeats of each other, add to the end of study.toml:"
-        entries = joining_entries(files, len(scenarios)) if code == FROM_NAME else joining_entry(files)
-        yield from (f"    {line}" for line in entries)
+        yield from (f"    {line}" for line in joining_entries(files, scenarios, are_labels=code == FROM_LABEL))
 
 
-def joining_entries(files: Sequence[str], scenarios: int) -> list[str]:
-    """Return the entries of ``study.toml`` that join scenarios: those whose names differ in a number only, if any."""
+def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_labels: bool = False) -> list[str]:
+    """Return the entries of ``study.toml`` that join scenarios: those whose names differ in a number only, if any.
+
+    An entry of a label is that of a heading in the files; of a label below another one it would say too much.
+    """
+    names = scenarios if are_labels else files
     kinds: dict[str, list[str]] = {}
-    for file in files:
-        kinds.setdefault(_LAST_NUMBER.sub("*", literal(file)), []).append(file)
-    if len(kinds) == 1 or len(kinds) >= scenarios:
+    for name in names:
+        kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
+    is_chain = are_labels and any(JOINED in name for name in names)
+    if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain:
         return joining_entry(files)
     repeated = [kind for kind, alike in kinds.items() if len(alike) > 1][:_MOST]
+    key = f'transcript = "{toml_text(_glob(files))}"\nheading' if are_labels else "log"
     return [
         line
         for kind in repeated
-        for line in ("[[run]]", f'log = "{toml_text(kind)}"', f'scenario = "{toml_text(_without_numbers(kind))}"')
+        for line in (
+            "[[run]]",
+            *f'{key} = "{toml_text(kind)}"'.split("\n"),
+            f'scenario = "{toml_text(_without_numbers(kind))}"',
+        )
     ]
 
 
@@ -102,9 +121,42 @@ def joining_entry(files: Sequence[str]) -> list[str]:
     name = next(iter(names))
     if len(names) == 1 and len(folders) == 1 and name.count("{") == 1 and not {"*", "}"} & set(files[0]):
         return ["[[run]]", f'pattern = "{toml_text(name)}"']
-    folder = os.path.commonpath(list(folders)) if "" not in folders else ""
-    glob = literal(files[0]) if len(files) == 1 else f"{literal(folder)}/*" if folder else "*"
-    return ["[[run]]", f'log = "{toml_text(glob)}"', 'scenario = "same"']
+    return ["[[run]]", f'log = "{toml_text(_glob(files))}"', 'scenario = "same"']
+
+
+def _glob(files: Sequence[str]) -> str:
+    """Return a pattern of the files: of several, that of their folder."""
+    if len(files) == 1:
+        return literal(files[0])
+    folder = os.path.commonpath([file.rpartition("/")[0] or "." for file in files])
+    return f"{literal(folder)}/*" if folder else "*"
+
+
+def _against_labels(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield two labels of runs that have one scenario in ``study.toml``, which is used."""
+    for _, group in grouped(runs, ["path", "method"]):
+        labels = labels_apart(list(group["heading"].astype(object).where(group["heading"].notna(), None)))
+        places: dict[str, str] = {}
+        for label, file, line in zip(labels, group["file"], group["first_line"], strict=True):
+            places.setdefault(label, f"{printable(label) or 'no label'} ({printable(file)}:{line})")
+        if len(places) > 1:
+            first, second, *_ = places.values()
+            yield f"study.toml is used against labels: {printable(group['scenario'].iloc[0])}, not {first} and {second}"
+            return
+
+
+def _in_two_zones(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield the first address that stands in two zones of a region."""
+    places: dict[tuple[str, str], dict[str, str]] = {}
+    for machine, region, zone, _ in END_COLUMNS:
+        ends = runs[[machine, region, zone, "file"]].dropna(subset=[machine, zone]).fillna("")
+        for address, of_region, of_zone, file in ends.itertuples(index=False):
+            places.setdefault((address, of_region), {}).setdefault(of_zone, file)
+    for (address, _), files in places.items():
+        if len(files) > 1 and _ADDRESS.fullmatch(address):
+            said = [f"in zone {zone} ({printable(file)})" for zone, file in list(files.items())[:2]]
+            yield f"{address} is {' and '.join(said)}: check which end the names give first; peer_zone is the server's"
+            return
 
 
 def _overlapping(runs: pd.DataFrame) -> Iterator[str]:

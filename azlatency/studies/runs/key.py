@@ -119,20 +119,28 @@ def key(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[[name for name in names if name in runs.columns]]
 
 
-def describe(runs: pd.DataFrame, metric: Callable[[str], pd.Series]) -> pd.DataFrame:
-    """Add the columns of the key to the table ``runs``; ``metric`` returns the values of a metric by ``run_id``."""
+def describe(
+    runs: pd.DataFrame, metric: Callable[[str], pd.Series], sender_times: Callable[[], pd.Series]
+) -> pd.DataFrame:
+    """Add the columns of the key to the table ``runs``.
+
+    ``metric`` returns the values of a metric by ``run_id``, and ``sender_times`` how long each sender sent (ns): its
+    receiver may count for seconds more, until the last datagram arrives.
+    """
     values = {name: runs["run_id"].map(metric(name)).astype(float) for name in ("request_bytes", "response_bytes")}
     # A tool that can be told a rate prints it.
     values["target_rate_bit_s"] = runs["run_id"].map(metric("target_rate")).astype(float).fillna(0.0)
     transferred = runs["run_id"].map(metric("transferred")).astype(float)
     is_stream = runs["run_id"].map(metric("throughput")).notna() & runs["printed_as"].isna()
     measured = runs["duration_ns"].astype(float)
+    is_open = is_stream & runs[["requested_bytes", "requested_count", "requested_duration_ns"]].isna().all(axis=1)
+    sent = runs["run_id"].map(sender_times()).fillna(measured) if is_open.any() else measured
     short = (measured < BURST_NS) | (transferred < BURST_BYTES) | (runs["requested_bytes"] < BURST_BYTES)
     amounts = [
         _requested(*asked) or (_measured(duration, size) if stream else None)
         for *asked, duration, size, stream in zip(
             *(runs[name].astype(float) for name in ("requested_bytes", "requested_count", "requested_duration_ns")),
-            measured,
+            sent,
             transferred,
             is_stream,
             strict=True,
@@ -267,6 +275,8 @@ def differing(frames: Sequence[pd.DataFrame], across: Sequence[str] = ()) -> lis
 def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
     import pandas as pd
 
+    if sum(map(len, frames)) < 2:
+        return []
     found = []
     for name in (*_BASE, *(field.column for field in FIELDS if not field.on_path)):
         # Series.dropna takes ten times as long as all the rest, for the few rows of a path.
@@ -281,9 +291,12 @@ def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
 
 
 def is_across(column: str, across: Sequence[str]) -> bool:
-    """Return whether a field may differ: it is named, or it is one of the ``settings`` (``congestion``, ``window``)."""
+    """Return whether a field may differ: it is named, or it is one of the ``settings`` (``congestion``, ``window``).
+
+    A ``scenario`` that is compared may be a setting.
+    """
     setting = column.removeprefix(_SETTING)
-    return column in across or setting in across or (setting != column and "settings" in across)
+    return column in across or setting in across or (setting != column and bool({"settings", "scenario"} & {*across}))
 
 
 def check_across(across: Sequence[str], runs: pd.DataFrame) -> None:

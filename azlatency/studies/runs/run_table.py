@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 SIDES = ("receiver", "sender")
 #: Code of the refusal to pool runs that overlap in time.
 OVERLAP = "overlapping_runs"
-#: Start times have whole seconds, and clocks differ: a shorter run, or the last fifth of one, shows no overlap.
-_SHORTEST_OVERLAPPING_NS, _CERTAIN_SHARE = 4e9, 0.8
+#: Start times have whole seconds, and clocks differ: the last second of a run, or its last fifth, shows no overlap.
+_UNCERTAIN_NS, _CERTAIN_SHARE = 1e9, 0.8
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
 STEP = 2
 #: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
@@ -94,7 +94,9 @@ def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
 def _described_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
-    runs = key.describe(runs, lambda metric: whole_run_rows(study.metrics, metric)["value"])
+    runs = key.describe(
+        runs, lambda metric: whole_run_rows(study.metrics, metric)["value"], lambda: _sender_times(study.intervals)
+    )
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables_of_logs(runs), *_copies(study)])
@@ -102,14 +104,28 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
     runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps))
-    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, _other_files(study, runs))
+    others = _other_files(study, runs)
+    described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, others)
     assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
     runs["assumed"] = _texts([" ".join(codes) for codes in assumed], runs)
     found = _texts([each.scenario for each in described], runs)
-    if found.isna().all():
-        return runs
-    runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
-    return _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+    if found.notna().any():
+        runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
+        runs = _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+    return runs if one_scenario else runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others)))
+
+
+def _apart(runs: pd.DataFrame, others: set[str]) -> pd.Series:
+    """Return what the names say that tell apart runs of other ends or other settings: it is their scenario, too."""
+    zones = zip(*(runs[name].fillna("") for name in ("zone", "peer_zone")), key.bases(runs), strict=True)
+    described = _treatments(runs.assign(path=list(zones), method=""), others)
+    return _texts([each.scenario for each in described], runs)
+
+
+def _sender_times(intervals: pd.DataFrame) -> pd.Series:
+    """Return by run when the last interval of its sender ended (ns)."""
+    counted = intervals[(intervals["side"] == "sender") & ~intervals["omitted"].fillna(value=False)]
+    return grouped(counted, "run_id")["end_ns"].max().astype(float)
 
 
 def _labelled(runs: pd.DataFrame, paths: list[NetworkPath]) -> pd.DataFrame:
@@ -130,11 +146,13 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 
     Such runs may be of different machines. Runs of one file are one after the other, whatever their times say.
     """
-    timed = runs[runs["started_at"].notna() & (runs["duration_ns"] >= _SHORTEST_OVERLAPPING_NS)]
+    timed = runs[runs["started_at"].notna() & (runs["duration_ns"] > _UNCERTAIN_NS)]
     found: dict[str, str] = {}
     for _, group in timed.groupby(["path", "method"], sort=False, dropna=False):
         in_order = group.sort_values("started_at")
-        ends = in_order["started_at"] + _to_durations(in_order["duration_ns"] * _CERTAIN_SHARE)
+        lasted = in_order["duration_ns"]
+        certain = (lasted * _CERTAIN_SHARE).clip(upper=lasted - _UNCERTAIN_NS)
+        ends = in_order["started_at"] + _to_durations(certain)
         rows = list(zip(in_order["run_id"], in_order["file"], in_order["started_at"], ends, strict=True))
         for (run_id, file, _, end), (other_id, other_file, start, _) in pairwise(rows):
             if start < end and file != other_file:
@@ -145,7 +163,8 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 def _to_durations(nanoseconds: pd.Series) -> pd.Series:
     import pandas as pd
 
-    return pd.to_timedelta(nanoseconds, unit="ns")
+    # A start time of a wrong clock, in the year 2343, has no nanoseconds.
+    return pd.to_timedelta(nanoseconds, unit="ns").astype("timedelta64[us]")
 
 
 def _other_files(study: Study | Logs, runs: pd.DataFrame) -> set[str]:

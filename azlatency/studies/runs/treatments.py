@@ -12,12 +12,23 @@ from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.studies.manifest.names import Name, Part, is_thing, label_text, read_name, split_path
+from azlatency.studies.manifest.names import (
+    Name,
+    Part,
+    is_thing,
+    label_text,
+    number_in,
+    read_name,
+    series_that_count,
+    split_path,
+    without_gap,
+)
 
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
-_JOINED = " / "
+#: What stands between the names of folders, or the headings above a log.
+JOINED = " / "
 _FRACTION = re.compile(r"\d+\.\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
@@ -60,17 +71,19 @@ def treatments(
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
+    others = list(others)
+    series = series_that_count([*files, *others])
     taken = _numbers_of(others)
     for runs in places.values():
         if len(runs) == 1:
             continue
-        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken)
-        by_labels = _by_labels([headings[run] for run in runs])
+        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series)
+        by_labels = labels_apart([headings[run] for run in runs])
         for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
             assumed += [FROM_LABEL] if label else []
             assumed += [NUMBER_COUNTS] if counts else []
-            described[run] = Described(_JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
+            described[run] = Described(JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
     return described
 
 
@@ -79,7 +92,7 @@ def _numbers_of(files: Iterable[str]) -> dict[_Rest, set[int]]:
     numbers: dict[_Rest, set[int]] = {}
     for name in map(read_name, files):
         if name.last is not None:
-            numbers.setdefault(_rest(name), set()).add(_number(name.last))
+            numbers.setdefault(_rest(name), set()).add(number_in(name.last.text))
     return numbers
 
 
@@ -87,15 +100,14 @@ def _rest(name: Name) -> _Rest:
     return tuple((part.level, part.text.casefold()) for part in name.parts)
 
 
-def _number(part: Part) -> int:
-    return int(re.sub(r"\D", "", part.text))
-
-
 def _by_names(
-    files: Sequence[str], known: Sequence[frozenset[int]], taken: Mapping[_Rest, set[int]]
+    files: Sequence[str],
+    known: Sequence[frozenset[int]],
+    taken: Mapping[_Rest, set[int]],
+    series: frozenset[str],
 ) -> list[tuple[str, bool]]:
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
-    names = {key: read_name(*key) for key in dict.fromkeys(zip(files, known, strict=True))}
+    names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
@@ -136,7 +148,7 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
     """Return the names whose last number counts repeats: from 0 or 1, without a gap, among names alike in all else."""
     alike: dict[_Rest, dict[_Key, int | None]] = {}
     for key, name in names.items():
-        alike.setdefault(_rest(name), {})[key] = None if name.last is None else _number(name.last)
+        alike.setdefault(_rest(name), {})[key] = None if name.last is None else number_in(name.last.text)
     fractions = {
         tuple((level, text) for level, text in _rest(name) if not _FRACTION.fullmatch(text))
         for name in names.values()
@@ -150,7 +162,7 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
-        if any(values == set(range(first, first + len(values))) for first in firsts):
+        if without_gap(values, firsts):
             counted.update(numbers)
     return counted
 
@@ -188,10 +200,13 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
     return "/".join(texts)
 
 
-def _by_labels(headings: Sequence[str | None]) -> list[str]:
+def labels_apart(headings: Sequence[str | None]) -> list[str]:
     """Return what the label of each run says that not all say."""
+    series = series_that_count(
+        (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
+    )
     chains = [
-        {_without_marks(text): label_text(text).casefold() for text in (heading or "").split(_JOINED) if text}
+        {_without_marks(text): label_text(text, series).casefold() for text in (heading or "").split(JOINED) if text}
         for heading in headings
     ]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
@@ -200,7 +215,7 @@ def _by_labels(headings: Sequence[str | None]) -> list[str]:
     for chain in chains:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
-    return [_JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
 
 
 def _without_marks(text: str) -> str:

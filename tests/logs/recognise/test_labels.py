@@ -81,3 +81,19 @@ def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:
 def test_a_long_label_takes_no_time(tmp_path: Path) -> None:
     label = "=" * 30 + " x" * 50_000
     assert len(headings(tmp_path, f"{label}\n{PING}")) == 1
+
+
+def test_paragraphs_of_the_output_of_a_command_are_no_labels(tmp_path: Path) -> None:
+    """What ifconfig prints about a second interface stands below a blank line; a note below a blank line is a label."""
+    ifconfig = (
+        "^C[root@vm1 /]# ifconfig\neth0: flags=4163<UP,BROADCAST>  mtu 1500\n        inet 10.0.0.4  netmask 255.0.0.0\n"
+        "        ether 76:6a:22:18:66:7e  txqueuelen 1000  (Ethernet)\n\n"
+        "lo: flags=73<UP,LOOPBACK,RUNNING>  mtu 65536\n        inet 127.0.0.1  netmask 255.0.0.0\n"
+        "        loop  txqueuelen 1000  (Local Loopback)\n\n"
+    )
+    again = PING.replace("time=", "time=1")
+    assert headings(tmp_path, f"{PING}{ifconfig}[root@vm1 /]# ping\n{again}") == [None, None]
+    assert headings(tmp_path, f"{PING}{ifconfig}With a load:\n    of 4 clients\n{again}") == [
+        None,
+        "With a load / of 4 clients",
+    ]

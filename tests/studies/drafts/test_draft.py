@@ -108,9 +108,9 @@ def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
     """The folder's zones are those of the file's name in one path only."""
     assert _describe(["az1-az2/az3-az1.log"]) == []
-    assert [str(item) for item in _describe(["az1-az2/r1.log", "az2-az1/r12.log"])] == [
+    assert [str(item) for item in _describe(["az1-az2/r1.log", "az2-az1/r2.log"])] == [
         "az1-az2/r1.log: zone 1 → zone 2, repeat 1",
-        "az2-az1/r12.log: zone 2 → zone 1, repeat 12",
+        "az2-az1/r2.log: zone 2 → zone 1, repeat 2",
     ]
 
 

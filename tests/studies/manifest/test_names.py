@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.studies.manifest.names import label_text, read_name
+from azlatency.studies.manifest.names import label_text, read_name, series_that_count
 
 
 def parts(path: str, known: frozenset[int] = frozenset()) -> tuple[list[str], str | None]:
@@ -62,7 +62,9 @@ def test_parts_of_names(path: str, kept: list[str], last: str | None) -> None:
 
 def test_numbers_that_the_manifest_reads_say_nothing_more() -> None:
     assert parts("x_4_17.log", frozenset({4, 17})) == (["x"], None)
-    assert parts("x4_y17.log", frozenset({4, 17})) == (["x4", "y17"], None)
+    assert parts("x4_y17.log", frozenset({4, 17})) == (["x", "y"], None)
+    assert parts("az1_1.log", frozenset({1})) == (["az1"], None)
+    assert parts("round1_az1.log", frozenset({1})) == (["az1"], None)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,10 @@ def test_labels_without_counters_dates_and_addresses(label: str, text: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run"])
+@pytest.mark.parametrize(
+    "part", ["a-1", "1.1", "z_", "1h", "may", "2026-01-01", "_" * 3, "run", "r1-", "01-02", "2026/01/", "+_", "1of2 "]
+)
 def test_long_names_take_no_time(part: str) -> None:
     assert read_name(part * 20_000)
     assert label_text(part * 20_000) is not None
+    assert series_that_count([part * 20_000]) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -70,6 +71,40 @@ def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> 
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
 
 
+def notes(*labels: str) -> str:
+    """Return a notes file with one log below each label."""
+    return "".join(f"## {label}\n\n{ping('10.0.0.9', 1.0, 2.0 + number / 8)}\n" for number, label in enumerate(labels))
+
+
+def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
+    """Return the study of a notes file with lines in its ``study.toml``."""
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "notes.md").write_text(text, "utf-8")
+    (folder / "study.toml").write_text("\n".join(["[study]", *map(str.strip, lines)]), "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    return az.load("mine", processed=tmp_path / "out")
+
+
+def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tmp_path: Path) -> None:
+    text = notes("Idle host 1", "Idle host 2", "Busy host 1", "Busy host 2")
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert [line.strip() for line in found if "heading" in line] == [
+        'heading = "Idle host *"',
+        'heading = "Busy host *"',
+    ]
+    estimates = az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns")
+    assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
+
+
+def test_a_scenario_that_joins_labels_is_used_and_both_are_named(tmp_path: Path) -> None:
+    study = imported(tmp_path, notes("SR-IOV on", "SR-IOV off"), "[[run]]", 'log = "*"', 'scenario = "everything"')
+    assert list(az.latency(study)["scenario"]) == ["everything"] * 2
+    expected = "study.toml is used against labels: everything, not SR-IOV on (notes.md:3) and SR-IOV off (notes.md:13)"
+    assert expected in assumptions(study)
+
+
 def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_path: Path) -> None:
     names = [f"rep{number}.log" for number in range(4)]
     found = assumptions(logs(tmp_path, *names, host="10.244.{0}.9"))
@@ -97,3 +132,19 @@ def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
     az.import_study("mine", [folder], out=tmp_path / "out")
     (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
     assert estimate.n == 4
+
+
+def test_an_address_in_two_zones_is_named_with_both_files(tmp_path: Path) -> None:
+    """``a_to_b`` names the server first: the client of one log is the server of the other."""
+    text = (FIXTURES / "iperf3" / "3.12-udp.txt").read_text("utf-8")
+    ends = {"a_to_b.txt": ("10.2.0.2", "10.2.0.1"), "b_to_c.txt": ("10.2.0.3", "10.2.0.2")}
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    for name, (client, server) in ends.items():
+        (folder / name).write_text(text.replace("10.2.1.4", client).replace("10.2.2.4", server), "utf-8")
+    (folder / "study.toml").write_text('[study]\npattern = "{zone}_to_{peer_zone}.txt"\n', "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    assert assumptions(az.load("mine", processed=tmp_path / "out")) == [
+        "10.2.0.2 is in zone a (a_to_b.txt) and in zone c (b_to_c.txt): check which end the names give first; "
+        "peer_zone is the server's"
+    ]

@@ -44,7 +44,7 @@ def folder_of(tmp_path: Path, *texts: str) -> Path:
     """Write each log twice, with other bytes or another time but the same numbers."""
     for number, text in enumerate(texts):
         for repeat in range(2):
-            again = text.replace('"timesecs":\t1795225326', f'"timesecs":\t{1795225326 + 100 * number + repeat}')
+            again = text.replace('"timesecs":\t1795225326', f'"timesecs":\t{1795225326 + 100 * number + 10 * repeat}')
             (tmp_path / f"{number}-{repeat}.log").write_text(again + "\n" * (repeat + 1), "utf-8")
     return tmp_path
 
@@ -92,6 +92,17 @@ def test_another_member_of_a_document_is_another_test(member: str, value: str, n
 def test_repeats_are_pooled_and_their_method_names_no_field(tmp_path: Path) -> None:
     text = (FIXTURES / "iperf3" / "3.12-tcp.json").read_text("utf-8")
     assert pooled(folder_of(tmp_path, text)) == [("iperf3 TCP", {"0"})]
+
+
+def test_a_receiver_that_waits_for_late_datagrams_makes_no_other_test(tmp_path: Path) -> None:
+    """Two tests of 3 s, of which the second receiver counted for 5.34 s."""
+    text = (FIXTURES / "iperf3" / "3.12-udp.txt").read_text("utf-8")
+    late = text.replace("0.00-3.00   sec  30.8 MBytes  86.1", "0.00-5.34   sec  30.8 MBytes  48.4")
+    (tmp_path / "run1.txt").write_text(text, "utf-8")
+    (tmp_path / "run2.txt").write_text(late, "utf-8")
+    runs = az.throughput(az.parse(tmp_path))
+    assert list(runs["amount"]) == ["3 s", "3 s"] and list(runs["duration_ns"]) == [3e9, 5.34e9]
+    assert runs["method"].nunique() == 1
 
 
 def frame(**columns: object) -> pd.DataFrame:

@@ -179,6 +179,8 @@ def timed(*rows: tuple[str, str, int, float]) -> pd.DataFrame:
 def test_runs_that_overlap_in_time_may_be_of_different_machines() -> None:
     found = overlapping_runs(timed(("1", "x.json", 0, 10), ("2", "y.json", 5, 10), ("3", "z.json", 60, 10)))
     assert found == {"1": "2", "2": "1"}
+    short = overlapping_runs(timed(("1", "x.json", 0, 2), ("2", "y.json", 0, 2)))  # six clients that start together
+    assert short == {"1": "2", "2": "1"}
 
 
 @pytest.mark.parametrize(
@@ -187,6 +189,7 @@ def test_runs_that_overlap_in_time_may_be_of_different_machines() -> None:
         [("1", "x.json", 0, 10), ("2", "y.json", 10, 10)],  # one after the other
         [("1", "x.json", 0, 10), ("2", "y.json", 9, 10)],  # clocks differ by a second
         [("1", "x.json", 0, 10), ("2", "x.json", 0, 10)],  # one date above two runs of a file
+        [("1", "x.json", 0, 2), ("2", "y.json", 1, 2)],  # 0.9 s and 1.9 s are printed so, and clocks differ
         [("1", "x.json", 0, 1), ("2", "y.json", 0, 1)],  # shorter than the step of the start times
     ],
 )

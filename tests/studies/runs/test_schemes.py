@@ -1,8 +1,9 @@
-"""A hundred and ninety naming schemes and sixty labelled notes, with the groups that a person sees in them.
+"""Two hundred and fifty naming schemes and sixty labelled notes, with the groups that a person sees in them.
 
-They were collected and grouped without knowledge of the rules, which then were mended where they failed: first 4 of
-167 schemes pooled unlike runs, and 13 of 58 notes did. What a person could not tell is marked as ambiguous and not
-counted.
+The first 189 schemes and the notes were collected and grouped without knowledge of the rules, which then were mended
+where they failed: first 4 of 167 schemes pooled unlike runs, and 13 of 58 notes did. The schemes below "added after a
+review" were written together with the rules: they show no regression, and no rate of errors. What a person could not
+tell is marked as ambiguous and not counted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
         pooled += [scheme["name"]] * is_pooled
         apart += [scheme["name"]] * is_apart
         with_repeats += any(len(group) > 1 for group in scheme["groups"])
-    assert len(schemes) > 160 and with_repeats > 70
+    assert len(schemes) > 230 and with_repeats > 120
     assert pooled == []
     assert len(apart) <= 0.05 * with_repeats, apart
 

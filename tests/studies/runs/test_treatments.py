@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 
+import azlatency as az
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
 
 
@@ -25,6 +28,7 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["ping.log", "ping (1).log", "ping (2).log"],
         ["2026-01-31/x.log", "2026-02-01/x.log"],
         ["1/ping.log", "2/ping.log"],
+        ["server7_r1.log", "server7_r2.log"],  # the r of "server7" is another one
         ["x.log", "x.txt.gz"],
     ],
 )
@@ -91,3 +95,17 @@ def test_a_copy_or_an_empty_log_fills_the_gap_that_it_leaves() -> None:
 def test_labels_that_differ_behind_five_hundred_characters_are_different() -> None:
     long = "very long label " * 40
     assert len(set(scenarios(["a.md"] * 2, [f"{long}A variant", f"{long}B variant"]))) == 2
+
+
+def test_names_say_the_scenario_of_runs_of_other_ends_and_settings(tmp_path: Path) -> None:
+    """Ends and settings tell these runs apart already, and what the names say of them is kept."""
+    text = (FIXTURES / "iperf3" / "3.12-tcp.json").read_text("utf-8")
+    names = (("t2", "10.2.2.4", "cubic"), ("m5", "10.2.2.9", "cubic"), ("m5", "10.2.2.9", "bbr"))
+    for number, (name, address, algorithm) in enumerate(names):
+        log = tmp_path / name / f"{algorithm}_1.json"
+        log.parent.mkdir(exist_ok=True)
+        changed = text.replace("10.2.2.4", address).replace('"bbr"', f'"{algorithm}"')
+        log.write_text(changed.replace("1795225326", str(1795225326 + 100 * number)), "utf-8")
+    runs = az.throughput(az.parse(tmp_path))
+    assert set(runs["scenario"]) == {"t2/cubic", "m5/cubic", "m5/bbr"}
+    assert all(":" not in path for path in runs["path"])
