@@ -114,10 +114,10 @@ def compare(stored: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[st
         ratios = [
             [ours / peer for ours, peer in zip(side["own_s"], side["peer_s"], strict=True)] for side in (old, row)
         ]
-        comparison = az.compare(*ratios, margin=MARGIN, unit="1", what=f"{row['what']}, against {row['peer']}")
+        found = az.compare(*ratios, margin=MARGIN, unit="1", what=f"{row['what']}, against {row['peer']}")
         judged += 1
-        if comparison.verdict != "equivalent":
-            lines.append(f"  {comparison}")
+        if found["verdict"].iloc[0] != "equivalent":
+            lines.append(f"  {az.say(found)}")
     return [*lines, f"  {judged - len(lines)} of {judged} ratios are equal to within {MARGIN:.0%}"]
 
 

@@ -48,7 +48,7 @@ FRAMES: dict[str, Frames] = {
     "frequency_tables": lambda *_: az.studies.frequency_tables(az.load("aws-euwest1-lagscope", processed=PROCESSED)),
     "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]).to_frame(),
     "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]).to_frame(),
-    "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}).to_frame(),
+    "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}),
     **{
         f"asymmetry: {name}": (lambda study, runs, name=name: getattr(az.asymmetry(study), name))
         for name in ("methods", "pairs", "cells", "order")

@@ -203,8 +203,10 @@ def _directions(row: Row) -> str:
 
 def _comparison(row: Row) -> str:
     what, size = row["what"], count_of(row["n"], "run")
-    if "runs_a" in row:
-        size = f"{row['runs_a']} against {count_of(row['runs_b'], 'run')}"
+    if "rounds" in row["statistic"]:
+        size = count_of(row["n"], "round")
+    elif not is_missing(row.get("n_base")):
+        size = f"{int(row['n_candidate'])} against {count_of(int(row['n_base']), 'run')}"
     if is_missing(row["ratio"]):
         return f"{what}: not estimable"
     if is_missing(row["ratio_low"]) or is_missing(row["ratio_high"]):

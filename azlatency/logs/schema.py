@@ -366,9 +366,9 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         n_there          | int64   | | computed | Number of rounds, or runs, of the first direction.
         n_back           | int64   | | computed | Number of rounds, or runs, of the other direction.
         reference        | string  | | computed | The shortest pair, with which the path is compared.
-        recorded         | float64 | ns | file | The difference that the emulator recorded in these runs.
-        configured       | float64 | ns | file | The difference of the configured delays.
-        error            | float64 | ns | computed | Measured less recorded difference.
+        recorded         | float64 | | file | The difference that the emulator recorded in these runs, in ns.
+        configured       | float64 | | file | The difference of the configured delays, in ns.
+        error            | float64 | | computed | Measured less recorded difference, in ns.
         holds            | bool    | | computed | Whether the interval contains the recorded difference.
         rounds           | int64   | | computed | Number of rounds.
         from             | string  | | computed | Initiator or sender of the first direction.

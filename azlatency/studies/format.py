@@ -188,7 +188,7 @@ def format_estimate(
     decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
     interval = format_interval(low, high, unit, decimals=decimals, like=like)
-    return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:g} % CI {interval}"
+    return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:.4g} % CI {interval}"
 
 
 def format_number(value: float, decimals: int) -> str:

@@ -28,6 +28,8 @@ LABELS = (
     "verdict_alone",
     "machine_spread",
     "ratio_low",
+    "decides_low",
+    "decides_high",
     "ratio_high",
     "inner_low",
     "inner_high",

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from helpers.sides import compare, write_side
 
-import azlatency as az
 from azlatency.gate import comparison_sheet, verdict
 from azlatency.gate.verdict import Judgement, Row, RowVerdict, judge
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.planning import Plan
 
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
@@ -118,7 +118,7 @@ def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = No
     """A row of five runs of 100 µs or so against a candidate; its interval, and a plan if it is inconclusive."""
     values = {"base": [100.0, 101, 99, 100, 102], "candidate": candidate}
     base, other = (pd.DataFrame({"median_ns": [1e3 * value for value in some]}) for some in values.values())
-    comparison = az.compare(base, other, value="median_ns", what="a → b")
+    comparison = compare_runs(other, base, value="median_ns", what="a → b")
     plan = Plan(what="runs", needed=needed, done=5, low=low, high=2509, unit="runs", confidence=0.95, method="")
     return Row(
         metric="latency",

@@ -73,13 +73,16 @@ def numbers(result: Any) -> Iterator[float]:
         yield from (number for key, part in result.items() if key != "limit" for number in numbers(part))
     elif isinstance(result, list | tuple):
         yield from (number for part in result for number in numbers(part))
+    elif isinstance(result, pd.DataFrame):
+        yield from result.select_dtypes("number").to_numpy(dtype=float).ravel()
     elif dataclasses.is_dataclass(result):
         yield from (number for field in dataclasses.fields(result) for number in numbers(getattr(result, field.name)))
 
 
 def check(result: Any) -> None:
     """A result prints, holds no infinite number, and an estimate without number or interval says why."""
-    assert (str(result) or not result) and not any(map(math.isinf, numbers(result)))
+    printed = az.say(result) if isinstance(result, pd.DataFrame) else str(result)
+    assert (printed or not len(result)) and not any(map(math.isinf, numbers(result)))
     for part in result if isinstance(result, list) else [result]:
         if isinstance(part, stats.result.Estimate):
             assert part.codes or (part.estimate is not None and part.low is not None and part.high is not None)

@@ -11,6 +11,7 @@ from helpers.small_frames import runs, samples
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
 from azlatency.stats.within_run.dependence import dependence
 
@@ -53,19 +54,21 @@ def test_bad_input_is_refused_with_the_same_code_everywhere(columns: dict[str, A
     frame, whole = runs(**columns), runs()
     results: list[Any] = [
         az.stats.typical_run(frame, value="median_ns"),
-        az.compare(frame, whole, value="median_ns"),
         az.stats.runs_needed(frame, value="median_ns"),
     ]
     for result in results:
         assert code in result.codes, type(result)
         assert CODES[code] in str(result)
         assert getattr(result, "p", None) in (None, ())
+    compared = az.compare(frame, whole, value="median_ns")
+    assert code in compared["flags"].iloc[0].split() and CODES[code] in az.say(compared)
+    assert compared["p"].isna().all() and compared["ratio"].isna().all()
 
 
 def test_values_in_two_units_are_refused() -> None:
     us = pd.Series([100.0, 101.0, 99.0], name="median_us")
-    comparison = az.compare(runs(), us, value="median_ns")
-    assert comparison.codes == ("unit_conflict",) and comparison.ratio.refused
+    compared = az.compare(runs(), us, value="median_ns")
+    assert list(compared["flags"]) == ["unit_conflict"] and compared["ratio"].isna().all()
 
 
 def test_unusable_frames_are_errors_that_name_the_fix() -> None:
@@ -82,7 +85,7 @@ def everything() -> list[Any]:
     one, frame = samples(), runs()
     stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
-        stats.typical_run([]), az.compare(frame, frame), az.compare([1.0], [2.0]),
+        stats.typical_run([]), compare_runs(frame, frame), compare_runs([1.0], [2.0]),
         stats.runs_needed(frame),
         stats.stability(values), stats.trend(values),
         stats.lifetimes([5.0, 6.0], [True, False]),

@@ -2,83 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, run_values
-from azlatency.stats.result import Comparison, Results
+from azlatency.stats.rows import of_comparison
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import bases, check_across, label
 from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from azlatency.stats.across_runs.run_values import RunData
+    from azlatency.stats.result import Comparison
 
 
-@overload
-def compare(
-    base: RunData,
-    candidate: RunData,
-    *,
-    by: None = None,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    paired: bool | None = None,
-    value: str | None = None,
-    floor: float | None = None,
-    unit: str | None = None,
-    what: str = "",
-    labels: Mapping[str, object] | None = None,
-    resolution: float | None = None,
-    across: str | Sequence[str] = (),
-) -> Comparison: ...
-
-
-@overload
-def compare(
-    base: pd.DataFrame,
-    candidate: pd.DataFrame,
-    *,
-    by: str | Sequence[str],
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    paired: bool | None = None,
-    value: str | None = None,
-    floor: float | None = None,
-    unit: str | None = None,
-    what: str = "",
-    labels: Mapping[str, object] | None = None,
-    resolution: float | None = None,
-    across: str | Sequence[str] = (),
-) -> Results[Comparison]: ...
-
-
-@overload
-def compare(
-    base: pd.DataFrame,
-    candidate: None = None,
-    *,
-    across: str,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    paired: bool | None = None,
-    value: str | None = None,
-    floor: float | None = None,
-    unit: str | None = None,
-    labels: Mapping[str, object] | None = None,
-    resolution: float | None = None,
-) -> Results[Comparison]: ...
+#: Columns of a frame without rows.
+_COLUMNS = [
+    "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "decides_low", "decides_high", "difference",
+    "unit", "superiority", "p", "n", "confidence", "flags", "run_ids", "n_base", "n_candidate",
+]  # fmt: skip
 
 
 def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name
-    base: Any,
-    candidate: Any = None,
+    base: RunData,
+    candidate: RunData | None = None,
     *,
     by: str | Sequence[str] | None = None,
     margin: float | str = "5%",
@@ -91,7 +46,7 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
     across: str | Sequence[str] = (),
-) -> Comparison | Results[Comparison]:
+) -> pd.DataFrame:
     """Compare a candidate with a base: the ratio candidate ÷ base with its interval, and a verdict.
 
     Parameters
@@ -129,11 +84,14 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
 
     Returns
     -------
-    Comparison or Results of Comparison
-        With ``by``, one per value and method, in the order of the base; without a candidate, one per pair of values, at
-        a level that holds for all of them together (Bonferroni). Without a ratio if the data cannot be
-        compared; the codes give the reason (``no_replication``, ``unit_conflict``, ``type_p_mismatch`` …).
-        ``superiority`` is the share of pairs of runs in which the candidate is larger, ties counted half.
+    DataFrame
+        One row; with ``by``, one per value and method, in the order of the base; without a candidate, one per pair of
+        values, at a level that holds for all of them together (Bonferroni). ``ratio`` with ``ratio_low`` and
+        ``ratio_high``; ``verdict``: different, different_within_margin, equivalent or inconclusive; ``margin``;
+        ``decides_low`` and ``decides_high``: the interval that the verdict follows from; ``difference`` with its ends,
+        in ``unit``; ``p``; ``n_base`` and ``n_candidate`` runs; ``superiority``: the share of pairs of runs in which
+        the candidate is larger, ties counted half; ``flags``, ``run_ids``. The ratio is missing if the data cannot be
+        compared; the flags give the reason (``no_replication``, ``unit_conflict``, ``type_p_mismatch`` …).
 
     Raises
     ------
@@ -155,9 +113,12 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     >>> base = [450e3, 440e3, 460e3, 455e3]
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> import azlatency as az
-    >>> comparison = az.compare(base, candidate, unit="ns")
-    >>> comparison.verdict, round(comparison.ratio.estimate, 2), comparison.superiority
-    ('different', 1.26, 1.0)
+    >>> found = az.compare(base, candidate, unit="ns")
+    >>> print(found[["verdict", "ratio", "superiority"]].round(2).to_string(index=False))
+      verdict  ratio  superiority
+    different   1.26          1.0
+    >>> print(az.say(found))
+    candidate against base: 1.26× slower, 95 % CI 1.22–1.31, 4 against 4 runs
     """
     compare_sides = partial(
         compare_runs,
@@ -176,7 +137,7 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         base, candidate = _without_fields(base, candidate, fields)
     compare_sides = partial(compare_sides, across=fields)
     if by is None:
-        return compare_sides(candidate, base, what=what or "candidate against base", labels=labels)
+        return _frame([compare_sides(candidate, base, what=what or "candidate against base", labels=labels)])
     keys = [*([by] if isinstance(by, str) else by)]
     keys += ["method"] * ("method" not in keys)
     check_columns(base, *keys)
@@ -190,7 +151,17 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
         named = {name: str(part) for name, part in zip(keys, key, strict=True)}
         own = what or ", ".join(named.values())
         comparisons.append(compare_sides(new, old, spread=spread, what=own, labels={**named, **(labels or {})}))
-    return Results(comparisons)
+    return _frame(comparisons)
+
+
+def _frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+    """Return comparisons with the number of runs on each side."""
+    found = []
+    for comparison in comparisons:
+        counts = comparison.ratio.diagnostics
+        sides = {"n_base": counts.get("runs_b", math.nan), "n_candidate": counts.get("runs_a", math.nan)}
+        found.append({**of_comparison(comparison), **sides})
+    return pd.DataFrame(found, columns=None if found else _COLUMNS)
 
 
 def _without_fields(base: pd.DataFrame, candidate: pd.DataFrame, fields: Sequence[str]) -> tuple[pd.DataFrame, ...]:
@@ -208,15 +179,14 @@ def _every_pair(
     compare_sides: Callable[..., Comparison],
     confidence: float,
     labels: Mapping[str, object] | None,
-) -> Results[Comparison]:
+) -> pd.DataFrame:
     """Compare every two values of a column, for each pair of ends and method."""
     if len(fields) != 1:
         raise ValueError('compare() without a candidate needs one column to compare across, such as across="scenario"')
     column = fields[0]
     check_columns(runs, column, "path", "method")
     ends = ["client_end", "server_end"] if column == "scenario" else ["path"]
-    if column != "scenario":
-        runs, _ = _without_fields(runs, runs.iloc[:0], fields)
+    runs, _ = _without_fields(runs, runs.iloc[:0], fields)
     pairs = []
     for key, group in runs.groupby([*ends, "method"], sort=False, dropna=False):
         levels = dict(list(grouped(group[group[column].notna()], column)))
@@ -224,14 +194,16 @@ def _every_pair(
         for first, second in combinations(levels, 2):
             pairs.append((route(*names), str(key[-1]), first, second, levels[first], levels[second]))
     level = 1 - (1 - confidence) / max(len(pairs), 1)
-    return Results(
-        compare_sides(
-            after.drop(columns="path"),
-            before.drop(columns="path"),
-            confidence=level,
-            across=fields,
-            what=f"{second} against {first}: {path}, {method}",
-            labels={"path": path, "method": method, "base": str(first), "candidate": str(second), **(labels or {})},
-        )
-        for path, method, first, second, before, after in pairs
+    return _frame(
+        [
+            compare_sides(
+                after.drop(columns="path"),
+                before.drop(columns="path"),
+                confidence=level,
+                across=fields,
+                what=f"{second} against {first}: {path}, {method}",
+                labels={"path": path, "method": method, "base": str(first), "candidate": str(second), **(labels or {})},
+            )
+            for path, method, first, second, before, after in pairs
+        ]
     )

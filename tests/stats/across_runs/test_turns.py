@@ -32,11 +32,10 @@ def test_rounds_of_two_recordings_are_recognised_by_their_times(sides: tuple[pd.
 
 def test_a_comparison_of_turns_is_one_of_rounds(sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     base, candidate = sides
-    by_round = az.compare(base, candidate, by="path")[0]
-    assert by_round.ratio.diagnostics["rounds"] == 12 and "signed-rank" in by_round.method
-    assert az.compare(base, candidate, by="path", paired=True)[0].ratio.estimate == by_round.ratio.estimate
-    groups = az.compare(base, candidate, by="path", paired=False)[0]
-    assert "rounds" not in groups.ratio.diagnostics and "Wilcoxon" in groups.method
+    by_round = az.compare(base, candidate, by="path").iloc[0]
+    assert by_round["n"] == 12 and "signed-rank" in by_round["statistic"]
+    assert az.compare(base, candidate, by="path", paired=True)["ratio"].iloc[0] == by_round["ratio"]
+    assert "Wilcoxon" in az.compare(base, candidate, by="path", paired=False)["statistic"].iloc[0]
 
 
 def test_recordings_one_after_the_other_are_no_turns(sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -72,5 +71,5 @@ def test_what_changes_from_round_to_round_does_not_count(change: float) -> None:
             )
             for places, size in zip(order, (0.0, change), strict=True)
         ]
-        different += az.compare(*frames, by="path")[0].verdict.startswith("different")
+        different += az.compare(*frames, by="path")["verdict"].iloc[0].startswith("different")
     assert different <= 10 if change == 0 else different >= 90
