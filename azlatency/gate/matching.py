@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
 from azlatency.studies.runs.key import label
 from azlatency.studies.runs.path import NetworkPath, name_paths
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def align_paths(
@@ -31,8 +29,6 @@ def align_paths(
     every run. ``scenarios``: whether scenarios name paths; not if two scenarios are compared with each other.
     ``across``: fields of the key that may differ; no method names them.
     """
-    import pandas as pd
-
     frames = [after, before]
     paths = [_plain(path, maps, scenarios=scenarios) for frame in frames for path in frame["path"]]
     named = name_paths(paths, [method for frame in frames for method in frame["method"]])

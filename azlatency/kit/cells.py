@@ -9,14 +9,16 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+import pandas as pd
+
+from azlatency.kit.latex import table_latex
 from azlatency.studies.format import escape_formula, fitting_unit
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
-
-    import pandas as pd
 
     from azlatency.stats.result import Estimate
 
@@ -413,8 +415,6 @@ class Table(Generic[Row]):
         DataFrame
             One row per row of the table. The numbers have their full precision, not that of the shown cells.
         """
-        import pandas as pd
-
         headers = [header for column in self.columns for header in column.csv_headers()]
         rows = [[value for column in self.columns for value in column.numbers(row)] for row in self.rows]
         return pd.DataFrame(rows, columns=headers)
@@ -464,10 +464,6 @@ class Table(Generic[Row]):
         ValueError
             If ``uncertainty`` is neither of the two.
         """
-        from pathlib import Path
-
-        from azlatency.kit.latex import table_latex
-
         if uncertainty not in ("limits", "compact"):
             raise ValueError(f"uncertainty = {uncertainty!r} is not one of limits, compact")
         content = table_latex(self, uncertainty, label)

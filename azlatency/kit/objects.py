@@ -18,6 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
+import matplotlib as mpl
+from matplotlib.font_manager import fontManager
+from PIL import Image
+
 from azlatency.kit.claim import Claim
 from azlatency.studies.format import visible
 
@@ -42,8 +46,6 @@ FURTHER_FONTS = (
 @cache
 def fonts() -> tuple[str, ...]:
     """Return DejaVu Sans, which comes with matplotlib, and the installed families of `FURTHER_FONTS`."""
-    from matplotlib.font_manager import fontManager
-
     installed = {font.name for font in fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in FURTHER_FONTS if name in installed))
 
@@ -55,8 +57,6 @@ _OWN = frozenset({"backend", "interactive", "svg.hashsalt", "svg.fonttype", "tex
 @contextmanager
 def style() -> Iterator[None]:
     """Let matplotlib draw with the project's style file: the same data produces the same bytes."""
-    import matplotlib as mpl
-
     # What the caller changed since matplotlib was loaded counts more than the style file.
     changed = {
         name: value
@@ -113,8 +113,6 @@ class Chart:
 
     def _small_png(self) -> bytes:
         """Return the chart as a PNG of few colours, which is a third as large: notebooks are stored in repositories."""
-        from PIL import Image
-
         buffer = io.BytesIO()
         with Image.open(io.BytesIO(self.png(100))) as picture:
             picture.convert("RGB").quantize(64).save(buffer, "png", optimize=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jinja2
 
 from azlatency import __version__
 from azlatency.planning.design import TOOLS, Host, Plan
-
-if TYPE_CHECKING:
-    import jinja2
 
 _VERSIONS = {"ping": "ping -V", "sockperf": "sockperf --version", "iperf3": "iperf3 --version",
              "qperf": "qperf --version"}  # fmt: skip
@@ -89,8 +88,6 @@ def runner(plan: Plan, host: Host) -> str:
 
 def environment() -> jinja2.Environment:
     """Return the templates of this package, with filters for shell words and comments."""
-    import jinja2
-
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from azlatency.studies.runs.samples import round_trips, select_one_run
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
@@ -22,8 +23,6 @@ def to_array(data: Values) -> tuple[FloatArray, int]:
     Raises `ValueError` if the data are not one-dimensional, come from several runs, or contain interval-censored
     round-trip times.
     """
-    import numpy as np
-
     if hasattr(data, "columns"):
         return round_trips(select_one_run(data)), 0
     numbers = data.to_numpy(dtype="float64", na_value=np.nan) if hasattr(data, "to_numpy") else data

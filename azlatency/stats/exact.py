@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
@@ -33,8 +35,6 @@ def rank_sum_distribution(ranks: FloatArray, m: int) -> tuple[FloatArray, FloatA
 
     Exact, by a vectorised dynamic programme over the doubled midranks, which are integers: O(N * m * N^2) additions.
     """
-    import numpy as np
-
     doubled = np.rint(2 * np.asarray(ranks)).astype(int)
     top = int(np.sort(doubled)[::-1][:m].sum())
     ways = np.zeros((m + 1, top + 1))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 
 def adjust_p(p: Sequence[float | None]) -> list[float | None]:
     """Return adjusted p-values in the given order; None and NaN leave the family, as in R, and stay None."""
-    import numpy as np
-
     values = np.array([np.nan if value is None else float(value) for value in p])
     present = np.isfinite(values)
     m = int(present.sum())

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import wraps
 from html import escape
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
+
+import pandas as pd
 
 from azlatency.logs.schema import TABLES, document, refuse_foreign
 from azlatency.studies.format import (
@@ -19,9 +21,6 @@ from azlatency.studies.format import (
     format_number,
     format_value,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Cells of a row: an attribute, or (column, path of attributes) as in ``("ratio_low", "ratio.low")``.
 Row = tuple[str | tuple[str, str], ...]
@@ -292,8 +291,6 @@ class Results(list[_R]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with one row per result."""
-        import pandas as pd
-
         frame = pd.DataFrame([result.row() for result in self])
         # Parquet, Arrow and polars need one type per column, also where every value is missing.
         types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}

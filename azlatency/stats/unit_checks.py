@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.logs.parsers import find_parser
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 #: Relative distance from 1 or 1/2 within which n * mean / duration proves what the tool printed.
@@ -57,8 +57,6 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
         One row per method and printed quantity: ``method``, ``printed_as``, number of ``runs``, ``share_low``,
         ``share_high``, ``verdict`` and ``run_ids``.
     """
-    import pandas as pd
-
     shares = closed_loop_shares(runs)
     rows = []
     for (method, printed_as), group in grouped(runs, ["method", "printed_as"]):

@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from scipy.optimize import isotonic_regression
+
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from numpy.typing import NDArray
@@ -31,8 +34,6 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
     With the i-th position lowered by ``i * least``, the condition becomes "ascending": an isotonic regression. The new
     positions lie between 0 and 1 if there is room.
     """
-    from scipy.optimize import isotonic_regression
-
     steps = [index * least for index in range(len(positions))]
     lowered = isotonic_regression([position - step for position, step in zip(positions, steps, strict=True)]).x
     highest = max(1.0 - steps[-1], 0.0)
@@ -41,8 +42,6 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
 
 def plain_log_ticks(axis: Axis) -> None:
     """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
-
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
@@ -51,8 +50,6 @@ def plain_log_ticks(axis: Axis) -> None:
 
 def power_ticks(axis: Axis) -> None:
     """Label the powers of ten as powers, for shares from 1 down to one in a million and below."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     axis.set_major_locator(LogLocator())
     # Use Unicode superscripts, not mathtext: the labels stay text in SVG and PDF.
@@ -67,8 +64,6 @@ def ratio_ticks(axis: Axes, reach: float) -> None:
 
 def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15) -> None:
     """Make a logarithmic axis for ratios that spans ``ends`` and a factor ``room`` beyond them."""
-    from matplotlib.ticker import FixedLocator
-
     drawn = [end for end in ends if end > 0] or [1.0]  # a ratio of 0 has no place on such an axis
     low, high = min(drawn) / room, max(drawn) * room
     axis.set(xscale="log", xlim=(low, high))
@@ -88,8 +83,6 @@ def stretches(
 
     ``edges``: (bins + 1,); ``places``: (n,), the bin of each value; ``values``: (n,).
     """
-    import numpy as np
-
     good = np.isfinite(values)
     places, values = places[good], values[good]
     order = np.argsort(places, kind="stable")

@@ -14,6 +14,11 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.text import Text
+
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS, freeze, grow
 from azlatency.kit.drawing.names import SHORTENED, cut, during, short, wrap
 from azlatency.kit.drawing.options import (
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
 
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
@@ -137,8 +140,6 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
 
     If the caller of the chart gave axes or a figure, these are used and keep their size.
     """
-    from matplotlib.figure import Figure
-
     given = OPTIONS.get()
     if given.places is not None:
         if len(given.places) != rows * columns:
@@ -287,8 +288,6 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
             return drawn(*args, **keywords)
 
     def drawn(*args: Any, **keywords: Any) -> Chart | Note:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         options = OPTIONS.get()
         shortened: dict[str, str] = {}
         hints: dict[str, list[str]] = {}
@@ -399,9 +398,6 @@ def short_as_drawn(name: str, item: Text, room: float) -> str:
 
 def _with_unknown_letters(chart: Chart) -> Chart:
     """Add a warning to the caption if a name has characters that no installed font has."""
-    from matplotlib.font_manager import findfont, get_font
-    from matplotlib.text import Text
-
     shown = {ord(letter) for item in chart.figure.findobj(Text) for letter in item.get_text()} - {ord("\n")}
     rare = {letter for letter in shown if letter > ord("~")}
     for family in fonts():

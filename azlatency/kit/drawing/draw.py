@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import seaborn
+
 from azlatency.kit.drawing.base import tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain
@@ -25,8 +27,6 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
 
     The limits and the scale of the axis must be final.
     """
-    import seaborn
-
     if not runs:
         return
     rows, values, tips = zip(*runs, strict=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, ScalarFormatter
 
 from azlatency.studies.format import plain
 
@@ -70,8 +73,6 @@ def _label_tall_panels(figure: Figure) -> bool:
 
 def _separate_thousands(figure: Figure) -> bool:
     """Write 1,000 on linear axes, as everywhere else; return whether there were any."""
-    from matplotlib.ticker import FuncFormatter, ScalarFormatter
-
     changed = False
 
     for which in (which for axis in figure.axes for which in (axis.xaxis, axis.yaxis)):
@@ -86,8 +87,6 @@ def _separate_thousands(figure: Figure) -> bool:
 
 def _thin_ticks(figure: Figure) -> None:
     """Remove ticks of logarithmic axes until their labels do not touch; add some where there is only one."""
-    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
-
     axes = [which for axis in figure.axes for which in (axis.xaxis, axis.yaxis) if which.get_scale() == "log"]
     for which in axes:
         low, high = sorted(which.get_view_interval())
@@ -107,8 +106,6 @@ def _thin_ticks(figure: Figure) -> None:
 
 def _labels_touch(which: Any) -> bool:
     """Return whether two tick labels of an axis are less than 3 pixels apart."""
-    from itertools import pairwise
-
     low, high = sorted(which.get_view_interval())
     boxes = [
         tick.label1.get_window_extent()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+import seaborn
+from matplotlib.colors import LogNorm
+
 from azlatency.kit.drawing.base import label, narrow
 from azlatency.kit.drawing.names import short
 
@@ -26,10 +30,6 @@ def shade(axis: Axes, values: FloatArray) -> None:
     The scale is logarithmic: paths between zones take about ten times as long as paths within a zone. Only the lower
     two thirds of the shades are used, on which black text can be read.
     """
-    import numpy as np
-    import seaborn
-    from matplotlib.colors import LogNorm
-
     finite = values[np.isfinite(values)]
     low, high = float(finite.min()), float(finite.max())
     norm = LogNorm(low / 1.1, high * (1.1 * high / low) ** 0.5)

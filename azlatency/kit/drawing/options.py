@@ -11,6 +11,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import seaborn
+from matplotlib import rcParams
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex, to_rgb, to_rgba
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Annotation, Text
+
+from azlatency.kit.drawing.axes import plain_log_ticks
 from azlatency.kit.drawing.names import during
 from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, PALETTE, RUN
 from azlatency.studies.format import did_you_mean
@@ -111,8 +120,6 @@ def _rows(axes: Any) -> Iterable[Iterable[Any]]:
 def _colours(palette: str | Sequence[str] | Mapping[str, str] | None) -> Mapping[str, str] | Sequence[str] | None:
     if palette is None or isinstance(palette, Mapping):
         return palette
-    import seaborn
-    from matplotlib.colors import to_hex
 
     count = len(HUES) if isinstance(palette, str) else len(palette)
     return [to_hex(colour) for colour in seaborn.color_palette(palette, count)]
@@ -155,10 +162,6 @@ def check_order(function: str) -> None:
 
 def apply(axes: Sequence[Axes]) -> None:
     """Set scales, limits and colours of the axes that a chart has drawn."""
-    from matplotlib.text import Annotation
-
-    from azlatency.kit.drawing.axes import plain_log_ticks
-
     options = OPTIONS.get()
     for axis in axes:
         for letter, limits in (("x", options.xlim), ("y", options.ylim)):
@@ -189,8 +192,6 @@ def apply(axes: Sequence[Axes]) -> None:
 
 def _recoloured(options: Options) -> dict[str, str]:
     """Return the colour to use instead of each colour of the charts."""
-    from matplotlib import rcParams
-
     colours = dict(DARK) if options.theme == "dark" else {}
     if options.theme is None and _is_dark(rcParams["axes.facecolor"]):  # a style context of the caller
         colours = {light: dark for light, dark in DARK.items() if light != "#ffffff"}
@@ -201,8 +202,6 @@ def _recoloured(options: Options) -> dict[str, str]:
 
 
 def _is_dark(colour: Any) -> bool:
-    from matplotlib.colors import to_rgb
-
     return colour not in ("none", "auto") and sum(to_rgb(colour)) < 1
 
 
@@ -214,11 +213,6 @@ def recolour_ground(figure: Any) -> None:
 
 def _recolour(parent: Any, colours: Mapping[str, str]) -> None:
     """Replace colours of everything that is drawn in axes or a figure."""
-    from matplotlib.collections import Collection
-    from matplotlib.colors import to_hex, to_rgba
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-    from matplotlib.text import Text
 
     def other(colour: Any) -> Any:
         rgba = to_rgba(colour)

@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from azlatency.studies.emulation import configured_links, sums_of_both_directions
+
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
@@ -59,8 +61,6 @@ def ground_truth(study: Study | None) -> None:
     study : Study or None
         An imported study. With a study of a real network, or ``None``, charts draw no ground truth.
     """
-    from azlatency.studies.emulation import configured_links, sums_of_both_directions
-
     links = None if study is None else configured_links(study)
     if links is None or not len(links):
         _configured.set(_EMPTY)

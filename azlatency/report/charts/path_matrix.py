@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.kit.claim import Claim
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, narrow, new_figure, styled
@@ -92,8 +94,6 @@ def _draw(
     intervals: dict[str, tuple[float, ...]],
     scale: float,
 ) -> Figure:
-    import numpy as np
-
     bounded = len(names) <= _INTERVAL[narrow()] and any(intervals.values())
     shaded = len(names) > MOST_ENDS
     each = 0.14 if shaded else 0.5 if bounded else 0.4

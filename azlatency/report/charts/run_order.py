@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from matplotlib.ticker import MaxNLocator
+
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, left_out, sizes, styled, tip
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
@@ -71,8 +73,6 @@ def _values(runs: pd.DataFrame, one: Estimate) -> list[float]:
 
 
 def _panel(axis: Axes, one: Estimate, values: list[float]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     scale, unit = _READ_IN.get(one.unit, (1.0, one.unit))
     values = [value / scale for value in values]
     numbers = range(1, len(values) + 1)

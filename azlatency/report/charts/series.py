@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import stretches
 from azlatency.kit.drawing.base import GIGABIT, SECOND, new_figure, side_by_side, sizes, styled, tip
@@ -175,8 +177,6 @@ def _rates_panel(axis: Axes, table: pd.DataFrame, top: float) -> None:
 
 def _retransmits_panel(upper: Axes, axis: Axes, table: pd.DataFrame, most: float) -> None:
     """Draw the retransmitted segments of each interval, or of time bins, below the rates."""
-    import numpy as np
-
     if len(table) > _INTERVALS:
         edges, places, kept = _bins(table)
         counts = np.bincount(places, kept["retransmits"].to_numpy(dtype="float64", na_value=0.0), len(edges) - 1)
@@ -197,8 +197,6 @@ def _retransmits_panel(upper: Axes, axis: Axes, table: pd.DataFrame, most: float
 
 def _bins(table: pd.DataFrame) -> tuple[Any, Any, pd.DataFrame]:
     """Return the edges of time bins in s, the bin of each interval that was not omitted, and these intervals."""
-    import numpy as np
-
     kept = table[~table["omitted"].fillna(False).astype(bool)]
     ends = kept["end_ns"].to_numpy(dtype="float64") / SECOND
     edges = np.linspace(float(kept["start_ns"].min()) / SECOND, float(ends.max()), _INTERVALS // 2 + 1)

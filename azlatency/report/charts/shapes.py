@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from matplotlib.lines import Line2D
+
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks
 from azlatency.kit.drawing.base import MICROSECOND, evenly, grid, narrow, sizes, styled, tip
@@ -139,8 +141,6 @@ def _truths(shapes: Sequence[RunHistogram]) -> dict[str, float]:
 
 def _name_paths(figure: Figure, look: Mapping[str, Look]) -> None:
     """Name the paths below the panels: steep curves leave no room for names at their ends."""
-    from matplotlib.lines import Line2D
-
     lines = [
         Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
         for style in look.values()

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+import numpy as np
+from matplotlib.ticker import FixedLocator
+
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, stretches
 from azlatency.kit.drawing.base import MICROSECOND, SECOND, grid, label, side_by_side, sizes, styled, tip
@@ -111,8 +114,6 @@ def _caption(chosen: Sequence[RunTimeSeries], runs: Sequence[RunTimeSeries]) -> 
 
 
 def _series(axis: Axes, run: RunTimeSeries) -> None:
-    import numpy as np
-
     sent, unit = _positions(run)
     edges = np.linspace(sent[0], sent[-1], min(_COLUMNS, max(len(run.rtt) // 10, 2)) + 1)
     places = np.clip(np.searchsorted(edges, sent, side="right") - 1, 0, len(edges) - 2)
@@ -143,8 +144,6 @@ def _series(axis: Axes, run: RunTimeSeries) -> None:
 
 def _positions(run: RunTimeSeries) -> tuple[FloatArray, float]:
     """Return where each probe is on the x axis, and the units of a shift's time in one unit of the axis."""
-    import numpy as np
-
     return (np.arange(len(run.rtt), dtype=float), 1.0) if run.sent is None else (run.sent, SECOND)
 
 
@@ -155,8 +154,6 @@ def _when(run: RunTimeSeries, at: float) -> str:
 
 def _blocks(axis: Axes, run: RunTimeSeries) -> None:
     """Mark the blocks whose medians were tested for level shifts with short ticks."""
-    from matplotlib.ticker import FixedLocator
-
     sent, unit = _positions(run)
     if 1 < run.stability.blocks <= _COLUMNS:
         step = run.stability.block / unit
@@ -183,8 +180,6 @@ def _end(axis: Axes, run: RunTimeSeries) -> None:
 
 
 def _words(run: RunTimeSeries) -> str:
-    import numpy as np
-
     answered = run.rtt[np.isfinite(run.rtt)] / MICROSECOND
     shifts = "; ".join(
         f"shift of {(shift.change.estimate or 0) / MICROSECOND:+,.4g} µs {_when(run, shift.at)} "

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.kit.claim import Claim
 from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
 from azlatency.kit.drawing.draw import number
@@ -153,8 +155,6 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) ->
 
 def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
     """Draw a square for each pair of zones; the edges of a map of so many zones would hide each other."""
-    import numpy as np
-
     figure, (axis,) = new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(names) else 0.6))
     values = np.full((len(names), len(names)), np.nan)
     for pair in pairs:

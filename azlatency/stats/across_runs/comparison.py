@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
 from azlatency.stats.across_runs.run_values import (
     RunValues,
@@ -169,15 +171,11 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
 
 def _superiority(first: FloatArray, second: FloatArray) -> float:
     """Return the share of pairs in which the first side is larger, ties counted half (Vargha and Delaney 2000)."""
-    import numpy as np
-
     return float((np.sign(first[:, None] - second[None, :]).mean() + 1) / 2)
 
 
 def _log_margin(setting: Setting, base: RunValues) -> float:
     """Return the largest practically equivalent log ratio, at the typical run of the base."""
-    import numpy as np
-
     typical = float(np.median(base.values))
     return math.log1p(effective_margin(setting.margin, typical, setting.unit, setting.floor))
 
@@ -249,8 +247,6 @@ def not_estimable(setting: Setting, codes: Iterable[str], n: int) -> Comparison:
 
 def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]) -> Comparison:
     """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator."""
-    import numpy as np
-
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
     diagnostics = {**diagnostics, **logs.diagnostics}

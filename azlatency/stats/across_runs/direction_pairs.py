@@ -16,6 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+from scipy.special import ndtr, stdtrit
+from scipy.stats import chi2
+
 from azlatency.stats.across_runs.comparison import Setting, compare_rounds, compare_runs, with_codes, with_run_ids
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
@@ -84,10 +88,6 @@ class Yardstick(NamedTuple):
 
     def p(self, log_ratio: float, family: int) -> float:
         """Return the p-value of the largest of ``family`` log ratios that share this yardstick."""
-        import numpy as np
-        from scipy.special import ndtr
-        from scipy.stats import chi2
-
         if not self.spread:
             return 1.0
         # The mean over the law of the estimated spread, at 2,000 of its quantiles.
@@ -180,8 +180,6 @@ _SUPPORTED_BY: dict[Verdict, tuple[Verdict, ...]] = {
 
 def _widen(result: Comparison, yardstick: Yardstick, setting: Setting) -> Comparison:
     """Return the comparison with intervals at least as wide as the offsets of machines demand."""
-    from scipy.special import stdtrit
-
     ratio = result.ratio
     if ratio.estimate is None or ratio.low is None or ratio.high is None:
         return result

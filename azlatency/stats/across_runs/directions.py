@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from azlatency.stats.across_runs.run_values import Order, RunValues, floats, in_time_order, run_ids_of
 from azlatency.studies.runs.path import Endpoint, NetworkPath
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Metric = Literal["latency", "throughput", "retransmits"]
 
@@ -38,8 +37,6 @@ def data_path(path: NetworkPath, test: str | None) -> NetworkPath | None:
 
 def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
     """Return the runs of each path in the order of measuring, and where it comes from: the least certain of them."""
-    import pandas as pd
-
     if "path" not in frame.columns or not len(frame):
         return frame, "unknown"
     parts = [in_time_order(part) for _, part in frame.groupby("path", sort=False, dropna=False)]
@@ -130,8 +127,6 @@ class DirectedValues(NamedTuple):
 
     def values(self, numbers: Iterable[float], unit: str, order: Order) -> RunValues:
         """Return numbers as run values."""
-        import numpy as np
-
         values = np.array(list(numbers), dtype=float)
         return RunValues(values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, order=order)
 

@@ -16,6 +16,9 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from scipy.special import ndtri
+
 from azlatency.stats import exact
 
 if TYPE_CHECKING:
@@ -37,16 +40,12 @@ class Shift(NamedTuple):
 @lru_cache(maxsize=64)
 def rank_sum_law(m: int, n: int) -> tuple[FloatArray, FloatArray]:
     """Return values and probabilities of the rank sum of ``m`` of m + n different values."""
-    import numpy as np
-
     return exact.rank_sum_distribution(np.arange(1.0, m + n + 1), m)
 
 
 @lru_cache(maxsize=64)
 def signed_rank_law(ranks: tuple[int, ...]) -> FloatArray:
     """Return the probability of each sum of positive ranks, from 0 on; each rank is positive with probability 1/2."""
-    import numpy as np
-
     law = np.ones(1)
     for rank in ranks:
         longer = np.zeros(len(law) + rank)
@@ -62,8 +61,6 @@ def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95, *, in
     Exact ranks attain more than the confidence, and how much more jumps with the number of runs. ``interpolate`` places
     the ends between the two ranks that attain more and less.
     """
-    import numpy as np
-
     m, n = len(x), len(y)
     differences = np.sort(np.subtract.outer(x, y).ravel())
     if m + n > EXACT_RUNS:
@@ -76,8 +73,6 @@ def hodges_lehmann(x: FloatArray, y: FloatArray, confidence: float = 0.95, *, in
 
 def _interpolated(shift: Shift, ordered: FloatArray, support: FloatArray, law: FloatArray, confidence: float) -> Shift:
     """Return the interval between the exact one and the next shorter one, linear in the confidence."""
-    import numpy as np
-
     count, attained = _count(support, law, confidence)
     if shift.low is None or shift.high is None or attained is None or 2 * count >= len(ordered):
         return shift
@@ -90,8 +85,6 @@ def _interpolated(shift: Shift, ordered: FloatArray, support: FloatArray, law: F
 
 def pseudomedian(values: FloatArray, confidence: float = 0.95) -> Shift:
     """Return the median of all Walsh averages with its interval: exact for differences that are symmetric."""
-    import numpy as np
-
     n = len(values)
     if not n:
         return Shift(math.nan, None, None, None)
@@ -109,8 +102,6 @@ def _count(support: FloatArray, law: FloatArray, confidence: float) -> tuple[int
 
     The smallest count u with P(U <= u) >= alpha/2 (R's qwilcox and qsignrank).
     """
-    import numpy as np
-
     cumulative = np.cumsum(law)
     count = int(support[np.searchsorted(cumulative, (1 - confidence) / 2 - 1e-12)])
     attained = None if count < 1 else 1 - 2 * float(cumulative[support <= count - 1][-1])
@@ -118,14 +109,10 @@ def _count(support: FloatArray, law: FloatArray, confidence: float) -> tuple[int
 
 
 def _normal_count(middle: float, spread: float, confidence: float) -> int:
-    from scipy.special import ndtri
-
     return math.floor(middle - float(ndtri((1 + confidence) / 2)) * spread + 0.5)
 
 
 def _shift(ordered: FloatArray, count: int, attained: float | None) -> Shift:
-    import numpy as np
-
     estimate = float(np.median(ordered))
     if count < 1:
         return Shift(estimate, None, None, None)

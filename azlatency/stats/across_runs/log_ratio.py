@@ -29,6 +29,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
 from azlatency.stats import exact
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
@@ -89,8 +92,6 @@ def of_groups(
 
     ``margin`` is the largest log ratio that is practically 1, ``spread`` how much runs vary on all paths.
     """
-    import numpy as np
-
     x, y = np.log(first.values), np.log(second.values)
     sizes = len(x), len(y)
     order = run_order(x, y) if first.in_order and second.in_order else RunOrder()
@@ -129,9 +130,6 @@ def _pooled(
     Of unequal numbers of runs the larger standard error counts, the pooled one or Welch's: if the fewer runs vary more,
     the pooled one errs in up to a fifth. A path that varies more than the others keeps its own variance.
     """
-    import numpy as np
-    from scipy.special import stdtrit
-
     x, y = np.log(first.values), np.log(second.values)
     degrees, variance, method = float(len(x) + len(y) - 2), _pooled_spread(x, y) ** 2, POOLED_METHOD
     if spread is not None and variance:
@@ -158,8 +156,6 @@ def of_rounds(
 
     ``random_order``: the order within each round is known to be random, so that the rounds cannot drift.
     """
-    import numpy as np
-
     ratios = np.log(first.values) - np.log(second.values)
     rounds = len(ratios)
     in_order = first.in_order and second.in_order and not random_order
@@ -190,8 +186,6 @@ def spreads_of_pairs(pairs: Sequence[tuple[RunValues, ...]], kinds: Sequence[Has
 
     The variances are those of the logarithms of runs, at least that of their rounding.
     """
-    import numpy as np
-
     of_kind: dict[Hashable, list[tuple[float, int]]] = {}
     for sides, kind in zip(pairs, kinds, strict=True):
         degrees = sum(len(side.values) - 1 for side in sides)
@@ -209,15 +203,11 @@ def _pooled_spread(*sides: FloatArray) -> float:
 
 
 def _relative_step(side: RunValues) -> float:
-    import numpy as np
-
     return side.resolution / float(np.median(side.values))
 
 
 def _spread_evenly(side: RunValues) -> FloatArray:
     """Return the values with equal ones spread evenly within the step of the print, in which they may lie anywhere."""
-    import numpy as np
-
     values, place, counts = np.unique(side.values, return_inverse=True, return_counts=True)
     if not side.resolution or len(values) == len(side.values):
         return side.values
@@ -235,8 +225,6 @@ def _rounding(side: RunValues, *, equal: bool) -> tuple[float, float]:
     The error of a mean of rounded values is a Fourier series in the place within the step, whose first term is the
     largest; of equal values nothing is known but the step (Widrow, Kollar & Liu 1996).
     """
-    import numpy as np
-
     step = side.resolution
     if not step:
         return 0.0, 0.0
@@ -268,9 +256,6 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
 
     Without ``ends``, the values show no spread, and there is an interval only if the step of their print is known.
     """
-    import numpy as np
-    from scipy.special import stdtrit
-
     varies = any(side.values.min() < side.values.max() for side in (first, second))
     equal = not varies or ends(confidence) is None
     (x_below, x_above), (y_below, y_above) = (_rounding(side, equal=equal) for side in (first, second))
@@ -301,8 +286,6 @@ def _t_tests(
 
     ``scale`` is the length of either side of the interval in standard errors.
     """
-    from scipy.special import stdtr
-
     low, high = (max(abs(end - estimate), 1e-12) for end in ends)
 
     def tail(limit: float) -> float:
@@ -318,8 +301,6 @@ def _beyond(tail: float, margin: float, error: float, degrees: float) -> float:
     that probability if the ratio is 1. The first is ``tail`` if the margin is wide against the ``error`` of the log
     ratio, the second four times ``tail`` if there is no margin.
     """
-    from scipy.special import stdtr, stdtrit
-
     if not 0 < tail < 1:
         return tail
     beyond = float(stdtrit(degrees, tail))

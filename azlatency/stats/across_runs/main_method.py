@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from azlatency.logs.parsers import find_parser
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Measured(NamedTuple):
@@ -62,7 +61,6 @@ def rank_methods(measured: Iterable[Measured]) -> list[str]:
 
 def measured_runs(runs: pd.DataFrame) -> list[Measured]:
     """Return an entry per run of a frame with ``method`` and, where it has them, ``path``, ``n`` and ``placement``."""
-    import pandas as pd
 
     def column(name: str, missing: object) -> pd.Series:
         return runs[name].fillna(missing) if name in runs else pd.Series(missing, index=runs.index)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import pandas as pd
+
 from azlatency.stats.across_runs.comparison import compare_runs, with_run_ids
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
@@ -19,8 +21,6 @@ from azlatency.stats.result import Comparison, Estimate
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 Origin = Literal["log", "reported"]
@@ -219,8 +219,6 @@ def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
 
 def _present(value: Any) -> Any:
     """Return the value; ``None`` if it is missing or an empty text."""
-    import pandas as pd
-
     return None if value is None or pd.isna(value) or value == "" else value
 
 

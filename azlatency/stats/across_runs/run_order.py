@@ -15,8 +15,10 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from scipy.special import ndtr, ndtri
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
@@ -64,9 +66,6 @@ def run_order(*series: FloatArray) -> RunOrder:
     Series of fewer than six runs are left out. Up to 100 runs, the p-value comes from random orders with a fixed seed,
     else from the normal distribution with the moments over all orders.
     """
-    import numpy as np
-    from scipy.special import ndtr
-
     scores = [normal_scores(values) for values in series if len(values) >= FEWEST]
     square = sum(float(score @ score) for score in scores)
     if not square:
@@ -105,9 +104,6 @@ def moments_over_orders(score: FloatArray) -> tuple[float, float]:
 
 def normal_scores(values: FloatArray) -> FloatArray:
     """Return centred normal scores of the ranks (Blom); ties have their mean rank."""
-    import numpy as np
-    from scipy.special import ndtri
-
     # To import scipy.stats for its ranks takes half a second.
     ordered = np.sort(values)
     ranks = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
@@ -118,6 +114,4 @@ def normal_scores(values: FloatArray) -> FloatArray:
 @lru_cache(maxsize=64)
 def _orders(n: int, seed: int) -> NDArray[np.uint8]:
     """Return random orders of ``n`` runs, at most 100 of them; small numbers, because many lengths are kept."""
-    import numpy as np
-
     return np.random.Generator(np.random.PCG64(seed)).random((_DRAWS, n)).argsort(axis=1).astype(np.uint8)

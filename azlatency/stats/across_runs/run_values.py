@@ -12,13 +12,15 @@ from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+import pandas as pd
+
+from azlatency.logs.grammar.units import UnitError, nanoseconds
 from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import count_of, did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
     from typing_extensions import TypeIs
 
@@ -98,14 +100,10 @@ class RunValues:
     @property
     def rounding_variance(self) -> float:
         """The variance that the rounding of the print adds to the logarithms of positive values."""
-        import numpy as np
-
         return float((self.resolution / np.median(self.values)) ** 2 / 12)
 
     def take(self, values: Iterable[float]) -> RunValues:
         """Return other values with the same unit, resolution and order."""
-        import numpy as np
-
         return replace(self, values=np.array(list(values), dtype=float), rounds=None, missing=0, endless=0)
 
 
@@ -114,8 +112,6 @@ def run_ids_of(data: object) -> tuple[str, ...]:
 
     A missing one is an empty text.
     """
-    import pandas as pd
-
     if "run_id" in getattr(data, "columns", ()):
         run_ids = data["run_id"]  # type: ignore[index]
     else:
@@ -132,9 +128,6 @@ def is_frame(data: object) -> TypeIs[pd.DataFrame]:
 
 def floats(data: Iterable[float] | pd.Series) -> FloatArray:
     """Return a one-dimensional float array; missing values of any kind become NaN."""
-    import numpy as np
-    import pandas as pd
-
     if isinstance(data, pd.Series):
         return np.asarray(pd.to_numeric(data, errors="coerce").to_numpy(dtype="float64", na_value=np.nan))
     numbers = data if isinstance(data, Sequence | np.ndarray) else list(data)
@@ -193,8 +186,6 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     NaN and infinite values are counted and left out. Rounds come from the column ``round`` of a frame, else from the
     position. The runs of a frame are sorted by `in_time_order`; those of an array are taken as sorted.
     """
-    import numpy as np
-
     if isinstance(data, RunValues):
         return data if unit is None else replace(data, unit=unit)
     resolution = 0.0
@@ -265,8 +256,6 @@ def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
     before 10), whose order is assumed to be that of measuring. Rows without ``file`` stay as they are, in an unknown
     order.
     """
-    import pandas as pd
-
     columns: tuple[Order, ...] = ("started_at", "round")
     for column in columns:
         if column not in runs.columns or not len(runs) or runs[column].isna().any() or not runs[column].is_unique:
@@ -396,15 +385,11 @@ def _has_duplicates(data: object) -> bool:
 
 
 def _has_infinite(data: Any, value: str | None) -> bool:
-    import numpy as np
-
     return bool(np.isinf(floats(data[value_column(data, value)] if is_frame(data) else data)).any())
 
 
 def _distinct(parts: list[pd.DataFrame], column: str) -> set[Any]:
     """Return the distinct values of a column over all frames, without missing values."""
-    import pandas as pd
-
     # Series.dropna takes ten times as long as all the rest, for the few rows of a path.
     distinct = (entry for part in parts if column in part.columns for entry in part[column].unique())
     return {entry for entry in distinct if not pd.isna(entry)}
@@ -443,10 +428,6 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
     ValueError
         If the margin has another form or is not positive.
     """
-    import re
-
-    from azlatency.logs.grammar.units import UnitError, nanoseconds
-
     relative, absolute = 0.0, 0.0
     if not isinstance(margin, str):
         relative = float(margin)

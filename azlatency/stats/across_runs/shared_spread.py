@@ -13,6 +13,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtr, digamma, fdtr, polygamma
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,8 +45,6 @@ class SharedSpread(NamedTuple):
 
     def share_below(self, variance: float, degrees: float) -> float:
         """Return the share of paths with at most this variance among those with this many degrees of freedom."""
-        from scipy.special import chdtr, fdtr
-
         ratio = variance / self.variance
         if math.isinf(self.degrees):
             return float(chdtr(degrees, degrees * ratio))
@@ -58,10 +60,6 @@ class SharedSpread(NamedTuple):
 
 def shared_spread(variances: Sequence[float], degrees: Sequence[float]) -> SharedSpread | None:
     """Return the distribution of the variances of at least `FEWEST_PATHS` paths; variances of 0 are left out."""
-    import numpy as np
-    from scipy.optimize import brentq
-    from scipy.special import digamma, polygamma
-
     used = [(variance, df) for variance, df in zip(variances, degrees, strict=True) if variance > 0]
     if len(used) < FEWEST_PATHS:
         return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from azlatency.stats.across_runs.run_values import value_column
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The smallest number of rounds whose exact interval reaches a confidence of 95 %.
 FEWEST_ROUNDS = 6
@@ -42,8 +41,6 @@ def in_turns(first: pd.DataFrame, second: pd.DataFrame, value: str | None = None
         each run of one side with its neighbour in time of the other. None without the start times of all runs, if a
         round began before the last one ended, and for fewer than six rounds with both sides.
     """
-    import pandas as pd
-
     first, second = (side[side[value_column(side, value)].notna()] for side in (first, second))
     if not all("started_at" in side and len(side) and side["started_at"].notna().all() for side in (first, second)):
         return None

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from scipy.special import stdtr, stdtrit
+
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
@@ -59,8 +61,6 @@ def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | 
 
     ``None`` if a group has fewer than two values or neither varies.
     """
-    from scipy.special import stdtr, stdtrit
-
     if min(first.n, second.n) < 2:
         return None
     variances = [group.sd**2 / group.n for group in (first, second)]
@@ -76,8 +76,6 @@ def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | 
 
 def tost(difference: float, error: float, df: float, low: float, high: float) -> Tost:
     """Test whether ``difference`` lies between the margins ``low`` and ``high`` by two one-sided t tests."""
-    from scipy.special import stdtr
-
     t_low, t_high = (difference - low) / error, (difference - high) / error
     p_low, p_high = float(stdtr(df, -t_low)), float(stdtr(df, t_high))
     return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
@@ -85,8 +83,6 @@ def tost(difference: float, error: float, df: float, low: float, high: float) ->
 
 def student_interval(values: FloatArray, confidence: float) -> tuple[float, float] | None:
     """Return Student's t interval of a mean; ``None`` for fewer than two values or without spread."""
-    from scipy.special import stdtrit
-
     n, mean, sd = summary(values)
     if n < 2 or not sd > 1e-12 * max(abs(mean), 1e-300):
         return None

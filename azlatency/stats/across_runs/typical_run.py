@@ -22,6 +22,10 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import binom
+
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
@@ -34,6 +38,7 @@ from azlatency.stats.across_runs.run_values import (
     value_column,
 )
 from azlatency.stats.across_runs.shared_spread import CLOSE
+from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
@@ -63,9 +68,6 @@ def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatA
     Exact ranks attain more than the confidence, so the ends are interpolated with the next order statistics. ``None``
     for too few values. The intervals hold for every distribution.
     """
-    import numpy as np
-    from scipy.stats import binom
-
     ordered, n = np.sort(logs, axis=-1), logs.shape[-1]
     rank, _ = order_statistic_ranks(n, 0.5, confidence)
     if rank < 1:
@@ -196,8 +198,6 @@ def _is_usable(run_set: RunValues) -> bool:
 
 def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: SharedSpread | None) -> Estimate:
     """Return the median run of at least two positive values, with its interval."""
-    import numpy as np
-
     x, step = run_set.values, run_set.resolution / 2
     runs, codes = len(x), list(empty.codes)
     order = run_order(x) if run_set.in_order else RunOrder()
@@ -238,8 +238,6 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: Sh
 
 
 def _median_interval(x: FloatArray, confidence: float) -> tuple[float, float] | None:
-    import numpy as np
-
     # Counts, of which some may be 0, have no logarithms.
     positive = x.min() > 0
     values = np.log(x) if positive else x
@@ -251,10 +249,6 @@ def _median_interval(x: FloatArray, confidence: float) -> tuple[float, float] | 
 
 
 def _t_interval(x: FloatArray, confidence: float) -> tuple[float, float] | None:
-    import numpy as np
-
-    from azlatency.stats.across_runs.two_groups import student_interval
-
     logs = np.log(x)
     ends, middle = student_interval(logs, confidence), float(logs.mean())
     if ends is None:
@@ -267,9 +261,6 @@ def _shared_interval(
     x: FloatArray, spread: SharedSpread, confidence: float, own: tuple[float, float] | None
 ) -> tuple[float, float] | None:
     """Return the interval with the moderated variance if the runs agree closely by chance and it is the longer one."""
-    import numpy as np
-    from scipy.special import stdtrit
-
     logs = np.log(x)
     variance, degrees = float(logs.var(ddof=1)), len(x) - 1
     if own is None or spread.share_below(variance, degrees) > CLOSE:
@@ -283,9 +274,6 @@ def _shared_interval(
 
 def _lies_far_out(x: FloatArray) -> bool:
     """Return whether the run farthest from the median lies outside the t prediction interval of the others (logs)."""
-    import numpy as np
-    from scipy.special import stdtrit
-
     logs = np.log(x)
     if len(logs) < 4:
         # Two others do not show how much runs vary.

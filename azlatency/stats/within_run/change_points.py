@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.stats.within_run.dependence import long_run_variance
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
@@ -37,8 +38,6 @@ EFFECTIVE = 6
 
 def _cumulative_sums(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the cumulative sums of the centred values and of their squares, each with a leading 0."""
-    import numpy as np
-
     centred = x - x.mean()
     return np.concatenate([[0.0], np.cumsum(centred)]), np.concatenate([[0.0], np.cumsum(centred**2)])
 
@@ -49,8 +48,6 @@ def optimal_partition(x: FloatArray, penalty: float, min_segment: int = 1) -> tu
     Returns the change points (0-based first index of the next segment) and the minimum. ``min_segment`` is a constraint
     of the dynamic programme. Raises `ValueError` for more than 5,000 values.
     """
-    import numpy as np
-
     n = len(x)
     if n > MOST_BLOCKS:
         raise ValueError(f"{n} values: at most {MOST_BLOCKS}; take block medians")
@@ -77,8 +74,6 @@ def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tupl
 
     O(most B^2); fewer entries if the segments do not fit.
     """
-    import numpy as np
-
     n = len(x)
     sums, squares = _cumulative_sums(np.asarray(x, dtype="float64"))
     most = max(min(most, n // min_segment - 1), 0)
@@ -106,8 +101,6 @@ def _trace_back(last: NDArray[np.int64], changes: int, n: int) -> list[int]:
 
 def remove_segment_means(x: FloatArray, changes: Sequence[int]) -> FloatArray:
     """Return the residuals of ``x`` after the mean of each segment is subtracted."""
-    import numpy as np
-
     edges = [0, *changes, len(x)]
     return np.concatenate([x[start:end] - x[start:end].mean() for start, end in pairwise(edges)])
 
@@ -165,8 +158,6 @@ def self_normalised_statistic(x: FloatArray, trim: int) -> tuple[float, int]:
     It needs no estimate of the long-run variance: the change is compared with the spread of the partial sums on either
     side. Splits closer than ``trim`` to an end are excluded. Above `CRITICAL` it rejects at 5 %. O(n).
     """
-    import numpy as np
-
     n = len(x)
     k = np.arange(trim, n - trim)
     centred = x - x.mean()
@@ -183,8 +174,6 @@ def self_normalised_statistic(x: FloatArray, trim: int) -> tuple[float, int]:
 
 def _partial_sum_spread(x: FloatArray) -> FloatArray:
     """Return for each k the sum over t <= k of (S_t - t/k S_k)^2, from running sums."""
-    import numpy as np
-
     t = np.arange(1, len(x) + 1, dtype="float64")
     sums = np.cumsum(x)
     slope = sums / t

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -13,8 +15,6 @@ def clock_steps(sent_ns: ArrayLike, rtt_ns: ArrayLike | None = None) -> list[int
 
     A wall clock can be stepped during a run. The round-trip time of such a packet is not a measurement.
     """
-    import numpy as np
-
     sent = np.asarray(sent_ns, dtype="float64")
     steps = np.flatnonzero(np.diff(sent) < 0) + 1
     if rtt_ns is not None:

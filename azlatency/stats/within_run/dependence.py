@@ -14,6 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import minimize_scalar
+from scipy.stats import chi2, f, rankdata
+
 from azlatency.stats.arrays import to_array
 
 if TYPE_CHECKING:
@@ -43,8 +48,6 @@ _SHORTEST = 200
 
 def _dot(a: FloatArray, b: FloatArray) -> float:
     """Return the inner product without the threads of BLAS, which wait for each other on a busy machine."""
-    import numpy as np
-
     return float(np.einsum("i,i->", a, b))
 
 
@@ -55,9 +58,6 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
     The cross spectrum is summed over pieces a few times as long as the lags, so that a few lags of a long series cost
     O(n log lags) in the processor's cache.
     """
-    import numpy as np
-    from scipy.fft import irfft, next_fast_len, rfft
-
     n = len(x)
     lags = min(lags, n - 1)
     centred = x - x.mean()
@@ -80,8 +80,6 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
 
 def autocorrelation(x: FloatArray, lags: int) -> FloatArray:
     """Return the autocorrelations at lags 0 to ``lags``; NaN for a constant series."""
-    import numpy as np
-
     covariance = autocovariance(np.asarray(x, dtype="float64"), lags)
     with np.errstate(invalid="ignore", divide="ignore"):
         return covariance / covariance[0]
@@ -89,8 +87,6 @@ def autocorrelation(x: FloatArray, lags: int) -> FloatArray:
 
 def _initial_sequence(x: FloatArray, *, monotone: bool = True) -> tuple[float, int]:
     """Return Geyer's autocorrelation time and the lag by which four fifths of its sum are reached."""
-    import numpy as np
-
     n = len(x)
     if n < 4 or x.min() == x.max():
         return 1.0, 1
@@ -140,8 +136,6 @@ def batch_error(x: FloatArray, blocks: int) -> float:
 # Own code for Newey-West and Ljung-Box: statsmodels has the same numbers, but costs 1.4 s of import.
 def newey_west(x: FloatArray, lag: int) -> float:
     """Return the long-run variance with Bartlett weights; alone it covers only 58-76 % at rho = 0.95."""
-    import numpy as np
-
     covariance = autocovariance(np.asarray(x, dtype="float64"), lag)
     weights = 1 - np.arange(1, len(covariance)) / (lag + 1)
     return float(covariance[0] + 2 * (weights * covariance[1:]).sum())
@@ -153,8 +147,6 @@ def long_run_variance(x: FloatArray, *, clip: float = CLIP) -> float:
     The residuals of an AR(1) fit get a Newey-West estimate at lag 4 (n/100)^(2/9), recoloured by 1/(1 - r)^2 with
     |r| <= ``clip`` (Andrews & Monahan 1992). 0 for a constant series.
     """
-    import numpy as np
-
     n = len(x)
     if n < 3 or np.ptp(x) == 0:
         return 0.0
@@ -168,9 +160,6 @@ def long_run_variance(x: FloatArray, *, clip: float = CLIP) -> float:
 
 def ljung_box(x: FloatArray, lags: int) -> tuple[float, float]:
     """Return the Ljung-Box statistic over ``lags`` autocorrelations and its chi-squared p-value."""
-    import numpy as np
-    from scipy.stats import chi2
-
     n = len(x)
     r = autocorrelation(x, lags)[1:]
     statistic = float(n * (n + 2) * (r**2 / (n - np.arange(1, len(r) + 1))).sum())
@@ -205,8 +194,6 @@ def batch_ladder(x: FloatArray, batches: Sequence[int] = LADDER, *, tau: float |
     Under short-range dependence all errors agree within their chi-squared bands (F test of each pair at 1 %) once the
     batches are longer than a few autocorrelation times ``tau``.
     """
-    from scipy.stats import f
-
     n = len(x)
     usable = tuple(count for count in batches if n // count >= 2)
     errors = tuple(batch_error(x, count) for count in usable)
@@ -226,10 +213,6 @@ def memory_exponent(x: FloatArray, frequencies: int) -> tuple[float, float]:
 
     Returns d and its standard error. Local Whittle estimator (Robinson, Annals of Statistics 23:1630, 1995).
     """
-    import numpy as np
-    from scipy.fft import rfft
-    from scipy.optimize import minimize_scalar
-
     # Means of short blocks carry the low frequencies as well and shorten the transform.
     size = max(len(x) // (32 * frequencies), 1)
     coarse = block_means(x, len(x) // size)
@@ -269,8 +252,6 @@ def _check_long_range(ranks: FloatArray, tau: float, reach: int, explained: floa
 
 def _remove_trend(x: FloatArray) -> FloatArray:
     """Return ``x`` without its straight line: a drift makes long batches differ, but is not long-range dependence."""
-    import numpy as np
-
     time = np.arange(len(x), dtype="float64") - (len(x) - 1) / 2
     squares = _dot(time, time)
     time *= _dot(time, x - x.mean()) / squares if squares else 0.0
@@ -342,12 +323,8 @@ class Dependence:
 
 def _coarse_ranks(x: FloatArray) -> FloatArray:
     """Return ranks with ties averaged; from 50,000 values on, ranks to a thousandth of n without a full sort."""
-    import numpy as np
-
     n = len(x)
     if n < 50_000:
-        from scipy.stats import rankdata
-
         return np.asarray(rankdata(x))
     thinned = np.sort(x[:: n // 25_000])
     edges = np.unique(thinned[:: len(thinned) // 1000])
@@ -420,8 +397,6 @@ def dependence(data: Values) -> Dependence:
     >>> round(dependence(smoothed).tau, 1)
     2.0
     """
-    import numpy as np
-
     x, _ = to_array(data)
     n = len(x)
     ranks = _coarse_ranks(x)

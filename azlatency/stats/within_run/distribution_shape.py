@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -75,8 +76,6 @@ def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
     list of RunHistogram
         In the order of ``runs``.
     """
-    import numpy as np
-
     values = {run_id: rtt for run_id, rtt in _round_trips(study, runs).items() if np.isfinite(rtt).sum() >= FEWEST}
     if not values:
         return []
@@ -90,8 +89,6 @@ def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
 
 def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArray) -> RunHistogram:
     """Count one run's sorted round-trip times."""
-    import numpy as np
-
     answered = ordered[np.isfinite(ordered)]
     places = np.searchsorted(answered, edges)
     places[0] = 0
@@ -111,8 +108,6 @@ def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArr
 
 def _median_of(run: pd.Series, ordered: FloatArray) -> float:
     """Return the median that all pages show of a run, else that of its samples."""
-    import numpy as np
-
     known = run.get("median_ns")
     return float(np.median(ordered) if known is None or np.isnan(known) else known)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.quantiles import quantiles
@@ -66,8 +68,6 @@ def fan_out(
     -----
     The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
     """
-    import numpy as np
-
     level = fan_out_level(n_calls, p)
     (single,) = quantiles(data, level, confidence, independent=independent, unit=unit)
     x, _ = to_array(data)

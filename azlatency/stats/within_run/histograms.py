@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 
@@ -72,8 +74,6 @@ def histogram_quantiles(
     >>> p50.low, p50.estimate, p50.high
     (101.0, 101.5, 102.0)
     """
-    import numpy as np
-
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
     if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or not (number >= 0).all():
         raise ValueError("low, high and counts must be series of one length, counts >= 0")

@@ -8,6 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import ndtri
+
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.dependence import autocorrelation_time
 
@@ -27,9 +30,6 @@ def hodges_lehmann(
     The interval uses Moses' normal ranks with the variance multiplied by the larger autocorrelation time. Differences
     are counted by bisection and not stored: O((a + b) log). An end beyond the differences is None.
     """
-    import numpy as np
-    from scipy.special import ndtri
-
     a, b = np.sort(later), np.sort(earlier)
     m, n = len(a), len(b)
     pairs = m * n
@@ -69,8 +69,6 @@ def hodges_lehmann(
 
 def _difference_at(a: FloatArray, b: FloatArray, rank: int) -> float:
     """Return the difference a_i - b_j of a 1-based rank, for two sorted series; exact to rounding."""
-    import numpy as np
-
     if len(a) * len(b) <= _MOST_PAIRS:
         differences = (a[:, None] - b[None, :]).ravel()
         return float(np.partition(differences, rank - 1)[rank - 1])

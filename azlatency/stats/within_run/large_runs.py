@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
@@ -77,8 +79,6 @@ def estimate_large_run(
 
 def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float], options: Options) -> list[Estimate]:
     """Count the packets with each value, measure the dependence, and estimate."""
-    import numpy as np
-
     counted = connection.execute(f"SELECT {side} AS value, count(*) AS n FROM run GROUP BY 1 ORDER BY 1").fetchnumpy()
     values, cumulative = np.asarray(counted["value"]), np.cumsum(counted["n"])
     n = int(cumulative[-1]) if len(cumulative) else 0
@@ -97,8 +97,6 @@ def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float
 
 def _measure(connection: DuckDBPyConnection, side: str, run: Run, levels: Sequence[float]) -> Run:
     """Return the run with the autocorrelation time of every quantile and tail that the estimates ask for."""
-    import numpy as np
-
     values = {level: run.point(level)[1] for level in _with_wider(levels)}
     asked = {level: value for level, value in values.items() if value is not None}
     size = max(_SMALLEST_BATCH, 1 << math.ceil(math.log2(max(run.n / _BATCHES, 1))))

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+from scipy.stats import CensoredData, chi2, ecdf
+
 from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
@@ -97,9 +99,6 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     >>> time, round(share, 3)
     (1210.0, 0.667)
     """
-    import numpy as np
-    from scipy.stats import chi2
-
     times, ends = np.asarray(list(seconds), dtype="float64"), np.asarray(list(lost), dtype=bool)
     if times.shape != ends.shape:
         raise ValueError(f"{len(times)} lifetimes, {len(ends)} ends; pass one end per lifetime")
@@ -149,9 +148,6 @@ def _survival_curve(
     times: FloatArray, ends: NDArray[np.bool_], confidence: float
 ) -> list[tuple[float, float, float, float]]:
     """Return the Kaplan-Meier curve with pointwise log-log intervals, one point per time of a loss."""
-    import numpy as np
-    from scipy.stats import CensoredData, ecdf
-
     if not ends.any():
         return []
     survival = ecdf(CensoredData(uncensored=times[ends], right=times[~ends])).sf

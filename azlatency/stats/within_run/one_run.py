@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.dependence import dependence, indicator_autocorrelation_time
 from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
@@ -64,8 +65,6 @@ class Run:
 
     def value_at(self, rank: int) -> float | None:
         """Return the order statistic of a 1-based rank; None beyond the values or if it is a lost probe."""
-        import numpy as np
-
         if not len(self.levels) or not 1 <= rank <= self.cumulative[-1]:
             return None
         value = float(self.levels[np.searchsorted(self.cumulative, rank)])
@@ -82,8 +81,6 @@ class Run:
 
     def levels_between(self, low: float, high: float) -> tuple[FloatArray, int]:
         """Return the distinct values from just below to just above [low, high], and how many packets lie inside."""
-        import numpy as np
-
         first, last = int(np.searchsorted(self.levels, low)), int(np.searchsorted(self.levels, high, "right"))
         levels = self.levels[max(first - 1, 0) : last + 1]
         below, within = (int(self.cumulative[end - 1]) if end else 0 for end in (first, last))
@@ -177,8 +174,6 @@ class Run:
         The step is the given resolution, or the gap between neighbouring values if the interval contains many equal
         values.
         """
-        import numpy as np
-
         if low is None or high is None:
             return 0.0
         if resolution := self.options.resolution:
@@ -192,8 +187,6 @@ class Run:
 
 def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> Run:
     """Count the distinct values of one run, the lost and the missing ones, and measure the dependence."""
-    import numpy as np
-
     levels, counts = np.unique(x, return_counts=True)
     unanswered = lost + int(counts[np.searchsorted(levels, np.inf) :].sum())
     diagnostics: dict[str, float | int | str | bool] = {"missing": missing, "lost": unanswered}

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+from scipy.special import ndtri, stdtrit
+from scipy.stats import binom
+
 from azlatency.stats.within_run.proportions import wilson
 
 #: Effective observations beyond the quantile below which its outer end is refused (86 % coverage at 6, 79 % at 2).
@@ -30,7 +33,6 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
     """
     if n < 0 or not 0 < p < 1 or not 0 < confidence < 1:
         raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")
-    from scipy.stats import binom
 
     tail = (1 - confidence) / 2
     # P(B <= l - 1) <= tail: the largest such l is the smallest k with P(B <= k) > tail. scipy's ppf is the smallest k
@@ -77,8 +79,6 @@ def effective_ranks(n: int, p: float, tau: float, confidence: float = 0.95) -> R
     Wilson's interval [P_L, P_U] at n/tau, with ranks floor(n P_L) and ceil(n P_U) + 1. Below 200 effective values the
     t distribution with 2 n_eff min(p, 1-p) degrees of freedom (at least 4) replaces the normal one.
     """
-    from scipy.special import ndtri, stdtrit
-
     n_effective = n / tau
     upper = (1 + confidence) / 2
     degrees = max(2 * n_effective * min(p, 1 - p), 4)

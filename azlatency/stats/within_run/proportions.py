@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.special import betaincinv
+
 
 def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the exact interval of a proportion, ``count`` events in ``n`` observations; both can be effective numbers.
@@ -17,7 +19,6 @@ def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[f
     """
     if not 0 <= count <= n or n <= 0:
         raise ValueError(f"count = {count}, n = {n}: need 0 <= count <= n and n > 0")
-    from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
     low = float(betaincinv(count, n - count + 1, tail)) if count > 0 else 0.0

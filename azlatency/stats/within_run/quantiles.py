@@ -17,6 +17,8 @@ from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
@@ -104,8 +106,6 @@ def quantiles(
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
     options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(type(data), "samples"):  # asking the study itself would load them
-        from azlatency.studies.runs.round_trips import latency
-
         study = cast("Study", data)
         if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:
             return _of_large_study(study, levels, options, labels)
@@ -153,8 +153,6 @@ def _of_large_study(
     study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
 ) -> Results[Estimate]:
     """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
-    from azlatency.studies.runs.run_table import client_runs
-
     labels = client_runs(study)[["path", "method"]] if labels is None else labels
     study.verify("samples")
     results = Results[Estimate]()

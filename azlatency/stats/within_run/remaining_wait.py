@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import stdtrit
+
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Results
 from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
@@ -70,8 +73,6 @@ def remaining_wait(
     >>> round(remaining_wait(one_stall, [0.95], unit="ms")[0].estimate, 3)
     500.0
     """
-    import numpy as np
-
     x, missing = to_array(data)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     if not len(x) or not np.isfinite(x).all() or x.min() <= 0:
@@ -105,9 +106,6 @@ def remaining_wait(
 
 def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatArray, overall_tau: float) -> Estimate:
     """Estimate one quantile from the sorted values and the share of time that each ends."""
-    import numpy as np
-    from scipy.special import stdtrit
-
     n, p = len(x), float(blank.labels["q"])
 
     def value_at(level: float) -> float:

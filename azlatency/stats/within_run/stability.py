@@ -15,6 +15,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.change_points import (
@@ -148,8 +152,6 @@ def block_quantiles(
     Otherwise a block has n/1,000 packets, at least 20. Blocks of fewer than five packets are dropped. Lost packets
     (``inf``) count as the largest.
     """
-    import numpy as np
-
     n = len(x)
     if times is None:
         size = max(20, math.ceil(n / 1000))
@@ -167,8 +169,6 @@ def block_quantiles(
 
 def _row_quantiles(rows: FloatArray, level: float) -> FloatArray:
     """Return a quantile of each row: the mean of the two middle values for the median, else one order statistic."""
-    import numpy as np
-
     if level == 0.5:
         return np.asarray(np.median(rows, axis=1))
     rank = max(math.ceil(rows.shape[1] * level - 1e-9), 1) - 1
@@ -233,10 +233,6 @@ def stability(
     >>> stability(rtt, unit="µs").shifts[0].at
     20000.0
     """
-    import numpy as np
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
     if times is None and hasattr(data, "columns") and "sent_ns" in data.columns:
         sent = select_one_run(data)["sent_ns"]
         times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
@@ -280,8 +276,6 @@ def _shifts(
     shift: Callable[[FloatArray, FloatArray], Estimate],
 ) -> Iterator[Shift]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
-    import numpy as np
-
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
         left, right = medians[before:at], medians[at:after]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
@@ -63,8 +65,6 @@ class RunTail:
     @property
     def largest(self) -> float:
         """The largest answered round-trip time in ns."""
-        import numpy as np
-
         return float(self.rtt[np.isfinite(self.rtt)].max())
 
 
@@ -91,8 +91,6 @@ def run_tails(
     list of RunTail
         In the order of ``runs``; runs without an answered probe are left out.
     """
-    import numpy as np
-
     tails = []
     for run_id, samples in numbered_by_run(study, runs).items():
         run, rtt = runs.loc[run_id], round_trips(samples)
@@ -121,8 +119,6 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     At most `POINTS` points, evenly spaced in the logarithm of the share; lost probes have no point.
     """
-    import numpy as np
-
     if not (n := len(rtt)):
         return rtt, rtt
     ranks = np.unique(np.geomspace(1, n, POINTS).astype("int64"))

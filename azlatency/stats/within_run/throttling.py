@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+
 from azlatency.stats.result import Result, Row
 from azlatency.stats.within_run.change_points import best_partitions, remove_segment_means
 from azlatency.stats.within_run.dependence import long_run_variance
@@ -93,8 +95,6 @@ def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Th
     >>> throttling(noise + np.repeat([10.0, 5.0], 60), unit="Gbit/s").at_s
     60.0
     """
-    import numpy as np
-
     x, missing = finite_rates(data)
     total = (len(x) + missing) * seconds
     codes: tuple[str, ...] = ("missing",) if missing else ()

@@ -9,6 +9,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import stdtrit
+
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.dependence import ljung_box, long_run_variance
@@ -69,9 +72,6 @@ def interval_mean(
     >>> round(rate.estimate, 2), rate.codes
     (7.91, ('burst_test', 'short_series'))
     """
-    import numpy as np
-    from scipy.special import stdtrit
-
     x, missing = finite_rates(data)
     n = len(x)
     given = np.asarray(seconds, dtype="float64")
@@ -114,8 +114,6 @@ def interval_mean(
 
 def finite_rates(data: Values) -> tuple[FloatArray, int]:
     """Return the finite rates and how many are missing: an infinite rate was not measured."""
-    import numpy as np
-
     x, missing = to_array(data)
     finite = np.isfinite(x)
     return x[finite], missing + int((~finite).sum())

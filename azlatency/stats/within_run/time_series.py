@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.lifetimes import Lifetime, lifetimes
@@ -20,8 +23,6 @@ from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
 
@@ -94,9 +95,6 @@ def run_time_series(
     list of RunTimeSeries
         In the order of ``runs``, without warm-up and duplicates.
     """
-    import numpy as np
-    import pandas as pd
-
     series = []
     for run_id, samples in numbered_by_run(study, runs).items():
         run = runs.loc[run_id]
@@ -226,8 +224,6 @@ def reported_connection_ends(reported: pd.DataFrame) -> ConnectionEnds | None:
     reported : DataFrame
         Reported numbers of a study.
     """
-    import pandas as pd
-
     if not len(reported):
         return None
     ends = reported[reported["metric"] == "failed_at"]

@@ -9,6 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
+from scipy.stats import kendalltau, theilslopes
+
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.dependence import autocorrelation_time
@@ -85,9 +88,6 @@ def trend(
     >>> trend([10.0, 11.0, 12.0, 13.0, 14.0]).slope.estimate
     4.0
     """
-    import numpy as np
-    from scipy.stats import theilslopes
-
     x, _ = to_array(data)
     size = math.ceil(len(x) / _MOST_BLOCKS)
     levels = np.median(x[: len(x) // size * size].reshape(-1, size), axis=1) if size > 1 else x
@@ -126,9 +126,6 @@ def trend(
 
 def _kendall_test(levels: FloatArray, tau: float) -> tuple[float, float]:
     """Return Kendall's tau between time and level, and its p-value: exact if independent, else normal."""
-    import numpy as np
-    from scipy.stats import kendalltau
-
     if levels.min() == levels.max():
         return 0.0, 1.0
     n = len(levels)

@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from scipy.stats import binom
+
 from azlatency.kit.cells import FileRef, RunsRef
 from azlatency.kit.words import shares_held
 from azlatency.report.card import Linked, Sentence, dot, listed
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 
 def emulated(data: Data) -> Answer | None:
     """Say how many intervals contain the delays that the emulator recorded."""
-    from scipy.stats import binom
-
     records = recorded_round_trips(data.study)
     steps = emulated_differences(configured_links(data.study), records, data.runs)
     checked = steps[steps["holds"].notna()]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.kit.cells import RunsRef
 from azlatency.kit.claim import interval_of
 from azlatency.kit.titles import span
@@ -29,8 +31,6 @@ _SUSTAINED_NS = 59e9
 
 def falling_rates(data: Data) -> Answer | None:
     """Say when and to what rate repeated transfers fall, if at least half of them do."""
-    import pandas as pd
-
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     # `goodputs` and `single_falls` describe single transfers.
     if 2 * len(chosen) < len(tested) or len({rate.path for rate in chosen}) == len(chosen):
