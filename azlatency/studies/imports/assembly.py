@@ -15,17 +15,13 @@ from azlatency.studies.runs.copies import (
     COPIED_RUN,
     ENOUGH,
     POSSIBLE_COPY,
-    PRINTED,
     SUSPICIOUS,
     SUSPICIOUS_IN_REPORT,
-    copies_among,
-    counts_of,
-    have_equal_marks,
+    find_copies,
 )
 from azlatency.studies.runs.run_table import tables_of_logs
 from azlatency.studies.store.tables import (
     PARSED_RUNS,
-    VALUE_MARKS,
     in_order,
     read_stored,
     row_groups,
@@ -93,7 +89,7 @@ def assemble(
     # The path of a log is that of the first file with these bytes.
     position = tables["sources"].schema.get_field_index("path")
     tables["sources"] = tables["sources"].set_column(position, "path", pa.array(list(paths.values()), pa.string()))
-    runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
+    runs, of_manifest = _describe(tables[PARSED_RUNS], paths, manifest)
     tables["runs"] = runs
     of_copies, notes = _copies(tables, large, paths)
     events = pa.concat_tables([_with_names_of_logs(tables["events"], runs, paths), of_manifest, of_copies])
@@ -177,27 +173,19 @@ def _copies(
     tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
 ) -> tuple[pa.Table, list[str]]:
     """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
-        columns = ["run_id", PRINTED[name]]
-        ids = {run_id[:16] for run_id in run_ids}
-        yield select_sources(tables[name].select(columns), ids)
-        for source_id in sorted(ids & large.keys()) if name == "samples" else ():
+    def printed(name: str, run_ids: pa.Array) -> Iterator[pa.Table]:
+        yield tables[name]
+        ids = {run_id[:16] for run_id in run_ids.to_pylist()} if name == "samples" else set()
+        for source_id in sorted(ids & large.keys()):
             for file in large[source_id]:
-                yield from row_groups(file, columns)
+                yield from row_groups(file, ["run_id", "seq", "rtt_ns"])
 
-    marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
-    marked = have_equal_marks(marks, counts >= SUSPICIOUS_IN_REPORT)
-    runs = tables["runs"].filter(pa.array(marked))
-    sizes = dict(counts_of(tables["runs"]["source_id"]))
-    sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
     reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
-    noted: dict[tuple[str, str], _Noted] = {}
-    fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
-    for copy in copies_among(lambda names: [runs.select(names)], marks[marked], sizes, printed, fewest):
+    noted: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for copy in find_copies(tables["runs"], printed, SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"
@@ -205,30 +193,16 @@ def _copies(
         text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
         logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
-        noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
+        noted.setdefault((paths[copy.source_id], code), []).append((copy.line, place))
     notes = [
-        f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
-        f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
-        for (file, code), note in noted.items()
+        f"{file}:{runs[0][0]}: {count_of(len(runs), 'run')} with the printed values of "
+        f"{shortened([place for _, place in runs])}; {_CONSEQUENCE[code]}"
+        for (file, code), runs in noted.items()
     ]
     return logs.to_arrow("events"), notes
 
 
-class _Noted:
-    """The runs of a file that are copies: the line of the first, how many, and the first places of the originals."""
-
-    def __init__(self, line: int) -> None:
-        self.line, self.count = line, 0
-        self.places: list[str] = []
-
-    def add(self, place: str) -> None:
-        """Count a run, and keep its place if it is one of the first."""
-        self.count += 1
-        if len(self.places) < _MOST_NAMED:
-            self.places.append(place)
-
-
-def shortened(names: Sequence[str], count: int | None = None) -> str:
-    """List up to three names; ``count`` says how many there are if not all are given."""
-    more = (len(names) if count is None else count) - _MOST_NAMED
+def shortened(names: Sequence[str]) -> str:
+    """List up to three names, and say how many more there are."""
+    more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
@@ -17,10 +17,9 @@ from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.decode import SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs, sample_tables
-from azlatency.studies.runs.copies import COLUMNS, mark_values, value_marks
 from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
 from azlatency.studies.store.study import digest
-from azlatency.studies.store.tables import PARSED_RUNS, VALUE_MARKS, large_file, row_groups, sample_folder
+from azlatency.studies.store.tables import PARSED_RUNS, large_file, sample_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,23 +218,8 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping
     # One chunk, and not one per run.
     tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
     tables["sources"] = tables["sources"].drop_columns(["imported_at"])
-    tables[PARSED_RUNS] = _marked(tables.pop("runs"), tables, large.values())
+    tables[PARSED_RUNS] = tables.pop("runs")
     return ParsedBatch(parser_version(), files, tables, large)
-
-
-def _marked(runs: pa.Table, tables: Mapping[str, pa.Table], large: Iterable[LargeSamples]) -> pa.Table:
-    """Return the runs with the columns `VALUE_MARKS`."""
-    import pyarrow as pa
-
-    marks, counts = value_marks(runs["run_id"], tables.__getitem__)
-    ids = pa.array(runs["run_id"], pa.string())
-    for samples in large:
-        for file in samples.files.values():
-            for part in row_groups(file, ["run_id", *COLUMNS["samples"]]):
-                mark_values("samples", part, ids, marks, counts)
-    for name, values in zip(VALUE_MARKS, (marks, counts), strict=True):
-        runs = runs.append_column(name, pa.array(values))
-    return runs
 
 
 def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:

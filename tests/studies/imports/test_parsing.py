@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 
 from azlatency.studies.imports import parsing
 from azlatency.studies.imports.parsing import parse_batch, split
-from azlatency.studies.store.tables import PARSED_RUNS, VALUE_MARKS, row_groups
+from azlatency.studies.store.tables import row_groups
 
 LOG = FIXTURES / "ping" / "busybox-1.35-c4.log"
 
@@ -26,8 +26,6 @@ def test_a_batch_is_the_same_after_a_journey(monkeypatch: pytest.MonkeyPatch) ->
     assert there.tables["samples"].num_rows == 0
     (piece,) = row_groups(samples.files["ping"], ["seq", "rtt_ns"])
     assert piece.equals(together.tables["samples"].select(["seq", "rtt_ns"]).combine_chunks())
-    for name in VALUE_MARKS:
-        assert batch.tables[PARSED_RUNS][name].equals(together.tables[PARSED_RUNS][name])
 
 
 def test_files_are_divided_by_number_and_size(tmp_path: Path) -> None:
