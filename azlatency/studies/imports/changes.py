@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.expand import shown_name
@@ -15,6 +15,9 @@ from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manife
 from azlatency.studies.store.own_files import ManifestError
 from azlatency.studies.store.remote import RemoteFile, is_url, list_url
 from azlatency.studies.store.study import data_folder, digest, read_stamp
+
+#: What is known of a file: its size, time and hash, its tool, and its sources.
+Mark: TypeAlias = dict[str, Any]
 
 
 def changed_since_import(name: str) -> str:
@@ -112,12 +115,12 @@ def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]
             yield entry.path, name, "" if entry.is_file() else "not a regular file"
 
 
-def fingerprint(file: str | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
+def fingerprint(file: str | RemoteFile, before: Mark | None) -> Mark:
     """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
 
     The hash of a new file and of one in a store is left to the process that parses it.
     """
-    current: dict[str, Any]
+    current: Mark
     if isinstance(file, RemoteFile):
         current = {"size": file.size, "mtime_ns": file.version}
     else:
@@ -133,10 +136,10 @@ def fingerprint(file: str | RemoteFile, before: dict[str, Any] | None) -> dict[s
     return current
 
 
-def has_changed(file: Path, mark: dict[str, Any]) -> bool:
+def has_changed(file: str, mark: Mark) -> bool:
     """Return whether a file is not the one that `fingerprint` described."""
     try:
-        status = file.stat()
+        status = os.stat(file)
     except OSError:
         return True
     return bool((status.st_size, status.st_mtime_ns) != (mark["size"], mark["mtime_ns"]))

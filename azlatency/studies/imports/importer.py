@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import BrokenExecutor, Executor
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from concurrent.futures import Executor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
@@ -24,8 +24,8 @@ from azlatency.logs.source.decode import is_no_log
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import Assembled, assemble, shortened
-from azlatency.studies.imports.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch, split
+from azlatency.studies.imports.changes import Mark, find_manifest, fingerprint, list_files
+from azlatency.studies.imports.parsing import CHANGED, parse_files
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 # Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-#: What is known of a file: its size, time and hash, its tool, and its sources.
-Mark: TypeAlias = dict[str, Any]
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
@@ -214,9 +212,12 @@ def _import(
     last = read_stamp(folder)
     before = empty_stamp() if rebuild else _intact_stamp(folder, last)
     files, marks, recordings = _select_files(roots, manifest, summary, before)
-    archived, taken_away = _archived(name, files, before, last)
-    if taken_away:
-        marks = dict(sorted((marks | taken_away).items(), key=lambda item: item[0].split("/")))
+    # The rows of logs that were moved to the archive stay if it is taken away.
+    archive = f"{data_folder('archive') / name}{os.sep}"
+    archived = {path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)}
+    if taken_away := set(last["archived"]) & last["files"].keys() - files.keys():
+        marks |= {path: last["files"][path] for path in taken_away}
+        marks = dict(sorted(marks.items(), key=lambda item: item[0].split("/")))
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
@@ -225,7 +226,7 @@ def _import(
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "origin": _origin(folder, roots),
         "files": marks,
-        "archived": archived,
+        "archived": sorted(archived | taken_away),
         "hosts": _facts_of_hosts(recordings, summary),
         "refused": list(summary.unreadable),
         "layout": LAYOUT,
@@ -235,7 +236,7 @@ def _import(
     reused = _reusable_paths(before, stamp)
     _check_archive(name, marks.keys() - files.keys() - reused)
     changed = {path: file for path, file in files.items() if path not in reused}
-    parsed, stamp["files"], problems = _parse(changed, marks, executor, progress)
+    parsed, stamp["files"], problems = parse_files(changed, marks, executor, progress)
     summary.unreadable += problems
     listed = _list_sources(stamp["files"], manifest, summary)
     paths = {source_id: source.path for source_id, source in listed.items()}
@@ -249,7 +250,11 @@ def _import(
     again = dict.fromkeys(source.file for source in renamed.values())
     _check_archive(name, again.keys() - files.keys())
     ids = {source.path: source_id for source_id, source in renamed.items()}
-    parsed = [*_parse_again({path: files[path] for path in again}, stamp["files"], ids), *parsed]
+    parsed_again, read_again, _ = parse_files({path: files[path] for path in again}, stamp["files"], executor, ids=ids)
+    for path in again:
+        if read_again.get(path) != stamp["files"][path]:
+            raise LogError(f"{path}: {CHANGED}")
+    parsed = [*parsed_again, *parsed]
     large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
     files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
     linked = []
@@ -336,8 +341,6 @@ def _select_files(
     files: dict[str, str | RemoteFile] = {}
     marks: dict[str, Mark] = {}
     recordings = {}
-    # The same manifest names the same tools; to match a pattern takes longer than to look at a file.
-    described = before["manifest"] == digest(manifest.files)
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
     for path, file in listed:
@@ -347,29 +350,13 @@ def _select_files(
             else:
                 summary.ignored.append(f"{path}: {reason}")
             continue
-        known = before["files"].get(path)
         try:
-            mark = fingerprint(file, known)
+            marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
         except OSError as error:
             summary.unreadable.append(f"{path}: {error.strerror}; check the file")
-            continue
-        tool = known["tool"] if known and described else manifest.tool(path)
-        files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
+        else:
+            files[path] = file
     return files, marks, recordings
-
-
-def _archived(
-    name: str, files: Mapping[str, str | RemoteFile], before: Stamp, last: Stamp
-) -> tuple[list[str], dict[str, Mark]]:
-    """Return the logs that were moved to the archive, and the marks of those that were taken away from there.
-
-    Their rows stay. ``last`` is the last import, ``before`` the same if its rows can be used.
-    """
-    archive = f"{data_folder('archive') / name}{os.sep}"
-    there = [path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)]
-    missing = [path for path in last["archived"] if path not in files]
-    _check_archive(name, [path for path in missing if path not in before["files"]])
-    return sorted(there + missing), {path: before["files"][path] for path in missing}
 
 
 def _check_archive(name: str, lost: Collection[str]) -> None:
@@ -416,63 +403,6 @@ def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
         and then["sha256"] == file.get("sha256")
         and then["tool"] == file["tool"]
     }
-
-
-def _parse(
-    files: Mapping[str, str | RemoteFile],
-    marks: Mapping[str, Mark],
-    executor: Executor | None,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[list[ParsedBatch], dict[str, Mark], list[str]]:
-    """Parse files in batches; return them, the marks with the hash and the sources of each file, and what is damaged.
-
-    A file that cannot be read, or that changed while it was read, has no mark: it is tried again.
-    """
-    batches = list(split({path: _located(file) for path, file in files.items()}, marks))
-    mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
-    parsed: list[ParsedBatch] = []
-    marks_after, problems = dict(marks), []
-    done = 0
-    try:
-        for batch, result in zip(batches, mapper(parse_batch, batches), strict=True):
-            if result.parser_version != parser_version():
-                raise LogError(
-                    f"a worker has another version of the parsers ({result.parser_version} instead of "
-                    f"{parser_version()}); install the same version of azlatency on every machine"
-                )
-            parsed.append(result)
-            for (path, file, _), read in zip(batch, result.files, strict=True):
-                problem = read.problem
-                if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
-                    problem = CHANGED
-                if problem:
-                    problems.append(f"{path}: {problem}")
-                    del marks_after[path]
-                else:
-                    of_file = {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
-                    marks_after[path] = marks[path] | of_file
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(files))
-    except BrokenExecutor as error:
-        raise LogError(f"a worker process died ({error}); check its memory and import again") from None
-    return parsed, marks_after, problems
-
-
-def _parse_again(
-    files: Mapping[str, str | RemoteFile], marks: Mapping[str, Mark], ids: Mapping[str, str]
-) -> Iterator[ParsedBatch]:
-    """Parse files whose sources have other ids, by path, than when they were read before."""
-    for path, file in files.items():
-        batch = parse_batch([(path, _located(file), marks[path]["tool"])], ids)
-        (read,) = batch.files
-        if problem := read.problem or ("" if read.sources == marks[path]["sources"] else CHANGED):
-            raise LogError(f"{path}: {problem}")
-        yield batch
-
-
-def _located(file: str | RemoteFile) -> Path | RemoteFile:
-    return Path(file) if isinstance(file, str) else file
 
 
 def _kept(folder: Path, listed: Mapping[str, _Listed], reused: Set[str]) -> set[str]:

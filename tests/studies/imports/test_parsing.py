@@ -16,9 +16,9 @@ LOG = FIXTURES / "ping" / "busybox-1.35-c4.log"
 
 
 def test_a_batch_is_the_same_after_a_journey(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = parse_batch([("a.log", LOG, None)])
+    together = parse_batch([("a.log", str(LOG), None)])
     monkeypatch.setattr(parsing, "_MOST_SAMPLES", 3)
-    batch = parse_batch([("a.log", LOG, None)])
+    batch = parse_batch([("a.log", str(LOG), None)])
     there = pickle.loads(pickle.dumps(batch))
     assert there.files == batch.files == together.files
     assert all(there.tables[name].equals(table) for name, table in batch.tables.items())
@@ -29,7 +29,7 @@ def test_a_batch_is_the_same_after_a_journey(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_files_are_divided_by_number_and_size(tmp_path: Path) -> None:
-    files = {f"{number}.log": tmp_path for number in range(40)}
+    files = {f"{number}.log": str(tmp_path) for number in range(40)}
     marks = {path: {"size": 10, "tool": None} for path in files}
     assert [len(batch) for batch in split(files, marks)] == [16, 16, 8]
     marks["3.log"]["size"] = 2**30
