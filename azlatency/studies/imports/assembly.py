@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from azlatency.logs import schema
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of
-from azlatency.studies.manifest.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
+from azlatency.studies.manifest.manifest import DESCRIBED, FILE_NAME, Manifest
 from azlatency.studies.runs.copies import (
     COPIED_RUN,
     ENOUGH,
@@ -38,24 +37,11 @@ PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples
 SAME_RUN = "same_run_as_log"
 #: Codes of events that depend on the manifest start with this.
 _FROM_MANIFEST = "manifest_"
-#: Events that a summary lists, besides errors, and one that it lists once for all logs.
-_LISTED, _LISTED_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
-#: At most this many events of a log are listed.
-_MOST_LISTED = 1000
 _MOST_NAMED = 3
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
     POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
 }
-
-
-class Assembled(NamedTuple):
-    """The tables of a study by name; the events that a summary lists, how many more each log has, and its notes."""
-
-    tables: dict[str, pa.Table]
-    listed: list[dict[str, str]]
-    more: dict[str, int]
-    notes: list[str]
 
 
 def assemble(
@@ -65,8 +51,8 @@ def assemble(
     large: Mapping[str, Sequence[Path | IO[bytes]]],
     paths: Mapping[str, str],
     manifest: Manifest,
-) -> Assembled:
-    """Return the tables of a study from the stored rows in ``folder`` of the logs that are ``kept``, and the others.
+) -> tuple[dict[str, pa.Table], list[str]]:
+    """Return the tables of a study, and notes, from the stored rows of the logs that are ``kept``, and the others.
 
     ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
     the path of each log by its id, in the order of the files.
@@ -94,7 +80,7 @@ def assemble(
     of_copies, notes = _copies(tables, large, paths)
     events = pa.concat_tables([_with_names_of_logs(tables["events"], runs, paths), of_manifest, of_copies])
     tables["events"] = in_order(events, list(paths))
-    return Assembled(tables, *_listed(tables["events"]), notes)
+    return tables, notes
 
 
 def _parser_events(events: pa.Table) -> pa.Table:
@@ -127,20 +113,6 @@ def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, st
     return pa.Table.from_pylist(rows, schema=events.schema)
 
 
-def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:
-    """Return the events that a summary lists, and the number of the others by log."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    chosen = pc.or_(pc.is_in(events["code"], pa.array(_LISTED)), pc.equal(events["severity"], "error"))
-    listed, counts = [], Counter[str]()
-    for event in events.filter(pc.and_(chosen, pc.not_equal(events["code"], _LISTED_ONCE))).to_pylist():
-        counts[event["source_id"]] += 1
-        if counts[event["source_id"]] <= _MOST_LISTED:
-            listed.append(event)
-    return listed, {source_id: n - _MOST_LISTED for source_id, n in counts.items() if n > _MOST_LISTED}
-
-
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
     """Return runs with the columns of the manifest, and its events."""
     import pyarrow as pa
@@ -148,15 +120,6 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     logs = Logs()
     columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
     given = [name for name in columns if runs[name].null_count < runs.num_rows]
-    if not manifest.entries and ONLY_DESCRIBED.isdisjoint(given):
-        # All runs have the defaults of the study.
-        run = dict.fromkeys(columns)
-        manifest.describe(run, "")
-        for name in ONLY_DESCRIBED:
-            position = runs.schema.get_field_index(name)
-            field = runs.field(position)
-            runs = runs.set_column(position, field, pa.repeat(pa.scalar(run[name], field.type), runs.num_rows))
-        return runs, logs.to_arrow("events")
     rows = [{**dict.fromkeys(columns), **run} for run in runs.select(given).to_pylist()]
     for run in rows:
         for code, severity, text in manifest.describe(run, paths[run["source_id"]]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from concurrent.futures import Executor
 from contextlib import ExitStack, nullcontext
@@ -23,7 +24,7 @@ from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import is_no_log
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
-from azlatency.studies.imports.assembly import Assembled, assemble, shortened
+from azlatency.studies.imports.assembly import assemble, shortened
 from azlatency.studies.imports.changes import Mark, find_manifest, fingerprint, list_files
 from azlatency.studies.imports.parsing import CHANGED, parse_files
 from azlatency.studies.imports.writer import write_study
@@ -67,6 +68,8 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: At most this many events of a log are listed.
+_MOST_LISTED = 1000
 #: Scenarios of several paths that are named.
 _SCENARIOS = 3
 
@@ -262,14 +265,15 @@ def _import(
         if source_id in kept:
             linked.append(file)
             files_of_large.setdefault(source_id, []).append(file)
-    assembled = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
-    _summarize(assembled, paths, manifest, summary)
+    tables, notes = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
+    _summarize(tables, paths, manifest, summary)
+    summary.notes = _scenario_notes(tables["runs"], manifest) + notes
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed = len(reused - again.keys()), len(changed | again)
     summary.data_version = data_version(stamp)
     if summary.usable:
-        write_study(folder, assembled.tables, large, linked, stamp, manifest)
+        write_study(folder, tables, large, linked, stamp, manifest)
     return summary
 
 
@@ -442,24 +446,35 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
     return {copies.id_of(source.id_of_bytes, source.path): source for source in listed}
 
 
-def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
+def _summarize(
+    tables: Mapping[str, pa.Table], paths: Mapping[str, str], manifest: Manifest, summary: ImportSummary
+) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    runs = tables.tables["runs"]
+    import pyarrow.compute as pc
+
+    runs, events = tables["runs"], tables["events"]
     of_tools = runs["tool"].value_counts()
     summary.runs_by_tool = dict(
         sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
     )
     sought = [key for key in REQUIRED_METADATA if key not in manifest.study.get("not_said", ())]
     summary.missing = {key: runs[key].null_count for key in sought if runs[key].null_count}
-    for event in tables.listed:
-        message = f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
-        (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
-    for source_id, more in tables.more.items():
-        summary.problems.append(f"{paths[source_id]}: {count_of(more, 'more error')}; see the table events")
+    counts = Counter[str]()
+    # An entry that contradicts another one is listed once for all logs, below.
+    chosen = pc.or_(pc.equal(events["severity"], "error"), pc.equal(events["code"], "manifest_missing"))
+    chosen = pc.and_(chosen, pc.not_equal(events["code"], "manifest_conflict"))
+    for event in events.filter(chosen).to_pylist():
+        path = paths[event["source_id"]]
+        counts[path] += 1
+        if counts[path] <= _MOST_LISTED:
+            lines = summary.not_recognised if event["code"] == "not_recognised" else summary.problems
+            lines.append(f"{path}:{event['line']}: {event['text']}")
+    for path, count in counts.items():
+        if count > _MOST_LISTED:
+            summary.problems.append(f"{path}: {count_of(count - _MOST_LISTED, 'more error')}; see the table events")
     for conflict, (first, number) in manifest.conflicts.items():
-        count = f" ({count_of(number, 'run')})" if number > 1 else ""
-        summary.problems.append(f"{first}: {conflict}{count}")
-    summary.notes = _scenario_notes(runs, manifest) + tables.notes
+        more = f" ({count_of(number, 'run')})" if number > 1 else ""
+        summary.problems.append(f"{first}: {conflict}{more}")
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
