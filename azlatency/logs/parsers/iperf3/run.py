@@ -478,9 +478,11 @@ class Test:
             yield row, name
 
     def _check_interval(self, row: IntervalRow) -> None:
-        if row.rate is None or row.bytes is None or not row.rate.value:
-            if row.rate is not None and not row.agrees():
-                text = f"the rate is 0, but {row.bytes and row.bytes.printed} were transferred"
+        if row.rate is None or row.bytes is None:
+            return
+        if not row.rate.value:
+            if not row.agrees():
+                text = f"the rate is 0, but {row.bytes.printed} {row.bytes.printed_unit or 'bytes'} were transferred"
                 self.run.add_event("rate_mismatch", "warning", text, row.line)
             return
         implied = 8e9 * row.bytes.value / row.rate.value
