@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -39,9 +38,8 @@ def changed_since_import(name: str) -> str:
     counts = {
         "added": len(files.keys() - before.keys()),
         "removed": len(before.keys() - files.keys() - set(stamp["archived"])),
-        "changed": sum(fingerprint(files[path], before[path])["sha256"] != before[path]["sha256"]
-                       for path in files.keys() & before.keys()),
-    }  # fmt: skip
+        "changed": sum("sha256" not in fingerprint(files[path], before[path]) for path in files.keys() & before.keys()),
+    }
     numbers = [(count, verb) for verb, count in counts.items() if count]
     changes = ["parser version changed"] if stamp["parser_version"] != parser_version() else []
     changes += [f"{count_of(count, 'file')} {verb}" for count, verb in numbers[:1]]  # the noun is written once
@@ -116,24 +114,19 @@ def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]
 
 
 def fingerprint(file: str | RemoteFile, before: Mark | None) -> Mark:
-    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
+    """Return size and time of a file, with what else ``before`` says of it if its bytes are the same.
 
-    The hash of a new file and of one in a store is left to the process that parses it.
+    They are read only if size or time differ. The hash of a new file is left to the process that parses it.
     """
-    current: Mark
     if isinstance(file, RemoteFile):
-        current = {"size": file.size, "mtime_ns": file.version}
+        current: Mark = {"size": file.size, "mtime_ns": file.version}
     else:
         status = os.stat(file)
         current = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
-    if before is not None and before["size"] == current["size"] and before["mtime_ns"] == current["mtime_ns"]:
-        return before
-    if before is not None:
-        current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
-        if isinstance(file, str):
-            with open(file, "rb") as stream:
-                current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return current
+    if before is None or all(before[key] == value for key, value in current.items()):
+        return before or current
+    is_same = isinstance(file, str) and digest([Path(file)]) == before["sha256"]
+    return before | current if is_same else current
 
 
 def has_changed(file: str, mark: Mark) -> bool:

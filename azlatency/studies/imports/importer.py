@@ -180,18 +180,17 @@ def import_study(
     sources = None if sources is None else [local_path(source) for source in sources]
     out = None if out is None else local_path(out)
     with ExitStack() as stack:
-        if out is None or not is_url(out):
-            folder = Path(out or data_folder("processed")) / name
-            if not replace:
-                _check_origin(folder, name, sources)
-            return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
-        folder = stack.enter_context(checked_out(str(out), name))
+        is_remote = is_url(out)
+        folder = Path(out or data_folder("processed")) / name
+        if is_remote:
+            folder = stack.enter_context(checked_out(str(out), name))
         if not replace:
             _check_origin(folder, name, sources)
         summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
-        if summary.usable and not summary.unchanged:
-            publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
-        summary.folder = f"{str(out).rstrip('/')}/{name}"
+        if is_remote:
+            if summary.usable and not summary.unchanged:
+                publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
+            summary.folder = f"{str(out).rstrip('/')}/{name}"
         return summary
 
 
@@ -235,8 +234,16 @@ def _import(
         "layout": LAYOUT,
     }
     if all(before[key] == value for key, value in stamp.items()):
-        return _restore_summary(before, summary)
-    reused = _reusable_paths(before, stamp)
+        of_this = {"folder": folder, "unchanged": True, "reused": len(marks), "data_version": data_version(before)}
+        return ImportSummary(**(before["summary"] | of_this))
+    # The rows of a log depend on its bytes, its tool and the parsers only.
+    reused = {
+        path
+        for path, mark in marks.items()
+        if before["parser_version"] == parser_version()
+        and mark.get("sources")
+        and before["files"][path]["tool"] == mark["tool"]
+    }
     _check_archive(name, marks.keys() - files.keys() - reused)
     changed = {path: file for path, file in files.items() if path not in reused}
     parsed, stamp["files"], problems = parse_files(changed, marks, executor, progress)
@@ -394,21 +401,6 @@ def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportS
     return facts
 
 
-def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
-    """Return the paths of the logs whose rows are still valid: they depend on the bytes and the parsers only."""
-    if any(before[key] != stamp[key] for key in ("parser_version", "layout")):
-        return set()
-    files = before["files"]
-    return {
-        path
-        for path, file in stamp["files"].items()
-        if (then := files.get(path))
-        and then.get("sources")
-        and then["sha256"] == file.get("sha256")
-        and then["tool"] == file["tool"]
-    }
-
-
 def _kept(folder: Path, listed: Mapping[str, _Listed], reused: Set[str]) -> set[str]:
     """Return the ids of the sources whose stored rows are valid."""
     if not reused:
@@ -508,11 +500,3 @@ def _addresses_without_zone(runs: pa.Table, machines: list[str]) -> list[str]:
         return []
     ends = (end for client, zone, server, peer_zone in rows for end in ((client, zone), (server, peer_zone)))
     return list(dict.fromkeys(address for address, zone in ends if address and not zone))
-
-
-def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:
-    """Fill a summary with that of the last import."""
-    for key, value in stamp["summary"].items():
-        setattr(summary, key, value)
-    summary.unchanged, summary.reused, summary.data_version = True, len(stamp["files"]), data_version(stamp)
-    return summary
