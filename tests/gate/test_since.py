@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.nights import CHANGED, FIRST, NIGHTS, changed_nights, values, write_nights
 
@@ -70,6 +71,18 @@ def test_runs_without_times_are_judged_from_a_run_on(tmp_path: Path) -> None:
     assert changed.changes[0].date == f"run {changed.changes[0].at + 1}"
     lines = [line for line in sheet(judge_history({"numbered": study})).lines if "CHANGED" in line.cells.values()]
     assert lines[0].cells["changed on"].startswith("run ")
+
+
+def test_a_series_without_a_new_change_says_so(study: az.Study) -> None:
+    lines = sheet(judge_history({"nights": study}, since=night(CHANGED + 5))).lines
+    assert sorted(line.cells["verdict"] for line in lines) == ["no new change", "steady"]
+
+
+def test_two_changes_of_one_series_are_named_with_their_dates(tmp_path: Path) -> None:
+    level = np.array(values(1080, 60)) * np.repeat([1.0, 1.2, 1.0], 20)
+    az.import_study("twice", [write_nights(tmp_path / "twice", {"az1-az3": [*level]})], out=tmp_path)
+    lines = sheet(judge_history({"twice": az.load("twice", processed=tmp_path)})).lines
+    assert [line.name.rpartition(", ")[2] for line in lines] == ["2026-09-21", "2026-10-11"]
 
 
 def test_a_history_of_equal_values_is_a_level_line() -> None:

@@ -216,3 +216,9 @@ def test_a_length_of_flent_that_is_no_time_is_left_out() -> None:
     log = "flent/rrul.flent"
     ping = parse_text(edited(log, ('"TOTAL_LENGTH": ', '"TOTAL_LENGTH": 1e999, "x": ')), log).rows["runs"][0]
     assert parse_text(text_of(log), log).rows["runs"][0]["requested_duration_ns"] and not ping["requested_duration_ns"]
+
+
+def test_the_size_of_a_stream_of_netperf_is_that_of_its_messages() -> None:
+    title = OMNI_TITLE.replace("REQUEST/RESPONSE", "STREAM").replace(" : first burst 0", "")
+    text = edited(OMNI, (OMNI_TITLE, title), ("REQUEST_SIZE=1\nRESPONSE_SIZE=1\n", "LOCAL_SEND_SIZE=64\n"))
+    assert parse_text(text, OMNI).rows["runs"][0]["message_bytes"] == 64

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.edited import edited, new_events, parse_text, text_of
+
+from azlatency.logs.parsers.common import SequenceNumbers
+from azlatency.logs.parsers.iperf_rows import percent_agrees
 
 ECHO, FSYNC, TERSE = "echo/cca290c-one.log", "fio/3.33-psync-fsync.txt", "fio/3.33-randread-4k.terse"
 VERBOSE, SERVER, JSON = "iperf3/3.12-verbose.txt", "iperf3/3.12-server-three-tests.txt", "iperf3/3.12-tcp.json"
@@ -78,6 +82,26 @@ QPERF, FIO, IOSTAT = "qperf/0.4.11-v.log", "fio/2.21-read-16k.json", "iostat/12.
             "lagscope/1.0.1-P-n5000.json",
             [('"latency"', '"latencies"')],
             ["error malformed: the file is not a frequency table of lagscope", "warning unknown_line: "],
+        ),
+        (
+            VERBOSE,
+            [("0.00-2.00   sec   816", "5.00-2.00   sec   816")],
+            ["error negative: the total from 5 s ends at 2 s"],
+        ),
+        (
+            VERBOSE,
+            [("0.00-2.00   sec   813", "5.00-2.00   sec   813")],
+            ["error negative: the total from 5 s"],
+        ),
+        (
+            VERBOSE,
+            [("iperf Done.\n", "iperf Done.\niperf3 -c 10.2.2.4\niperf3: error - unable to connect to server\n")],
+            ["info message: iperf3 reported: unable to connect to server"],
+        ),
+        (
+            FSYNC,
+            [("BW=1365KiB/s (1398kB/s)", "BW=0KiB/s (0kB/s)")],
+            ["warning rate_mismatch: 0 KiB/s is not 5595136 bytes", "warning rate_mismatch: 341 IOPS of 4096 bytes"],
         ),
         (JSON, [('"start":\t0', '"start":\t{}')], ["error malformed: 'start' is an object, not a number that iperf3"]),
         (
@@ -194,6 +218,7 @@ def test_a_rare_line_is_told(log: str, edits: list[tuple[str, str]], expected: l
             0,
             {"message_bytes": None, "status": "complete"},
         ),
+        (FSYNC, [("4096B-4096B, (W) 4096B-4096B", "4096XiB-4096XiB, (W) 4096XiB-4096XiB")], 0, {"message_bytes": None}),
         (VERBOSE, [("Sat, 21 Nov", "Sat, 41 Nov")], 0, {"started_at": None, "status": "complete"}),
         (
             VERBOSE,
@@ -299,3 +324,30 @@ def test_a_report_of_iostat_lasts_from_the_time_above_to_its_own() -> None:
     times = [f'"timestamp": "2026-11-21T02:12:{31 + at}+0000", "avg-cpu"{part}' for at, part in enumerate(more)]
     _, second, *_ = parse_text(first + "".join(times), IOSTAT).rows["runs"]
     assert (second["started_at"].isoformat(), second["duration_ns"]) == ("2026-11-21T02:12:31+00:00", 10**9)
+
+
+def test_a_second_summary_of_routeros_without_replies_is_another_run() -> None:
+    log = "ping/typed-routeros.log"
+    text = text_of(log)
+    rows = text[text.index("    0 10.0.0.4") : text.index("    sent=")]
+    summary = text[text.index("    sent=") : text.index("\n\n")] + "\n"
+    runs = parse_text(edited(log, (rows, ""), (summary, summary + summary)), log).rows["runs"]
+    assert [run["first_line"] for run in runs] == [2, 4]
+
+
+@pytest.mark.parametrize(("printed", "due"), [([65535, 0, 1], 65536), ([65534, 1, 65535], 65535)])
+def test_numbers_of_probes_are_counted_on_at_16_bits(printed: list[int], due: int) -> None:
+    """A reply from before the wrap may come after it."""
+    numbers = SequenceNumbers()
+    found = [numbers.unwrap(number) for number in printed]
+    assert found[-2 if due == 65536 else -1] == due
+
+
+@pytest.mark.parametrize("printed", [[1, 70000], [5, 5, 6], [9, 8]])
+def test_numbers_that_do_not_rise_are_read_one_by_one(printed: list[int]) -> None:
+    assert SequenceNumbers().unwrap_rising(np.array(printed), -1) is None
+
+
+@pytest.mark.parametrize(("token", "due"), [(None, True), ("3.1", True), ("4.1", False), ("x", False)])
+def test_a_printed_percentage_is_the_rounded_loss(token: str | None, due: bool) -> None:
+    assert percent_agrees(token, 159 / 5105) is due

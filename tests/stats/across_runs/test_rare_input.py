@@ -11,7 +11,6 @@ from helpers.small_frames import runs
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.agreement import against, agreement, bland_altman
 from azlatency.stats.across_runs.levels import find_steps
 from azlatency.stats.across_runs.placement import all_changes, conditions, widest
 from azlatency.stats.across_runs.planning import runs_needed
@@ -24,11 +23,6 @@ from azlatency.stats.across_runs.zone_pairs import pair_differences, zone_pairs,
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (
-            lambda: bland_altman([1.0, 2.0], [1.0, 2.0], margin="2us"),
-            ValueError,
-            "margin '2us': a ratio needs a relative",
-        ),
         (lambda: az.asymmetry(runs(), confidence=0.3), ValueError, "confidence = 0.3: between 0.5 and 1"),
         (lambda: az.compare(runs(), across=["path", "method"]), ValueError, "needs one column to compare across"),
         (lambda: runs_needed([1.0, 2.0, 3.0], relative=20), ValueError, "relative = 20"),
@@ -63,17 +57,6 @@ def test_rounds_of_numbers_and_names_keep_their_order() -> None:
 def test_a_path_without_a_value_has_no_row() -> None:
     frame = pd.concat([runs(), runs(path="a → c", median_ns=[math.nan] * 4)])
     assert {result.labels["path"] for result in summarize(frame)} == {"a → b"}
-
-
-def test_a_comparison_with_a_reference_comes_from_the_method_with_most_pairs() -> None:
-    names = ("sockperf", "ping", "qperf")
-    frame = pd.concat([runs(method=name, median_ns=[100e3 + at, 102e3, 99e3, 101e3]) for at, name in enumerate(names)])
-    found = agreement(frame, value="median_ns")
-    assert {(one.first, one.second) for one in against(found, "ping")} == {
-        (one.first, one.second) for one in found if "ping" in (one.first, one.second)
-    }
-    assert len(against(found, "nothing")) == len(found) == 3
-    assert agreement(frame.drop(columns="round"), value="median_ns")
 
 
 def levels(*parts: tuple[float, int]) -> pd.DataFrame:

@@ -366,7 +366,10 @@ class Test:
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
                 run.add_metric(metric, value, row.line_of(metric), side="receiver", stream=name, scope=scope)
-        if not row.mixed and (text := row.contradiction()):
+        if row.length_ns < 0:
+            ends = f"the total from {row.start_ns / 1e9:g} s ends at {row.end_ns / 1e9:g} s"
+            run.add_event("negative", "error", ends, row.line)
+        elif not row.mixed and (text := row.contradiction()):
             run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_counts(self) -> None:
