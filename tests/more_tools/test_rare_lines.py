@@ -222,3 +222,22 @@ def test_the_size_of_a_stream_of_netperf_is_that_of_its_messages() -> None:
     title = OMNI_TITLE.replace("REQUEST/RESPONSE", "STREAM").replace(" : first burst 0", "")
     text = edited(OMNI, (OMNI_TITLE, title), ("REQUEST_SIZE=1\nRESPONSE_SIZE=1\n", "LOCAL_SEND_SIZE=64\n"))
     assert parse_text(text, OMNI).rows["runs"][0]["message_bytes"] == 64
+
+
+def test_a_file_of_flent_that_is_damaged_keeps_the_flows_above() -> None:
+    log = "flent/rrul.flent"
+    text = text_of(log)
+    place = text.index('"val": ', text.index('"raw_values"') + 3000)
+    logs = parse_text(f"{text[:place]}@@{text[place:]}", log)
+    assert [run["tool"] for run in logs.rows["runs"]] == ["flent"]
+    assert "the file is not JSON from here on; the flows above are kept" in [e["text"] for e in logs.rows["events"]]
+
+
+def test_a_second_of_flent_without_a_transaction_has_no_rate() -> None:
+    log = "flent/rrul.flent"
+    text = text_of(log)
+    place = text.index('"val": ', text.index('"Ping (ms) UDP BE": ['))
+    rows = parse_text(f'{text[:place]}"val": 0{text[text.index(chr(10), place) :]}', log).rows["intervals"]
+    assert sum("operations_per_s" in row for row in parse_text(text, log).rows["intervals"]) == 1 + sum(
+        "operations_per_s" in row for row in rows
+    )

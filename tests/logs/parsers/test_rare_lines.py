@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ STATISTICS = text_of(ICMP)[text_of(ICMP).index("Ping statistics") :]
 TOTALS = text_of(RECEIVER)[text_of(RECEIVER).index("01:36:47 INFO: Test warmup") :]
 
 
+UDP, SENT = "iperf3/3.12-udp.txt", "35.8 MBytes  99.9 Mbits/sec  0.000 ms  0/25894 (0%)"
+ZERO = "0.00 Bytes  0.00 bits/sec  0.000 ms  0/0 (0%)"
 FULL = text_of("sockperf/3.5-full.csv")
 LINE = f"{'-' * 30}\n"
 BINS = (
@@ -103,6 +106,17 @@ QPERF, FIO, IOSTAT = "qperf/0.4.11-v.log", "fio/2.21-read-16k.json", "iostat/12.
             [("BW=1365KiB/s (1398kB/s)", "BW=0KiB/s (0kB/s)")],
             ["warning rate_mismatch: 0 KiB/s is not 5595136 bytes", "warning rate_mismatch: 341 IOPS of 4096 bytes"],
         ),
+        (
+            "ntttcp/1.4.3-sender.xml",
+            [('metric="mbps">64.274', 'metric="mbps">64.2x74')],
+            ["error malformed: the rate of thread 0 is '64.2x74'"],
+        ),
+        (
+            "ntttcp/1.4.3-sender.xml",
+            [('<total_bytes metric="MB">', '<total_bytes metric="MB">x')],
+            ["error malformed: total_bytes is 'x"],
+        ),
+        (UDP, [(SENT, ZERO)], ["warning zero_is_missing: the 0 bytes of the sender mean that its results did not"]),
         (JSON, [('"start":\t0', '"start":\t{}')], ["error malformed: 'start' is an object, not a number that iperf3"]),
         (
             "lagscope/1.0.1-n500.log",
@@ -351,3 +365,37 @@ def test_numbers_that_do_not_rise_are_read_one_by_one(printed: list[int]) -> Non
 @pytest.mark.parametrize(("token", "due"), [(None, True), ("3.1", True), ("4.1", False), ("x", False)])
 def test_a_printed_percentage_is_the_rounded_loss(token: str | None, due: bool) -> None:
     assert percent_agrees(token, 159 / 5105) is due
+
+
+def test_a_terse_line_of_version_5_has_samples_of_iops_too() -> None:
+    """Version 5 adds the number of samples, the IOPS and trims to a line of version 3."""
+    fields = text_of(TERSE).strip().split(";")
+    reads, writes, rest = fields[5:46], fields[46:87], fields[87:]
+    none = [*writes, *["0"] * 6]
+    line = ["5", *fields[1:5], *reads, "9", "22000", "31000", "28362.5", "900.1", "8", *none, *none, *rest]
+    rows = parse_text(";".join(line) + "\n", TERSE).rows["metrics"]
+    values = {row["metric"]: row["value"] for row in rows if row["stream"] == "read"}
+    due = {"bandwidth_samples": 9, "iops_min": 22000, "iops_max": 31000, "iops_mean": 28362.5, "iops_samples": 8}
+    assert {name: values[name] for name in due} == due
+
+
+def test_a_report_of_iostat_without_a_device_has_no_data() -> None:
+    text = re.sub(r'"avg-cpu":  \{.*?\},|\{"disk_device".*?\}', "", text_of(IOSTAT), count=2)
+    logs = parse_text(text, IOSTAT)
+    assert logs.rows["runs"][0]["status"] == "no_data"
+    assert "the report lists no device: none was active, or none was found" in [e["text"] for e in logs.rows["events"]]
+
+
+def test_a_thread_of_ntttcp_without_its_number_is_left_out() -> None:
+    log = "ntttcp/1.4.3-sender.json"
+    before, after = (parse_text(text, log).rows["metrics"] for text in (text_of(log), edited(log, ('"index"', '"x"'))))
+    streams = [{row["stream"] for row in rows} for rows in (before, after)]
+    assert streams[0] - streams[1] == {"0"}
+
+
+def test_a_report_of_ntttcp_that_is_cut_above_its_units_has_no_size() -> None:
+    log = "ntttcp/1.4.3-receiver.xml"
+    text = text_of(log)
+    cut = text[: text.index('\t<throughput metric="MB/s">')].replace("1392.984336", "1392")
+    events = [event["text"] for event in parse_text(cut, log).rows["events"]]
+    assert any("cut before the lines that show whether MB are 10**6 or 2**20 bytes" in event for event in events)
