@@ -241,3 +241,15 @@ def test_a_second_of_flent_without_a_transaction_has_no_rate() -> None:
     assert sum("operations_per_s" in row for row in parse_text(text, log).rows["intervals"]) == 1 + sum(
         "operations_per_s" in row for row in rows
     )
+
+
+def test_an_error_amid_a_test_of_iperf2_interrupts_it() -> None:
+    row = "[  1] 2.0000-3.0000 sec"
+    events = new_events(TCP, (row, f"write failed: Connection reset by peer\n{row}"))
+    assert events == ["warning interrupted: iperf stopped: write failed: Connection reset by peer"]
+
+
+def test_intervals_of_iperf2_that_are_missing_at_the_end_are_a_gap() -> None:
+    row = "[  1] 2.0000-3.0000 sec  35.8 MBytes   300 Mbits/sec\n"
+    events = new_events(TCP, (row, ""), ("0.0000-3.0087 sec   107 MBytes", "0.0000-5.0087 sec   179 MBytes"))
+    assert events == ["warning interval_gap: no interval from 2 s to 5.0087 s; rows are missing"]

@@ -399,3 +399,33 @@ def test_a_report_of_ntttcp_that_is_cut_above_its_units_has_no_size() -> None:
     cut = text[: text.index('\t<throughput metric="MB/s">')].replace("1392.984336", "1392")
     events = [event["text"] for event in parse_text(cut, log).rows["events"]]
     assert any("cut before the lines that show whether MB are 10**6 or 2**20 bytes" in event for event in events)
+
+
+@pytest.mark.parametrize("total", ["N", "M"])
+def test_latencies_of_fsync_in_a_document_of_fio_have_their_number(total: str) -> None:
+    """Several versions print the number of fsyncs once only."""
+    log = "fio/3.33-randrw-4k.json"
+    text = text_of(log)
+    place = text.index('"sync" : {')
+    sync = text[place:]
+    for old, new in (("total_ios", "7"), ("min", "5"), ("max", "9"), ("mean", "7.0"), ("N", "7")):
+        sync = re.sub(rf'"{old}" : 0(\.0+)?', f'"{old}" : {new}', sync, count=1)
+    rows = parse_text(text[:place] + sync.replace('"N"', f'"{total}"', 1), log).rows["metrics"]
+    values = {row["metric"]: row["value"] for row in rows if row["stream"] == "sync"}
+    assert (values["issued"], values["sync_latency_min"], values["sync_latency_max"]) == (7, 5, 9)
+
+
+def test_values_that_no_tool_prints_are_left_out() -> None:
+    log = "fio/3.33-randrw-4k.json"
+    rows = parse_text(edited(log, ('"iops" : 16537.092581', '"iops" : "x"')), log).rows["metrics"]
+    assert [row["stream"] for row in rows if row["metric"] == "iops"] == ["write"]
+    rows = parse_text(edited(IOSTAT, ('"r/s": 123.62', '"r/s": 1e99999')), IOSTAT).rows["metrics"]
+    first = [row for row in rows if row["run_id"].endswith("-01") and row["metric"].startswith("read")]
+    assert first and all(row["printed"] != "1e99999" for row in first)
+
+
+def test_a_number_of_ntttcp_without_its_column_is_an_unknown_line() -> None:
+    total = "01:36:50 INFO: total bytes"
+    assert new_events(RECEIVER, (total, f"01:36:50 INFO: 7.5\n{total}")) == [
+        "warning unknown_line: no rule matches '01:36:50 INFO: 7.5'"
+    ]
