@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.edited import edited, new_events, parse_text, text_of
+from helpers.places import SHARED
 
 from azlatency.logs.parsers.common import SequenceNumbers
 from azlatency.logs.parsers.iperf_rows import percent_agrees
@@ -429,3 +430,18 @@ def test_a_number_of_ntttcp_without_its_column_is_an_unknown_line() -> None:
     assert new_events(RECEIVER, (total, f"01:36:50 INFO: 7.5\n{total}")) == [
         "warning unknown_line: no rule matches '01:36:50 INFO: 7.5'"
     ]
+
+
+@pytest.mark.parametrize(
+    ("log", "column", "due"),
+    [
+        ("generated/iperf3/v3.2_tcp_J_R.server.json", "status", "complete"),
+        ("generated/iperf3/v3.12_udp_J_bidir.server.json", "protocol", "udp"),
+        ("public/ntttcp/web_jz_m4_receiver.log", "tool", "ntttcp"),
+        ("public2/iperf3/cni2024__calico-vpp_1_dum-client.stdout.json", "protocol", "udp"),
+    ],
+)
+def test_a_rare_log_of_the_corpus(log: str, column: str, due: str) -> None:
+    if not (SHARED / "corpus" / log).exists():
+        pytest.skip("the corpus is not beside the project")
+    assert parse_text((SHARED / "corpus" / log).read_text("utf-8"), log).rows["runs"][0][column] == due

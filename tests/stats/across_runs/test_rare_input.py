@@ -15,7 +15,7 @@ from azlatency.stats.across_runs.levels import find_steps
 from azlatency.stats.across_runs.placement import all_changes, conditions, widest
 from azlatency.stats.across_runs.planning import runs_needed
 from azlatency.stats.across_runs.run_history import history
-from azlatency.stats.across_runs.run_values import effective_margin, run_values, unit_of, value_column
+from azlatency.stats.across_runs.run_values import effective_margin, run_values, sorted_rounds, unit_of, value_column
 from azlatency.stats.across_runs.typical_run import summarize, typical_run
 from azlatency.stats.across_runs.zone_pairs import pair_differences, zone_pairs, zones_of
 
@@ -50,6 +50,7 @@ def test_values_from_any_iterable_are_a_typical_run() -> None:
 
 
 def test_rounds_of_numbers_and_names_keep_their_order() -> None:
+    assert sorted_rounds([2, 1]) == ([1, 2], True) and sorted_rounds([1, "b"]) == ([1, "b"], False)
     values = run_values(runs(round=pd.Series([1, "b", 2, "a"], dtype=object)))
     assert list(values.rounds) == [1, "b", 2, "a"]
 
