@@ -40,10 +40,10 @@ def export(study: Study, target: Path, format: str) -> list[str]:
 
     Nothing that exists is overwritten: `LogError`. A file or folder appears as a whole.
     """
+    _remove_leftovers(target)
     if target.exists():
         raise LogError(f"{target}: exists; choose another name, or delete it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         told = FORMATS[format](study, part)

@@ -43,7 +43,7 @@ import re
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
-from azlatency.logs.grammar.units import Quantity, UnitError, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Recorder
@@ -291,11 +291,7 @@ class WrkParser(Parser):
         """Read one log."""
         reader = _Wrk(log, recorder)
         reader.feed(log.lines, recorder.accounting)
-        try:
-            reader.finish()
-        except UnitError as error:
-            reader.run.set(status="failed", last_line=log.last_line)
-            reader.run.add_event("malformed", "error", str(error), log.first_line)
+        reader.finish()
 
 
 PARSER = WrkParser()

@@ -168,3 +168,7 @@ def test_what_a_killed_export_left_is_removed_by_the_next_one(tmp_path: Path) ->
     running.mkdir()
     files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
     assert not left.exists() and running.exists(), "an export that is running keeps its files"
+    left.mkdir()
+    with pytest.raises(az.LogError, match="exists; choose another name"):
+        files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
+    assert not left.exists(), "also if this one is refused"

@@ -99,8 +99,6 @@ class _PsPing(RuleReader):
 
     @data(r"PsPing v(\S{1,20}) - .{1,120}", hint="PsPing v")
     def banner(self, line: Line, match: re.Match[str]) -> None:
-        if self.begun:
-            self._begin_run(line)
         self.version = match[1]
 
     @data(r"[^\s>]{0,200}>?\s?(psping(?:64)?(?:\.exe)? .{1,500})", hint="ping")

@@ -10,6 +10,7 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder
 
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
+_NOT_MEASURED = re.compile(r"-1(?:\.0+)?|\s*")
 TRANSACTIONS = ("rr", "crr", "cc")
 STREAMS = ("stream", "maerts", "sendfile")
 SECOND, MILLISECOND, MICROSECOND = (nanoseconds("1", unit) for unit in ("sec", "ms", "us"))
@@ -93,11 +94,15 @@ class NetperfRun:
         row["requested_duration_ns"] = log.seconds("-l")
 
     def number(self, name: str) -> Value | None:
-        """Return a number of the omni output; None if it is absent or -1, which means "not measured"."""
+        """Return a number of the omni output; None if it is absent, -1 ("not measured") or (event) damaged."""
         value = self.values.get(name)
-        if value is None or not _PLAIN_NUMBER.fullmatch(value.token):
-            return None
-        return value
+        if value is None or _PLAIN_NUMBER.fullmatch(value.token):
+            return value
+        del self.values[name]
+        if not _NOT_MEASURED.fullmatch(value.token):
+            text = f"{name} is {value.token!r}, which is not a number; it is left out"
+            self.run.add_event("malformed", "error", text, value.line)
+        return None
 
     def whole_number(self, name: str) -> Value | None:
         """Return a count or a size of the omni output; None if it is absent, not measured or (event) damaged."""

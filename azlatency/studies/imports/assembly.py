@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from azlatency.logs import schema
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of
-from azlatency.studies.manifest.manifest import DESCRIBED, FILE_NAME, ONLY_DESCRIBED, Manifest
+from azlatency.studies.manifest.manifest import DESCRIBED, FILE_NAME, Manifest
 from azlatency.studies.runs.copies import (
     COPIED_RUN,
     ENOUGH,
     POSSIBLE_COPY,
-    PRINTED,
     SUSPICIOUS,
     SUSPICIOUS_IN_REPORT,
-    copies_among,
-    counts_of,
-    have_equal_marks,
+    find_copies,
 )
 from azlatency.studies.runs.run_table import tables_of_logs
 from azlatency.studies.store.tables import (
     PARSED_RUNS,
-    VALUE_MARKS,
     in_order,
     read_stored,
     row_groups,
@@ -42,24 +37,11 @@ PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples
 SAME_RUN = "same_run_as_log"
 #: Codes of events that depend on the manifest start with this.
 _FROM_MANIFEST = "manifest_"
-#: Events that a summary lists, besides errors, and one that it lists once for all logs.
-_LISTED, _LISTED_ONCE = ("not_recognised", "manifest_missing"), "manifest_conflict"
-#: At most this many events of a log are listed.
-_MOST_LISTED = 1000
 _MOST_NAMED = 3
 _CONSEQUENCE = {
     COPIED_RUN: "counted once",
     POSSIBLE_COPY: f"too few to be sure that they are one test, so both count; if they are, ignore one in {FILE_NAME}",
 }
-
-
-class Assembled(NamedTuple):
-    """The tables of a study by name; the events that a summary lists, how many more each log has, and its notes."""
-
-    tables: dict[str, pa.Table]
-    listed: list[dict[str, str]]
-    more: dict[str, int]
-    notes: list[str]
 
 
 def assemble(
@@ -69,8 +51,8 @@ def assemble(
     large: Mapping[str, Sequence[Path | IO[bytes]]],
     paths: Mapping[str, str],
     manifest: Manifest,
-) -> Assembled:
-    """Return the tables of a study from the stored rows in ``folder`` of the logs that are ``kept``, and the others.
+) -> tuple[dict[str, pa.Table], list[str]]:
+    """Return the tables of a study, and notes, from the stored rows of the logs that are ``kept``, and the others.
 
     ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
     the path of each log by its id, in the order of the files.
@@ -93,12 +75,12 @@ def assemble(
     # The path of a log is that of the first file with these bytes.
     position = tables["sources"].schema.get_field_index("path")
     tables["sources"] = tables["sources"].set_column(position, "path", pa.array(list(paths.values()), pa.string()))
-    runs, of_manifest = _describe(tables[PARSED_RUNS].drop_columns(list(VALUE_MARKS)), paths, manifest)
+    runs, of_manifest = _describe(tables[PARSED_RUNS], paths, manifest)
     tables["runs"] = runs
     of_copies, notes = _copies(tables, large, paths)
     events = pa.concat_tables([_with_names_of_logs(tables["events"], runs, paths), of_manifest, of_copies])
     tables["events"] = in_order(events, list(paths))
-    return Assembled(tables, *_listed(tables["events"]), notes)
+    return tables, notes
 
 
 def _parser_events(events: pa.Table) -> pa.Table:
@@ -131,20 +113,6 @@ def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, st
     return pa.Table.from_pylist(rows, schema=events.schema)
 
 
-def _listed(events: pa.Table) -> tuple[list[dict[str, str]], dict[str, int]]:
-    """Return the events that a summary lists, and the number of the others by log."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    chosen = pc.or_(pc.is_in(events["code"], pa.array(_LISTED)), pc.equal(events["severity"], "error"))
-    listed, counts = [], Counter[str]()
-    for event in events.filter(pc.and_(chosen, pc.not_equal(events["code"], _LISTED_ONCE))).to_pylist():
-        counts[event["source_id"]] += 1
-        if counts[event["source_id"]] <= _MOST_LISTED:
-            listed.append(event)
-    return listed, {source_id: n - _MOST_LISTED for source_id, n in counts.items() if n > _MOST_LISTED}
-
-
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
     """Return runs with the columns of the manifest, and its events."""
     import pyarrow as pa
@@ -152,15 +120,6 @@ def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> t
     logs = Logs()
     columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
     given = [name for name in columns if runs[name].null_count < runs.num_rows]
-    if not manifest.entries and ONLY_DESCRIBED.isdisjoint(given):
-        # All runs have the defaults of the study.
-        run = dict.fromkeys(columns)
-        manifest.describe(run, "")
-        for name in ONLY_DESCRIBED:
-            position = runs.schema.get_field_index(name)
-            field = runs.field(position)
-            runs = runs.set_column(position, field, pa.repeat(pa.scalar(run[name], field.type), runs.num_rows))
-        return runs, logs.to_arrow("events")
     rows = [{**dict.fromkeys(columns), **run} for run in runs.select(given).to_pylist()]
     for run in rows:
         for code, severity, text in manifest.describe(run, paths[run["source_id"]]):
@@ -177,27 +136,19 @@ def _copies(
     tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
 ) -> tuple[pa.Table, list[str]]:
     """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    def printed(name: str, run_ids: Sequence[str]) -> Iterator[pa.Table]:
-        columns = ["run_id", PRINTED[name]]
-        ids = {run_id[:16] for run_id in run_ids}
-        yield select_sources(tables[name].select(columns), ids)
-        for source_id in sorted(ids & large.keys()) if name == "samples" else ():
+    def printed(name: str, run_ids: pa.Array) -> Iterator[pa.Table]:
+        yield tables[name]
+        ids = {run_id[:16] for run_id in run_ids.to_pylist()} if name == "samples" else set()
+        for source_id in sorted(ids & large.keys()):
             for file in large[source_id]:
-                yield from row_groups(file, columns)
+                yield from row_groups(file, ["run_id", "seq", "rtt_ns"])
 
-    marks, counts = (tables[PARSED_RUNS][name].to_numpy() for name in VALUE_MARKS)
-    marked = have_equal_marks(marks, counts >= SUSPICIOUS_IN_REPORT)
-    runs = tables["runs"].filter(pa.array(marked))
-    sizes = dict(counts_of(tables["runs"]["source_id"]))
-    sizes = {source_id: sizes[source_id] for source_id in paths if source_id in sizes}
     reports = set(tables["sources"].filter(pc.greater(tables["sources"]["lines_prose"], 0))["source_id"].to_pylist())
     logs = Logs()
-    noted: dict[tuple[str, str], _Noted] = {}
-    fewest = SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS
-    for copy in copies_among(lambda names: [runs.select(names)], marks[marked], sizes, printed, fewest):
+    noted: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for copy in find_copies(tables["runs"], printed, SUSPICIOUS_IN_REPORT if reports else SUSPICIOUS):
         if copy.values < SUSPICIOUS and not reports & {copy.source_id, copy.of_source}:
             continue
         place = f"{paths[copy.of_source]}:{copy.of_line}"
@@ -205,30 +156,16 @@ def _copies(
         text = f"prints the same {copy.values} values as {place}; {_CONSEQUENCE[code]}"
         event = {"source_id": copy.source_id, "run_id": copy.run_id, "line": copy.line}
         logs.rows["events"].append({**event, "code": code, "severity": "warning", "text": text})
-        noted.setdefault((paths[copy.source_id], code), _Noted(copy.line)).add(place)
+        noted.setdefault((paths[copy.source_id], code), []).append((copy.line, place))
     notes = [
-        f"{file}:{note.line}: {count_of(note.count, 'run')} with the printed values of "
-        f"{shortened(note.places, note.count)}; {_CONSEQUENCE[code]}"
-        for (file, code), note in noted.items()
+        f"{file}:{runs[0][0]}: {count_of(len(runs), 'run')} with the printed values of "
+        f"{shortened([place for _, place in runs])}; {_CONSEQUENCE[code]}"
+        for (file, code), runs in noted.items()
     ]
     return logs.to_arrow("events"), notes
 
 
-class _Noted:
-    """The runs of a file that are copies: the line of the first, how many, and the first places of the originals."""
-
-    def __init__(self, line: int) -> None:
-        self.line, self.count = line, 0
-        self.places: list[str] = []
-
-    def add(self, place: str) -> None:
-        """Count a run, and keep its place if it is one of the first."""
-        self.count += 1
-        if len(self.places) < _MOST_NAMED:
-            self.places.append(place)
-
-
-def shortened(names: Sequence[str], count: int | None = None) -> str:
-    """List up to three names; ``count`` says how many there are if not all are given."""
-    more = (len(names) if count is None else count) - _MOST_NAMED
+def shortened(names: Sequence[str]) -> str:
+    """List up to three names, and say how many more there are."""
+    more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.expand import shown_name
@@ -15,6 +14,9 @@ from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manife
 from azlatency.studies.store.own_files import ManifestError
 from azlatency.studies.store.remote import RemoteFile, is_url, list_url
 from azlatency.studies.store.study import data_folder, digest, read_stamp
+
+#: What is known of a file: its size, time and hash, its tool, and its sources.
+Mark: TypeAlias = dict[str, Any]
 
 
 def changed_since_import(name: str) -> str:
@@ -36,9 +38,8 @@ def changed_since_import(name: str) -> str:
     counts = {
         "added": len(files.keys() - before.keys()),
         "removed": len(before.keys() - files.keys() - set(stamp["archived"])),
-        "changed": sum(fingerprint(files[path], before[path])["sha256"] != before[path]["sha256"]
-                       for path in files.keys() & before.keys()),
-    }  # fmt: skip
+        "changed": sum("sha256" not in fingerprint(files[path], before[path]) for path in files.keys() & before.keys()),
+    }
     numbers = [(count, verb) for verb, count in counts.items() if count]
     changes = ["parser version changed"] if stamp["parser_version"] != parser_version() else []
     changes += [f"{count_of(count, 'file')} {verb}" for count, verb in numbers[:1]]  # the noun is written once
@@ -112,31 +113,26 @@ def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]
             yield entry.path, name, "" if entry.is_file() else "not a regular file"
 
 
-def fingerprint(file: str | RemoteFile, before: dict[str, Any] | None) -> dict[str, Any]:
-    """Return size, time and SHA-256 of a file; the hash is computed only if size or time differ from `before`.
+def fingerprint(file: str | RemoteFile, before: Mark | None) -> Mark:
+    """Return size and time of a file, with what else ``before`` says of it if its bytes are the same.
 
-    The hash of a new file and of one in a store is left to the process that parses it.
+    They are read only if size or time differ. The hash of a new file is left to the process that parses it.
     """
-    current: dict[str, Any]
     if isinstance(file, RemoteFile):
-        current = {"size": file.size, "mtime_ns": file.version}
+        current: Mark = {"size": file.size, "mtime_ns": file.version}
     else:
         status = os.stat(file)
         current = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
-    if before is not None and before["size"] == current["size"] and before["mtime_ns"] == current["mtime_ns"]:
-        return before
-    if before is not None:
-        current |= {"sources": before["sources"], "unreadable": before["unreadable"]}
-        if isinstance(file, str):
-            with open(file, "rb") as stream:
-                current["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return current
+    if before is None or all(before[key] == value for key, value in current.items()):
+        return before or current
+    is_same = isinstance(file, str) and digest([Path(file)]) == before["sha256"]
+    return before | current if is_same else current
 
 
-def has_changed(file: Path, mark: dict[str, Any]) -> bool:
+def has_changed(file: str, mark: Mark) -> bool:
     """Return whether a file is not the one that `fingerprint` described."""
     try:
-        status = file.stat()
+        status = os.stat(file)
     except OSError:
         return True
     return bool((status.st_size, status.st_mtime_ns) != (mark["size"], mark["mtime_ns"]))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import BrokenExecutor, Executor
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from concurrent.futures import Executor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
@@ -23,9 +24,9 @@ from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import is_no_log
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
-from azlatency.studies.imports.assembly import Assembled, assemble, shortened
-from azlatency.studies.imports.changes import find_manifest, fingerprint, has_changed, list_files
-from azlatency.studies.imports.parsing import CHANGED, ParsedBatch, parse_batch, split
+from azlatency.studies.imports.assembly import assemble, shortened
+from azlatency.studies.imports.changes import Mark, find_manifest, fingerprint, list_files
+from azlatency.studies.imports.parsing import CHANGED, parse_files
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
@@ -63,12 +64,12 @@ if TYPE_CHECKING:
 # Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-#: What is known of a file: its size, time and hash, its tool, and its sources.
-Mark: TypeAlias = dict[str, Any]
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: At most this many events of a log are listed.
+_MOST_LISTED = 1000
 #: Scenarios of several paths that are named.
 _SCENARIOS = 3
 
@@ -179,18 +180,17 @@ def import_study(
     sources = None if sources is None else [local_path(source) for source in sources]
     out = None if out is None else local_path(out)
     with ExitStack() as stack:
-        if out is None or not is_url(out):
-            folder = Path(out or data_folder("processed")) / name
-            if not replace:
-                _check_origin(folder, name, sources)
-            return _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
-        folder = stack.enter_context(checked_out(str(out), name))
+        is_remote = is_url(out)
+        folder = Path(out or data_folder("processed")) / name
+        if is_remote:
+            folder = stack.enter_context(checked_out(str(out), name))
         if not replace:
             _check_origin(folder, name, sources)
         summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
-        if summary.usable and not summary.unchanged:
-            publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
-        summary.folder = f"{str(out).rstrip('/')}/{name}"
+        if is_remote:
+            if summary.usable and not summary.unchanged:
+                publish(folder, str(out), digest([folder / STAMP_FILE])[:16])
+            summary.folder = f"{str(out).rstrip('/')}/{name}"
         return summary
 
 
@@ -214,9 +214,12 @@ def _import(
     last = read_stamp(folder)
     before = empty_stamp() if rebuild else _intact_stamp(folder, last)
     files, marks, recordings = _select_files(roots, manifest, summary, before)
-    archived, taken_away = _archived(name, files, before, last)
-    if taken_away:
-        marks = dict(sorted((marks | taken_away).items(), key=lambda item: item[0].split("/")))
+    # The rows of logs that were moved to the archive stay if it is taken away.
+    archive = f"{data_folder('archive') / name}{os.sep}"
+    archived = {path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)}
+    if taken_away := set(last["archived"]) & last["files"].keys() - files.keys():
+        marks |= {path: last["files"][path] for path in taken_away}
+        marks = dict(sorted(marks.items(), key=lambda item: item[0].split("/")))
     stamp: Stamp = {
         "study": name,
         "parser_version": parser_version(),
@@ -225,17 +228,25 @@ def _import(
         "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
         "origin": _origin(folder, roots),
         "files": marks,
-        "archived": archived,
+        "archived": sorted(archived | taken_away),
         "hosts": _facts_of_hosts(recordings, summary),
         "refused": list(summary.unreadable),
         "layout": LAYOUT,
     }
     if all(before[key] == value for key, value in stamp.items()):
-        return _restore_summary(before, summary)
-    reused = _reusable_paths(before, stamp)
+        of_this = {"folder": folder, "unchanged": True, "reused": len(marks), "data_version": data_version(before)}
+        return ImportSummary(**(before["summary"] | of_this))
+    # The rows of a log depend on its bytes, its tool and the parsers only.
+    reused = {
+        path
+        for path, mark in marks.items()
+        if before["parser_version"] == parser_version()
+        and mark.get("sources")
+        and before["files"][path]["tool"] == mark["tool"]
+    }
     _check_archive(name, marks.keys() - files.keys() - reused)
     changed = {path: file for path, file in files.items() if path not in reused}
-    parsed, stamp["files"], problems = _parse(changed, marks, executor, progress)
+    parsed, stamp["files"], problems = parse_files(changed, marks, executor, progress)
     summary.unreadable += problems
     listed = _list_sources(stamp["files"], manifest, summary)
     paths = {source_id: source.path for source_id, source in listed.items()}
@@ -249,7 +260,11 @@ def _import(
     again = dict.fromkeys(source.file for source in renamed.values())
     _check_archive(name, again.keys() - files.keys())
     ids = {source.path: source_id for source_id, source in renamed.items()}
-    parsed = [*_parse_again({path: files[path] for path in again}, stamp["files"], ids), *parsed]
+    parsed_again, read_again, _ = parse_files({path: files[path] for path in again}, stamp["files"], executor, ids=ids)
+    for path in again:
+        if read_again.get(path) != stamp["files"][path]:
+            raise LogError(f"{path}: {CHANGED}")
+    parsed = [*parsed_again, *parsed]
     large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
     files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
     linked = []
@@ -257,14 +272,15 @@ def _import(
         if source_id in kept:
             linked.append(file)
             files_of_large.setdefault(source_id, []).append(file)
-    assembled = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
-    _summarize(assembled, paths, manifest, summary)
+    tables, notes = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
+    _summarize(tables, paths, manifest, summary)
+    summary.notes = _scenario_notes(tables["runs"], manifest) + notes
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed = len(reused - again.keys()), len(changed | again)
     summary.data_version = data_version(stamp)
     if summary.usable:
-        write_study(folder, assembled.tables, large, linked, stamp, manifest)
+        write_study(folder, tables, large, linked, stamp, manifest)
     return summary
 
 
@@ -336,8 +352,6 @@ def _select_files(
     files: dict[str, str | RemoteFile] = {}
     marks: dict[str, Mark] = {}
     recordings = {}
-    # The same manifest names the same tools; to match a pattern takes longer than to look at a file.
-    described = before["manifest"] == digest(manifest.files)
     listed, refused = list_files(roots, manifest)
     summary.unreadable += refused
     for path, file in listed:
@@ -347,29 +361,13 @@ def _select_files(
             else:
                 summary.ignored.append(f"{path}: {reason}")
             continue
-        known = before["files"].get(path)
         try:
-            mark = fingerprint(file, known)
+            marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
         except OSError as error:
             summary.unreadable.append(f"{path}: {error.strerror}; check the file")
-            continue
-        tool = known["tool"] if known and described else manifest.tool(path)
-        files[path], marks[path] = file, mark if mark is known and mark["tool"] == tool else {**mark, "tool": tool}
+        else:
+            files[path] = file
     return files, marks, recordings
-
-
-def _archived(
-    name: str, files: Mapping[str, str | RemoteFile], before: Stamp, last: Stamp
-) -> tuple[list[str], dict[str, Mark]]:
-    """Return the logs that were moved to the archive, and the marks of those that were taken away from there.
-
-    Their rows stay. ``last`` is the last import, ``before`` the same if its rows can be used.
-    """
-    archive = f"{data_folder('archive') / name}{os.sep}"
-    there = [path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)]
-    missing = [path for path in last["archived"] if path not in files]
-    _check_archive(name, [path for path in missing if path not in before["files"]])
-    return sorted(there + missing), {path: before["files"][path] for path in missing}
 
 
 def _check_archive(name: str, lost: Collection[str]) -> None:
@@ -401,78 +399,6 @@ def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportS
         else:
             facts[path] = read_facts(raw)
     return facts
-
-
-def _reusable_paths(before: Stamp, stamp: Stamp) -> set[str]:
-    """Return the paths of the logs whose rows are still valid: they depend on the bytes and the parsers only."""
-    if any(before[key] != stamp[key] for key in ("parser_version", "layout")):
-        return set()
-    files = before["files"]
-    return {
-        path
-        for path, file in stamp["files"].items()
-        if (then := files.get(path))
-        and then.get("sources")
-        and then["sha256"] == file.get("sha256")
-        and then["tool"] == file["tool"]
-    }
-
-
-def _parse(
-    files: Mapping[str, str | RemoteFile],
-    marks: Mapping[str, Mark],
-    executor: Executor | None,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[list[ParsedBatch], dict[str, Mark], list[str]]:
-    """Parse files in batches; return them, the marks with the hash and the sources of each file, and what is damaged.
-
-    A file that cannot be read, or that changed while it was read, has no mark: it is tried again.
-    """
-    batches = list(split({path: _located(file) for path, file in files.items()}, marks))
-    mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
-    parsed: list[ParsedBatch] = []
-    marks_after, problems = dict(marks), []
-    done = 0
-    try:
-        for batch, result in zip(batches, mapper(parse_batch, batches), strict=True):
-            if result.parser_version != parser_version():
-                raise LogError(
-                    f"a worker has another version of the parsers ({result.parser_version} instead of "
-                    f"{parser_version()}); install the same version of azlatency on every machine"
-                )
-            parsed.append(result)
-            for (path, file, _), read in zip(batch, result.files, strict=True):
-                problem = read.problem
-                if not problem and isinstance(file, Path) and has_changed(file, marks[path]):
-                    problem = CHANGED
-                if problem:
-                    problems.append(f"{path}: {problem}")
-                    del marks_after[path]
-                else:
-                    of_file = {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
-                    marks_after[path] = marks[path] | of_file
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(files))
-    except BrokenExecutor as error:
-        raise LogError(f"a worker process died ({error}); check its memory and import again") from None
-    return parsed, marks_after, problems
-
-
-def _parse_again(
-    files: Mapping[str, str | RemoteFile], marks: Mapping[str, Mark], ids: Mapping[str, str]
-) -> Iterator[ParsedBatch]:
-    """Parse files whose sources have other ids, by path, than when they were read before."""
-    for path, file in files.items():
-        batch = parse_batch([(path, _located(file), marks[path]["tool"])], ids)
-        (read,) = batch.files
-        if problem := read.problem or ("" if read.sources == marks[path]["sources"] else CHANGED):
-            raise LogError(f"{path}: {problem}")
-        yield batch
-
-
-def _located(file: str | RemoteFile) -> Path | RemoteFile:
-    return Path(file) if isinstance(file, str) else file
 
 
 def _kept(folder: Path, listed: Mapping[str, _Listed], reused: Set[str]) -> set[str]:
@@ -512,24 +438,35 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
     return {copies.id_of(source.id_of_bytes, source.path): source for source in listed}
 
 
-def _summarize(tables: Assembled, paths: dict[str, str], manifest: Manifest, summary: ImportSummary) -> None:
+def _summarize(
+    tables: Mapping[str, pa.Table], paths: Mapping[str, str], manifest: Manifest, summary: ImportSummary
+) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    runs = tables.tables["runs"]
+    import pyarrow.compute as pc
+
+    runs, events = tables["runs"], tables["events"]
     of_tools = runs["tool"].value_counts()
     summary.runs_by_tool = dict(
         sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
     )
     sought = [key for key in REQUIRED_METADATA if key not in manifest.study.get("not_said", ())]
     summary.missing = {key: runs[key].null_count for key in sought if runs[key].null_count}
-    for event in tables.listed:
-        message = f"{paths[event['source_id']]}:{event['line']}: {event['text']}"
-        (summary.not_recognised if event["code"] == "not_recognised" else summary.problems).append(message)
-    for source_id, more in tables.more.items():
-        summary.problems.append(f"{paths[source_id]}: {count_of(more, 'more error')}; see the table events")
+    counts = Counter[str]()
+    # An entry that contradicts another one is listed once for all logs, below.
+    chosen = pc.or_(pc.equal(events["severity"], "error"), pc.equal(events["code"], "manifest_missing"))
+    chosen = pc.and_(chosen, pc.not_equal(events["code"], "manifest_conflict"))
+    for event in events.filter(chosen).to_pylist():
+        path = paths[event["source_id"]]
+        counts[path] += 1
+        if counts[path] <= _MOST_LISTED:
+            lines = summary.not_recognised if event["code"] == "not_recognised" else summary.problems
+            lines.append(f"{path}:{event['line']}: {event['text']}")
+    for path, count in counts.items():
+        if count > _MOST_LISTED:
+            summary.problems.append(f"{path}: {count_of(count - _MOST_LISTED, 'more error')}; see the table events")
     for conflict, (first, number) in manifest.conflicts.items():
-        count = f" ({count_of(number, 'run')})" if number > 1 else ""
-        summary.problems.append(f"{first}: {conflict}{count}")
-    summary.notes = _scenario_notes(runs, manifest) + tables.notes
+        more = f" ({count_of(number, 'run')})" if number > 1 else ""
+        summary.problems.append(f"{first}: {conflict}{more}")
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
@@ -563,11 +500,3 @@ def _addresses_without_zone(runs: pa.Table, machines: list[str]) -> list[str]:
         return []
     ends = (end for client, zone, server, peer_zone in rows for end in ((client, zone), (server, peer_zone)))
     return list(dict.fromkeys(address for address, zone in ends if address and not zone))
-
-
-def _restore_summary(stamp: Stamp, summary: ImportSummary) -> ImportSummary:
-    """Fill a summary with that of the last import."""
-    for key, value in stamp["summary"].items():
-        setattr(summary, key, value)
-    summary.unchanged, summary.reused, summary.data_version = True, len(stamp["files"]), data_version(stamp)
-    return summary

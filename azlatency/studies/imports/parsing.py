@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import ExitStack
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +19,10 @@ from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.decode import SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs, sample_tables
-from azlatency.studies.runs.copies import COLUMNS, mark_values, value_marks
+from azlatency.studies.imports.changes import Mark, has_changed
 from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
 from azlatency.studies.store.study import digest
-from azlatency.studies.store.tables import PARSED_RUNS, VALUE_MARKS, large_file, row_groups, sample_folder
+from azlatency.studies.store.tables import PARSED_RUNS, large_file, sample_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +41,7 @@ SAMPLE_OPTIONS: dict[str, Any] = {
     "column_encoding": dict.fromkeys(("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"), "DELTA_BINARY_PACKED"),
 }
 #: The path of a file, the file, and its tool if the manifest names it.
-Task: TypeAlias = "tuple[str, Path | RemoteFile, str | None]"
+Task: TypeAlias = "tuple[str, str | RemoteFile, str | None]"
 
 
 class ParsedFile(NamedTuple):
@@ -66,29 +68,6 @@ class ParsedBatch(NamedTuple):
     files: list[ParsedFile]
     tables: dict[str, pa.Table]
     large: dict[str, LargeSamples]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Between processes, the streams of Arrow cost a tenth of pickling each of a hundred columns.
-        packed = {name: _to_stream(table) for name, table in self.tables.items()}
-        return _unpack_batch, (self.parser_version, self.files, packed, self.large)
-
-
-def _to_stream(table: pa.Table) -> bytes:
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def _unpack_batch(
-    version: str, files: list[ParsedFile], packed: dict[str, bytes], large: dict[str, LargeSamples]
-) -> ParsedBatch:
-    import pyarrow as pa
-
-    tables = {name: pa.ipc.open_stream(stream).read_all() for name, stream in packed.items()}
-    return ParsedBatch(version, files, tables, large)
 
 
 class LargeSamples:
@@ -135,7 +114,50 @@ def _new_file() -> IO[bytes]:
     return tempfile.TemporaryFile(prefix="azlatency-")  # closed with the samples
 
 
-def split(files: Mapping[str, Path | RemoteFile], marks: Mapping[str, Any]) -> Iterator[list[Task]]:
+def parse_files(
+    files: Mapping[str, str | RemoteFile],
+    marks: Mapping[str, Mark],
+    executor: Executor | None,
+    progress: Callable[[int, int], None] | None = None,
+    ids: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[ParsedBatch], dict[str, Mark], list[str]]:
+    """Parse files in batches; return them, the marks with the hash and the sources of each file, and what is damaged.
+
+    A file that cannot be read, or that changed while it was read, has no mark: it is tried again. ``ids`` has the ids
+    of sources, by path, that are not those of their bytes.
+    """
+    batches = list(split(files, marks))
+    mapper: Callable[..., Iterable[ParsedBatch]] = executor.map if executor is not None else map
+    parsed: list[ParsedBatch] = []
+    marks_after, problems = dict(marks), []
+    done = 0
+    try:
+        for batch, result in zip(batches, mapper(partial(parse_batch, ids=dict(ids)), batches), strict=True):
+            if result.parser_version != parser_version():
+                raise LogError(
+                    f"a worker has another version of the parsers ({result.parser_version} instead of "
+                    f"{parser_version()}); install the same version of azlatency on every machine"
+                )
+            parsed.append(result)
+            for (path, file, _), read in zip(batch, result.files, strict=True):
+                problem = read.problem
+                if not problem and isinstance(file, str) and has_changed(file, marks[path]):
+                    problem = CHANGED
+                if problem:
+                    problems.append(f"{path}: {problem}")
+                    del marks_after[path]
+                else:
+                    of_file = {"sha256": read.sha256, "sources": read.sources, "unreadable": read.unreadable}
+                    marks_after[path] = marks[path] | of_file
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(files))
+    except BrokenExecutor as error:
+        raise LogError(f"a worker process died ({error}); check its memory and import again") from None
+    return parsed, marks_after, problems
+
+
+def split(files: Mapping[str, str | RemoteFile], marks: Mapping[str, Mark]) -> Iterator[list[Task]]:
     """Yield path, file and tool of consecutive files that are parsed together."""
     batch: list[Task] = []
     size, most = 0, min(max(len(files) // _BATCHES, _FEWEST_FILES), _MOST_FILES)
@@ -219,34 +241,19 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping
     # One chunk, and not one per run.
     tables = {name: logs.to_arrow(name).combine_chunks() for name in schema.TABLES}
     tables["sources"] = tables["sources"].drop_columns(["imported_at"])
-    tables[PARSED_RUNS] = _marked(tables.pop("runs"), tables, large.values())
+    tables[PARSED_RUNS] = tables.pop("runs")
     return ParsedBatch(parser_version(), files, tables, large)
 
 
-def _marked(runs: pa.Table, tables: Mapping[str, pa.Table], large: Iterable[LargeSamples]) -> pa.Table:
-    """Return the runs with the columns `VALUE_MARKS`."""
-    import pyarrow as pa
-
-    marks, counts = value_marks(runs["run_id"], tables.__getitem__)
-    ids = pa.array(runs["run_id"], pa.string())
-    for samples in large:
-        for file in samples.files.values():
-            for part in row_groups(file, ["run_id", *COLUMNS["samples"]]):
-                mark_values("samples", part, ids, marks, counts)
-    for name, values in zip(VALUE_MARKS, (marks, counts), strict=True):
-        runs = runs.append_column(name, pa.array(values))
-    return runs
-
-
-def _parse_file(path: str, file: Path | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
+def _parse_file(path: str, file: str | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
     """Return the hash of a file and all its sources; a source that cannot be read is returned as its message."""
     if isinstance(file, RemoteFile):
         with file.fetched() as local:
-            return _parse_file(path, local, tool)
+            return _parse_file(path, str(local), tool)
     parts = [
         str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
-        for source in expand(file, name=path)
+        for source in expand(Path(file), name=path)
     ]
     sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
     sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
-    return sha256 or digest([file]), parts  # that of an archive is not the hash of its members
+    return sha256 or digest([Path(file)]), parts  # that of an archive is not the hash of its members

@@ -100,5 +100,5 @@ def _unchanged_logs(study: Study) -> Iterator[tuple[Path, str, list[str]]]:
     }
     # As a list: files are moved meanwhile.
     for file, path, problem in list(iter_entries(str(data_folder("raw") / study.name))):
-        if not problem and path in marks and not has_changed(Path(file), marks[path]):
+        if not problem and path in marks and not has_changed(file, marks[path]):
             yield Path(file), path, sources[path]

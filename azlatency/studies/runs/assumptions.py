@@ -61,7 +61,8 @@ _SENTENCES = {
 
 
 def _drafted(study: Study | Logs) -> str:
-    patterns = getattr(study, "info", {}).get("pattern") or []
+    given = getattr(study, "info", {}).get("pattern") or []
+    patterns = [given] if isinstance(given, str) else given
     shown = ", ".join(map(printable, patterns[:_MOST])) + (", …" if len(patterns) > _MOST else "")
     return f"assumed: zones, ends, rounds and repeats as the names say: {shown}" if patterns else ""
 

@@ -237,7 +237,8 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
 def _copies(study: Study | Logs) -> set[str]:
     """Return the runs that are copies of others; an import stored them."""
     if isinstance(study, Logs):
-        return find_copies(study.runs, study.to_arrow)
+        copies = find_copies(study.to_arrow("runs"), lambda name, _: [study.to_arrow(name)])
+        return {copy.run_id for copy in copies}
     events = study.events
     return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
 

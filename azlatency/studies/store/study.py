@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
 #: Which files a study has, and which columns; the tables of another layout are written anew.
-LAYOUT = 8
+LAYOUT = 9
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)

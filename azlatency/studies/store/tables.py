@@ -11,25 +11,17 @@ from azlatency.logs import schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The table ``runs`` without what the manifest added, with the columns that tell runs apart (`copies.value_marks`).
+#: The table ``runs`` without what the manifest added.
 PARSED_RUNS = "parsed_runs"
-VALUE_MARKS = ("value_mark", "value_count")
 #: A file with more rows is read by several threads.
 _THREADS = 2**20
 
 
 def stored_schema(name: str) -> pa.Schema:
     """Return the schema of the files of a table."""
-    import pyarrow as pa
-
-    if name == PARSED_RUNS:
-        mark, count = (
-            pa.field(column, kind) for column, kind in zip(VALUE_MARKS, (pa.uint64(), pa.int64()), strict=True)
-        )
-        return schema.arrow_schema("runs").append(mark).append(count)
     # Equal logs give equal files, whenever they are imported; the tool is in the name of the folder.
     left_out = {"sources": "imported_at", "samples": "tool"}.get(name)
-    table_schema = schema.arrow_schema(name)
+    table_schema = schema.arrow_schema("runs" if name == PARSED_RUNS else name)
     return table_schema.remove(table_schema.get_field_index(left_out)) if left_out else table_schema
 
 

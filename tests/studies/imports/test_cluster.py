@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import azlatency as az
-from azlatency.studies.imports import importer, parsing
+from azlatency.studies.imports import parsing
 from azlatency.studies.imports.cluster import dask_executor
 from azlatency.studies.imports.importer import import_study
 
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_changes_nothing(
     assert contents(tmp_path / "dask" / "cni") == contents(out / "cni")
 
 
-def _die(_batch: object) -> None:
+def _die(_batch: object, ids: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -85,7 +85,7 @@ def test_logs_that_kill_every_worker_leave_the_tables(study: Path, out: Path, mo
     before = contents(out / "cni")
     log = study / "az1-az1" / "qperf.log"
     log.write_text(log.read_text("utf-8").replace("38.8 us", "39.9 us"), "utf-8")
-    monkeypatch.setattr(importer, "parse_batch", _die)
+    monkeypatch.setattr(parsing, "parse_batch", _die)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         message = "4 workers died on the same logs; give them more memory and import again"

@@ -15,7 +15,7 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.logs import schema
-from azlatency.studies.imports import importer, parsing
+from azlatency.studies.imports import parsing
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.manifest.manifest import ManifestError
 from azlatency.studies.store.study import load
@@ -79,8 +79,8 @@ def test_samples_of_large_logs_have_files_of_their_own(
     (study / "az1-az3" / "ping.log").write_text(log.replace("0.3", "0.4"), "utf-8")
     import_study("cni", [study], out=out)
     assert len(list((out / "cni" / "samples").glob("tool=ping/source-*.parquet"))) == 2
-    parse_batch = importer.parse_batch  # its answer travels between processes
-    monkeypatch.setattr(importer, "parse_batch", lambda batch: pickle.loads(pickle.dumps(parse_batch(batch))))
+    parse_batch = parsing.parse_batch  # its answer travels between processes
+    monkeypatch.setattr(parsing, "parse_batch", lambda batch, ids: pickle.loads(pickle.dumps(parse_batch(batch, ids))))
     import_study("cni", [study], out=tmp_path / "fresh")
     assert tables_of(out / "cni") == tables_of(tmp_path / "fresh" / "cni")
     apart, together = (load("cni", processed=folder).samples for folder in (out, tmp_path / "together"))
@@ -141,12 +141,12 @@ def test_one_bad_file_does_not_end_an_import(study: Path, out: Path, monkeypatch
     vanishing, growing = study / "az1-az2" / "qperf.log", study / "az1-az3" / "qperf.log"
     parse_file = parsing._parse_file
 
-    def parse_and_change(path: str, file: Path, tool: str | None) -> object:
-        if file == vanishing:
-            file.unlink()
+    def parse_and_change(path: str, file: str, tool: str | None) -> object:
+        if file == str(vanishing):
+            vanishing.unlink()
         parts = parse_file(path, file, tool)
-        if file == growing:
-            file.write_text(growing.read_text("utf-8") + "more\n", "utf-8")
+        if file == str(growing):
+            growing.write_text(growing.read_text("utf-8") + "more\n", "utf-8")
         return parts
 
     monkeypatch.setattr(parsing, "_parse_file", parse_and_change)
@@ -243,7 +243,7 @@ def test_tables_do_not_depend_on_the_executor_or_its_batches(
     assert tables_of(tmp_path / "parallel" / "cni") == tables_of(out / "cni")
 
 
-def _exit_at_once(_batch: object) -> None:
+def _exit_at_once(_batch: object, ids: object) -> None:
     os._exit(1)
 
 
@@ -252,7 +252,7 @@ def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, mo
     before = tables_of(out / "cni")
     os.unlink(study / "az1-az1" / "qperf.log")
     shutil.copy(study / "az1-az2" / "qperf.log", study / "new.log")
-    monkeypatch.setattr(importer, "parse_batch", _exit_at_once)
+    monkeypatch.setattr(parsing, "parse_batch", _exit_at_once)
     context = multiprocessing.get_context("spawn")
     message = r"a worker process died .*; check its memory and import again"
     with ProcessPoolExecutor(1, mp_context=context) as executor, pytest.raises(az.LogError, match=message):
@@ -261,8 +261,8 @@ def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, mo
 
 
 def test_workers_with_other_parsers_are_refused(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parse = importer.parse_batch
-    monkeypatch.setattr(importer, "parse_batch", lambda batch: parse(batch)._replace(parser_version="old"))
+    parse = parsing.parse_batch
+    monkeypatch.setattr(parsing, "parse_batch", lambda batch, ids: parse(batch, ids)._replace(parser_version="old"))
     with pytest.raises(az.LogError, match=r"another version of the parsers \(old instead of .*\); install the same"):
         import_study("cni", [study], out=out)
     assert not out.exists()
@@ -281,10 +281,11 @@ def test_a_log_that_changes_while_it_is_read_is_left_out(
 ) -> None:
     parse = parsing._parse_file
 
-    def parse_and_append(path: str, file: Path, tool: str | None) -> object:
+    def parse_and_append(path: str, file: str, tool: str | None) -> object:
         parts = parse(path, file, tool)
         if path == "az1-az1/qperf.log":
-            file.write_bytes(file.read_bytes() + b"more\n")
+            with open(file, "ab") as log:
+                log.write(b"more\n")
         return parts
 
     monkeypatch.setattr(parsing, "_parse_file", parse_and_append)

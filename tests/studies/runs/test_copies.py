@@ -9,8 +9,6 @@ import pytest
 from helpers.places import ROOT
 
 import azlatency as az
-from azlatency.logs.parse import LogError
-from azlatency.studies.runs import copies
 
 LOG = ROOT / "data" / "raw" / "westeurope-azure-cni" / "az1-az3" / "sockperf.log"
 
@@ -125,17 +123,12 @@ def pings(count: int, times: int) -> str:
     return text
 
 
-def test_many_copies_are_found_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, found = tmp_path / "a.log", []
+def test_each_of_many_copies_names_the_run_that_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
     path.write_text(pings(70, 3))
-    for number, most in enumerate((1000, 60)):
-        monkeypatch.setattr(copies, "_MOST_COMPARED", most)
-        az.import_study("x", [path], out=tmp_path / str(number))
-        events = az.load("x", processed=tmp_path / str(number)).events
-        found.append(events.sort_values("line").reset_index(drop=True))
-    assert (found[0]["code"] == "copied_run").sum() == 140
-    assert found[0].equals(found[1])
-    monkeypatch.setattr(copies, "_MOST_COMPARED", 4)
-    path.write_text(pings(1, 30))
-    with pytest.raises(LogError, match="30 runs print the same values as another run; import the logs without"):
-        az.import_study("x", [path], out=tmp_path / "0")
+    summary = az.import_study("x", [path], out=tmp_path)
+    events = az.load("x", processed=tmp_path).events
+    copied = events[events["code"] == "copied_run"]
+    assert len(copied) == 140 and copied["line"].is_monotonic_increasing
+    assert copied["text"].iloc[0].endswith(f"values as {path.name}:1; counted once")
+    assert summary.notes[0].startswith("a.log:20: 140 runs with the printed values of a.log:1, ")

@@ -167,8 +167,6 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
         if len(endings) <= _SEVERAL:
             endings.add(ending)
     streams = [name for name, total in zip(_STREAMS, totals, strict=True) if total.rows]
-    if not streams:
-        return
     if again:
         run.set(status="failed")
         text = f"the times start again in line {again}: several logs in one file, left out; separate them"

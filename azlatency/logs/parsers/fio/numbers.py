@@ -126,14 +126,15 @@ def rate_conflicts(
     block_bytes: int | None,
 ) -> Iterator[str]:
     """Say that a bandwidth is not bytes / time, or not IOPS times the block size."""
-    if rate is None or not rate.value:
+    if rate is None:
         return
+    half = rate.resolution or 0.0
     if size is not None and runtime_ns:
         computed = size.value / (runtime_ns / scale("s"))
-        slack = (size.resolution or 0.0) / max(size.value, 1.0) + (rate.resolution or 0.0) / rate.value + 1e-3
-        if abs(computed / rate.value - 1) > slack:
+        slack = (size.resolution or 0.0) / max(size.value, 1.0) + 1e-3
+        if abs(computed - rate.value) > slack * rate.value + half:
             yield f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes divided by {runtime_ns / 1e9:g} s"
     if iops is not None and iops.value and block_bytes:
-        slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value + (rate.resolution or 0.0) / rate.value
-        if abs(iops.value * block_bytes / rate.value - 1) > slack:
+        slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value
+        if abs(iops.value * block_bytes - rate.value) > slack * rate.value + half:
             yield f"{iops.printed} IOPS of {block_bytes} bytes are not {rate.printed} {rate.printed_unit}"

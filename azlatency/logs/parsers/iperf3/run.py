@@ -366,7 +366,10 @@ class Test:
         for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
             if value is not None:
                 run.add_metric(metric, value, row.line_of(metric), side="receiver", stream=name, scope=scope)
-        if not row.mixed and (text := row.contradiction()):
+        if row.length_ns < 0:
+            ends = f"the total from {row.start_ns / 1e9:g} s ends at {row.end_ns / 1e9:g} s"
+            run.add_event("negative", "error", ends, row.line)
+        elif not row.mixed and (text := row.contradiction()):
             run.add_event("rate_mismatch", "warning", text, row.line)
 
     def _write_counts(self) -> None:
@@ -478,9 +481,11 @@ class Test:
             yield row, name
 
     def _check_interval(self, row: IntervalRow) -> None:
-        if row.rate is None or row.bytes is None or not row.rate.value:
-            if row.rate is not None and not row.agrees():
-                text = f"the rate is 0, but {row.bytes and row.bytes.printed} were transferred"
+        if row.rate is None or row.bytes is None:
+            return
+        if not row.rate.value:
+            if not row.agrees():
+                text = f"the rate is 0, but {row.bytes.printed} {row.bytes.printed_unit or 'bytes'} were transferred"
                 self.run.add_event("rate_mismatch", "warning", text, row.line)
             return
         implied = 8e9 * row.bytes.value / row.rate.value

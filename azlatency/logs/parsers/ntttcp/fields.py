@@ -9,6 +9,8 @@ from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 
 _NUMBER = re.compile(r"-?\d{1,25}(?:\.\d{0,25})?")
+#: Elements that are always numbers; others are texts and flags, unless they look like a number.
+_MEASURED = ("throughput", "total_bytes", "realtime")
 _DAMAGED = re.compile(r"-?[\d.]{1,30}")
 
 # Metric, unit (None for a count) and scope by name.
@@ -51,9 +53,8 @@ class ReportFields:
         """Read one number; return whether it is stored."""
         token = token.strip()
         if not _NUMBER.fullmatch(token):
-            if _DAMAGED.fullmatch(token):
-                text = f"{name} is {token!r}, which is no number; it is left out"
-                self.result.run.add_event("malformed", "error", text, line)
+            if name in _MEASURED or _DAMAGED.fullmatch(token):
+                self._report_damage(name, token, line)
             return self._take_flag(name, token)
         if name == "throughput":
             self.rates[metric or ""] = (token, line)
@@ -78,9 +79,14 @@ class ReportFields:
     def take_thread(self, thread: str, metric: str | None, token: str, line: int) -> bool:
         """Keep one rate of a thread; return whether it is stored."""
         if not _NUMBER.fullmatch(token):
+            self._report_damage(f"the rate of thread {thread}", token, line)
             return False
         self.threads.setdefault(thread, {})[metric or ""] = (token, line)
         return metric == "mbps"
+
+    def _report_damage(self, name: str, token: str, line: int) -> None:
+        text = f"{name} is {token!r}, which is no number; it is left out"
+        self.result.run.add_event("malformed", "error", text, line)
 
     def _take_flag(self, name: str, token: str) -> bool:
         if name == "udp" and token in ("True", "False"):
