@@ -53,7 +53,7 @@ def processes(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 
 def spent(of: Iterable[Any]) -> float:
     """Return the CPU seconds of processes so far."""
-    return sum(times.user + times.system for times in (process.cpu_times() for process in of))
+    return float(sum(times.user + times.system for times in (process.cpu_times() for process in of)))
 
 
 class Weighing(Executor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from azlatency.logs.record import Row
@@ -65,9 +65,9 @@ def _by_direction(metrics: dict[str, float], metric: str, scale: float) -> str:
     return ", ".join(f"{value / scale:,.1f} {name}" for name, value in values.items())
 
 
-def _values_by_run(rows: Iterable[Row], key: str) -> dict[str, dict]:
+def _values_by_run(rows: Iterable[Row], key: str) -> dict[str, dict[Any, float]]:
     """Group the values of whole runs by run and name. The receiver's value is preferred to the sender's."""
-    values_by_run: dict[str, dict] = {}
+    values_by_run: dict[str, dict[Any, float]] = {}
     for row in rows:
         values = values_by_run.setdefault(row["run_id"], {})
         if row["stream"] in DIRECTIONS and "value" in row:

@@ -10,7 +10,7 @@ import os
 import re
 import warnings
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -152,7 +152,11 @@ class Chart:
         >>> chart.save("tail.pdf")  # doctest: +SKIP
         [PosixPath('tail.pdf')]
         """
-        draw = {"svg": lambda: self.svg().encode(), "pdf": self.pdf, "png": lambda: self.png(300)}
+        draw: dict[str, Callable[[], bytes]] = {
+            "svg": lambda: self.svg().encode(),
+            "pdf": self.pdf,
+            "png": lambda: self.png(300),
+        }
         path = Path(path)
         ending = path.suffix[1:].lower()
         chosen = [ending] if ending in draw or ending in _OTHER_FORMATS else list(formats)

@@ -46,7 +46,7 @@ def _mean_delay_us(link: dict[str, float]) -> float:
     jitter = link["jitter_median_us"] * math.exp(link["jitter_sigma"] ** 2 / 2)
     scale, shape, cap = (link[f"spike_{name}"] for name in ("scale_us", "shape", "cap_us"))
     spike = (shape * scale - cap * (scale / cap) ** shape) / (shape - 1)
-    return link["base_us"] + jitter + link["spike_probability"] * spike
+    return float(link["base_us"] + jitter + link["spike_probability"] * spike)
 
 
 def _truth(study: Study) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def size_of(token: str | None, *, lower: int = 1024) -> int | None:
     if match is None:
         return None
     base = lower if match[2].islower() else 1024
-    return int(match[1]) * base ** " KMGT".index(match[2].upper() or " ")
+    return int(int(match[1]) * base ** " KMGT".index(match[2].upper() or " "))
 
 
 def describe_settings(

@@ -164,7 +164,7 @@ def _check_duration(run: Run) -> None:
 
 
 def _value(row: Row) -> float:
-    return row["value_ns"] if "value_ns" in row else row["value"]
+    return float(row["value_ns"] if "value_ns" in row else row["value"])
 
 
 def exceeds(row: Row, limit: Row) -> bool:

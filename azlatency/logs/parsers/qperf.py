@@ -440,8 +440,9 @@ class _Qperf(RuleReader):
                 if row["metric"] == volume and (number := self.run.value("sent", side=row["side"])):
                     half = row["resolution"] or 0.0
                     low, high = (row["value"] - half) / number, (row["value"] + half) / number
-                    if math.ceil(low) == math.floor(high):
-                        return math.ceil(low)
+                    count: int = math.ceil(low)
+                    if count == math.floor(high):
+                        return count
         return None
 
     def _check_rate(self) -> None:

@@ -221,7 +221,7 @@ def _coefficient(pieces: list[FloatArray]) -> float:
         shrunk = max(shrunk, estimate)
     shrunk = min(shrunk, _LARGEST)
     strongest = min(max(estimate + _MOST_ERRORS * error, 0.0), _LARGEST)
-    return shrunk + _CAUTION * (strongest - shrunk)
+    return float(shrunk + _CAUTION * (strongest - shrunk))
 
 
 def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
@@ -245,7 +245,7 @@ def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
     skewness = float((residual**3).mean()) / spread**3 * (few**-2 - many**-2) / (1 / few + 1 / many) ** 1.5
     if part.mean() < x.mean():
         skewness = -skewness
-    return size - max(skewness, 0.0) * (size**2 - 1) / 6
+    return float(size - max(skewness, 0.0) * (size**2 - 1) / 6)
 
 
 @lru_cache(maxsize=4096)

@@ -178,4 +178,4 @@ def _partial_sum_spread(x: FloatArray) -> FloatArray:
     sums = np.cumsum(x)
     slope = sums / t
     total = np.cumsum(sums**2) - 2 * slope * np.cumsum(t * sums) + slope**2 * np.cumsum(t**2)
-    return np.maximum(total, 0.0)
+    return np.asarray(np.maximum(total, 0.0))

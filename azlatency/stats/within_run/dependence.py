@@ -75,14 +75,14 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
         piece = rfft(centred[start : start + step], size)
         overlapping = rfft(centred[start : start + size], size) if start + step < n else piece
         spectrum += piece.conj() * overlapping
-    return irfft(spectrum, size)[: lags + 1] / n
+    return np.asarray(irfft(spectrum, size)[: lags + 1] / n)
 
 
 def autocorrelation(x: FloatArray, lags: int) -> FloatArray:
     """Return the autocorrelations at lags 0 to ``lags``; NaN for a constant series."""
     covariance = autocovariance(np.asarray(x, dtype="float64"), lags)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return covariance / covariance[0]
+        return np.asarray(covariance / covariance[0])
 
 
 def _initial_sequence(x: FloatArray, *, monotone: bool = True) -> tuple[float, int]:
@@ -125,7 +125,7 @@ def indicator_autocorrelation_time(x: FloatArray, q: float) -> float:
 def block_means(x: FloatArray, blocks: int) -> FloatArray:
     """Return the means of ``blocks`` consecutive blocks of equal length; a remainder at the end is dropped."""
     size = len(x) // blocks
-    return x[: size * blocks].reshape(blocks, size).mean(axis=1)
+    return np.asarray(x[: size * blocks].reshape(blocks, size).mean(axis=1))
 
 
 def batch_error(x: FloatArray, blocks: int) -> float:

@@ -22,7 +22,7 @@ def fan_out_level(n_calls: int, p: float = 0.5) -> float:
     """
     if n_calls < 1 or not 0 < p < 1:
         raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
-    return p ** (1 / n_calls)
+    return float(p ** (1 / n_calls))
 
 
 def fan_out(

@@ -66,9 +66,11 @@ def _lock(file: IO[Any]) -> None:
     while True:
         try:
             file.seek(0)
-            return msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError:
             time.sleep(_WAIT)
+        else:
+            return
 
 
 def append(source: Path, folder: Path) -> Night:

@@ -306,7 +306,7 @@ def other_origin(folder: Path, name: str, sources: Sequence[Path | str] | None =
     """Return where the logs of the study in this folder are, if not among these sources; else an empty string."""
     recover(folder)
     origin = _origin(folder, _roots(name, sources))
-    left_out = [path for path in read_stamp(folder)["origin"] if path not in origin]
+    left_out: list[str] = [path for path in read_stamp(folder)["origin"] if path not in origin]
     if not left_out:
         return ""
     return left_out[0] if is_url(left_out[0]) else os.path.normpath(folder.resolve() / left_out[0])

@@ -133,7 +133,8 @@ def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
         else:
             hashes = pd.util.hash_array(column.fill_null(0).to_numpy())
         rows = rows * np.uint64(31) + np.where(column.is_valid(), hashes, np.uint64(0))
-    return pd.util.hash_array(rows)
+    hashed: NDArray[np.uint64] = pd.util.hash_array(rows)
+    return hashed
 
 
 def _different_values(run_ids: pa.Array, tables: Callable[[str, pa.Array], Iterable[pa.Table]]) -> NDArray[np.int64]:
