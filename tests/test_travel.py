@@ -46,8 +46,8 @@ FRAMES: dict[str, Frames] = {
     "configured_links": lambda study, runs: az.studies.configured_links(study),
     "recorded_round_trips": lambda study, runs: az.studies.recorded_round_trips(study),
     "frequency_tables": lambda *_: az.studies.frequency_tables(az.load("aws-euwest1-lagscope", processed=PROCESSED)),
-    "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]).to_frame(),
-    "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]).to_frame(),
+    "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]),
+    "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]),
     "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}),
     **{
         f"asymmetry: {name}": (lambda study, runs, name=name: getattr(az.asymmetry(study), name))
@@ -59,9 +59,7 @@ FRAMES: dict[str, Frames] = {
     "plan": lambda study, runs: az.plan(runs).to_frame(),
     "agreement": lambda study, runs: az.stats.agreement(study).methods,
     "pairs of agreement": lambda study, runs: az.stats.agreement(study).pairs,
-    "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(
-        study.quantiles, study.metrics, labels=runs
-    ).to_frame(),
+    "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
     "history": lambda study, runs: az.history(study).to_frame(),

@@ -124,14 +124,16 @@ def _name_of(source: str) -> str:
 
 def print_answer(study: Study) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
-    from azlatency.stats.across_runs.typical_run import summarize
+    from azlatency.stats import rows as results
+    from azlatency.stats.across_runs.typical_run import DIAGNOSTICS, summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
     from azlatency.studies.runs.round_trips import latency
     from azlatency.studies.runs.throughput import throughput
 
     round_trips, streams = latency(study), throughput(study, sender_only=True)
-    estimates = [*summarize(round_trips), *summarize(streams, "throughput_bit_s")]
+    found = summarize(round_trips), summarize(streams, "throughput_bit_s")
+    estimates = [each for frame in found for each in results.estimates(frame, *DIAGNOSTICS)]
     tails = round_trips.groupby(["path", "method"], dropna=False)["p99_ns"].median()
     rows = [_row(estimate, tails.to_dict()) for estimate in estimates]
     out = console()

@@ -230,10 +230,24 @@ def _comparison(row: Row) -> str:
     return f"{start}: {number}× {words[1]},{rest}{within}, {size}"
 
 
+def _estimate(row: Row) -> str:
+    unit, runs = row["unit"], count_of(row["n"], "run")
+    if is_missing(row["estimate"]):
+        low, high = row.get("lowest"), row.get("highest")
+        if is_missing(low) or is_missing(high):
+            return f"{row['what']}: not estimable"
+        values = format_value(low, unit) if low == high else format_interval(low, high, unit)
+        return f"{row['what']}: not estimable; {'the run' if row['n'] == 1 else runs} measured {values}"
+    value = format_estimate(row["estimate"], *_ends(row), unit, confidence=row["confidence"])
+    size = runs if row["scope"] == "across_runs" else f"n = {row['n']:,} in one run"
+    return f"{row['what']}: {value}, {size}"
+
+
 #: The sentence of a row, by a column that only its kind of frame has.
 _SENTENCES: dict[str, Callable[[Row], str]] = {
     "prediction_low": _agreement,
     "relation": _conformance,
     "superiority": _comparison,
     "ends": _directions,
+    "estimate": _estimate,
 }

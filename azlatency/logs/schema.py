@@ -313,6 +313,13 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         unit             | string  | | computed | Unit of the numbers of the row.
         value            | string  | | computed | Column of the runs that the row was computed from.
         n                | int64   | | computed | Number of runs or packets.
+        lowest           | float64 | | computed | Value of the lowest run, in the unit of the row.
+        highest          | float64 | | computed | Value of the highest run, in the unit of the row.
+        lag1             | float64 | | computed | Autocorrelation of neighbouring runs, in the order of measuring.
+        lag1_p           | float64 | | computed | p-value of its permutation test.
+        warm_up_runs     | float64 | | computed | Number of first runs that lie apart from all later ones.
+        n_base           | float64 | | computed | Number of runs of the base.
+        n_candidate      | float64 | | computed | Number of runs of the candidate.
         n_effective      | float64 | | computed | Number of independent runs or packets that carry the same information.
         scope            | string  | | computed | What the row is about: within_run (this connection) or across_runs (the path).
         confidence       | float64 | | computed | Confidence level of the interval.

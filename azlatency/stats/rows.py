@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from azlatency.stats.result import Estimate
+
 if TYPE_CHECKING:
-    from azlatency.stats.result import Comparison, Estimate
+    import pandas as pd
+
+    from azlatency.stats.result import Comparison
 
 Row = dict[str, Any]
+#: Columns of an estimate that do not identify it.
+ESTIMATE = ("what", "estimate", "low", "high", "unit", "n")
+_NO_LABELS = {*ESTIMATE, "scope", "confidence", "statistic", "flags", "run_ids"}
 
 
 def number(value: float | None) -> float:
@@ -16,8 +23,8 @@ def number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def of_estimate(estimate: Estimate) -> Row:
-    """Return an estimate with its interval."""
+def of_estimate(estimate: Estimate, *diagnostics: str) -> Row:
+    """Return an estimate with its interval, and some of its diagnostics."""
     return {
         **_named(estimate.labels),
         "what": estimate.what,
@@ -26,8 +33,34 @@ def of_estimate(estimate: Estimate) -> Row:
         "high": number(estimate.high),
         "unit": estimate.unit,
         "n": estimate.n,
+        **{name: estimate.diagnostics.get(name, math.nan) for name in diagnostics},
         **_shared(estimate, estimate.confidence),
     }
+
+
+def estimates(frame: pd.DataFrame, *diagnostics: str) -> list[Estimate]:
+    """Return the rows of a frame of estimates as results, for the pages that do not work on frames yet."""
+    found = []
+    for row in frame.to_dict("records"):
+        middle, low, high = (None if math.isnan(row[name]) else row[name] for name in ("estimate", "low", "high"))
+        found.append(
+            Estimate(
+                what=row["what"],
+                estimate=middle,
+                low=low,
+                high=high,
+                unit=row["unit"],
+                n=row["n"],
+                scope=row["scope"],
+                confidence=row["confidence"],
+                method=row["statistic"],
+                codes=tuple(row["flags"].split()),
+                labels={str(name): cell for name, cell in row.items() if name not in _NO_LABELS | set(diagnostics)},
+                diagnostics={name: row[name] for name in diagnostics if not math.isnan(row[name])},
+                run_ids=tuple(row["run_ids"].split()),
+            )
+        )
+    return found
 
 
 def of_comparison(comparison: Comparison) -> Row:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import FIXTURES
+from helpers.results import estimates_of
 
 import azlatency as az
 
@@ -59,7 +60,9 @@ def test_damaged_tables_are_reported(tmp_path: Path, old: str, new: str, code: s
 def test_quantiles_of_a_histogram_are_those_of_the_recorded_values() -> None:
     """HdrHistogram itself gave p50 = 4.743 µs and p99 = 16.047 µs, each up to a bucket."""
     logs = az.parse(FIXTURES / "wrk" / "loopback-echo.us.hgrm")
-    estimates = az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs))
+    estimates = estimates_of(
+        az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs))
+    )
     for q, value in ((0.5, 4743), (0.99, 16047)):
         (estimate,) = [one for one in estimates if one.labels["q"] == q]
         assert estimate.low is not None and estimate.high is not None and estimate.low <= value <= estimate.high

@@ -11,6 +11,7 @@ import nbformat
 import pandas as pd
 import pytest
 from helpers.places import ROOT
+from helpers.results import NOTHING, estimates_of
 from helpers.studies import load, load_card
 
 import azlatency as az
@@ -45,7 +46,7 @@ class Pages:
     @cached_property
     def tables(self) -> list[Table[Any]]:
         """The tables with numbers that several pages show."""
-        goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else []
+        goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else NOTHING
         everything = [
             tables.latency.printed(self.study, self.runs),
             tables.latency.brackets(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
@@ -66,7 +67,7 @@ def pages_of(name: str) -> Pages:
     curves = az.stats.printed_quantiles(
         study.quantiles, study.metrics, az.studies.frequency_tables(study), labels=labels
     )
-    typical = az.summarize(runs, "median_ns") if len(runs) else []
+    typical = az.summarize(runs, "median_ns") if len(runs) else NOTHING
     return Pages(study, runs, streams, typical, curves, az.asymmetry(study))
 
 
@@ -81,7 +82,7 @@ def test_a_typical_run_is_the_median_run_of_the_path_on_every_page(name: str) ->
     pages = pages_of(name)
     values = {key: group for key, group in pages.runs.groupby(["path", "method"])["median_ns"]}
     typical = {}
-    for estimate in pages.typical:
+    for estimate in estimates_of(pages.typical):
         key = estimate.labels["path"], estimate.labels["method"]
         if estimate.estimate is not None:
             typical[str(key[0]), key[1]] = estimate.estimate
@@ -124,7 +125,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
     pages = pages_of(name)
     printed = pages.study.quantiles
     values = {(row.run_id, row.q): row.value_ns for row in printed[printed["metric"] == "rtt"].itertuples()}
-    shown = {(str(curve.labels["run_id"]), curve.labels["q"]): curve for curve in pages.curves}
+    shown = {(str(curve.labels["run_id"]), curve.labels["q"]): curve for curve in estimates_of(pages.curves)}
     for key, value in values.items():
         # A "percentile" that is the maximum has the digits of the maximum.
         if key[0] in pages.runs.index and "maximum_in_disguise" not in shown[key].codes:
@@ -183,9 +184,9 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     study, runs, streams = pages.study, pages.runs, pages.streams
     conditions = az.stats.placement.conditions(study, runs)
     steps = az.stats.placement.changes(az.stats.placement.widest_methods(conditions), "placement")
-    means = az.summarize(runs, "mean_ns") if len(runs) else []
-    late = az.summarize(runs, "p99_ns") if len(runs) else []
-    goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else []
+    means = az.summarize(runs, "mean_ns") if len(runs) else NOTHING
+    late = az.summarize(runs, "p99_ns") if len(runs) else NOTHING
+    goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else NOTHING
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
     said = [
         *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
@@ -216,8 +217,12 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
 def test_no_shown_rate_or_time_can_be_negative(name: str) -> None:
     pages = pages_of(name)
     rates = az.stats.time_series.throughput_series(pages.study.intervals, az.studies.run_table(pages.study))
-    estimates = [*(pages.typical or ()), *pages.curves, *(rate.mean for rate in rates)]
-    assert all(estimate.low is None or estimate.low >= 0 for estimate in estimates)
+    lows = [
+        *pages.typical["low"],
+        *pages.curves["low"],
+        *(rate.mean.low for rate in rates if rate.mean.low is not None),
+    ]
+    assert not any(low < 0 for low in lows)
 
 
 def test_a_number_of_a_text_gives_way_to_the_log_of_its_run() -> None:

@@ -8,6 +8,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.results import NOTHING
 from helpers.small_frames import runs
 
 import azlatency as az
@@ -27,8 +28,8 @@ USES: dict[str, Callable[[object], object]] = {
     "typical_run": az.stats.typical_run,
     "run_table": az.studies.run_table,
     "client_side_runs": az.studies.client_side_runs,
-    "chart": lambda frame: az.charts.latency_forest(frame, []),
-    "table": lambda frame: az.tables.latency.paths(frame, []),
+    "chart": lambda frame: az.charts.latency_forest(frame, NOTHING),
+    "table": lambda frame: az.tables.latency.paths(frame, NOTHING),
 }
 
 

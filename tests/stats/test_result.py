@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from helpers.results import estimates_of
 from helpers.small_frames import runs, samples
 from helpers.studies import load
 
@@ -25,12 +26,12 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
     assert str(dependence(one)) == str(dependence(values))
     assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
     assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
-    assert [estimate.low for estimate in az.quantiles(one)] == [estimate.low for estimate in az.quantiles(values)]
+    assert list(az.quantiles(one)["low"]) == pytest.approx(list(az.quantiles(values)["low"]), nan_ok=True)
 
 
 def test_quantiles_of_a_study_are_those_of_its_samples() -> None:
     study = load("emulated-zones")
-    estimates = az.quantiles(study, 0.5)
+    estimates = estimates_of(az.quantiles(study, 0.5))
     assert len(estimates) == study.samples["run_id"].nunique() and {"path", "method", "run_id"} <= set(
         estimates[0].labels
     )
@@ -119,36 +120,28 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
     study = az.load("westeurope-azure-cni")
     runs = az.latency(study)
-    estimates = az.summarize(runs, "mean_ns")
-    frame = estimates.to_frame()
-    assert len(estimates) > 3 and set(frame["method"]) == set(runs["method"])
+    frame = az.summarize(runs, "mean_ns")
+    assert len(frame) > 3 and set(frame["method"]) == set(runs["method"])
     joined = runs.merge(frame, on=["path", "method"])
     assert len(joined) == len(runs)
-    assert set(frame["statistic"]) == {estimate.method for estimate in estimates}
+    assert frame["statistic"].str.contains("median").all()
 
 
 def test_a_frame_in_the_place_of_results_is_refused() -> None:
     frame = runs()
-    estimates, plans = az.summarize(frame, "median_ns"), az.plan(frame)
+    plans = az.plan(frame)
     for call in (
-        lambda: az.charts.latency_forest(frame, estimates.to_frame()),
         lambda: az.charts.runs_needed_forest(plans.to_frame()),
         lambda: az.stats.precision_curves(frame, plans.to_frame()),
-        lambda: az.tables.latency.paths(frame, estimates.to_frame()),
     ):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
             call()
 
 
 def test_lists_of_results_are_tables() -> None:
-    estimates = az.quantiles(samples(2), (0.5, 0.9))
-    assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4
-    assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
-    for made in (
-        az.plan(runs()),
-        az.summarize(runs(), "median_ns"),
-    ):
-        assert isinstance(made, Results)
+    plans = az.plan(pd.concat([runs(), runs().assign(path="b → a")]))
+    assert isinstance(plans, Results) and len(plans.to_frame()) == 2
+    assert len(str(plans).splitlines()) >= 2 and plans._repr_html_().count("<tr>") == 3
 
 
 def test_hostile_labels_are_escaped() -> None:
@@ -198,7 +191,7 @@ def test_every_code_has_a_sentence_and_a_word() -> None:
 
 
 def test_results_that_are_added_are_results() -> None:
-    first, second = az.summarize(runs()), az.summarize(runs())
+    first, second = az.plan(runs()), az.plan(runs())
     both = first + second
     assert len(both.to_frame()) == len(first) + len(second) and isinstance(first + list(second), Results)
-    assert len(first) == len(az.summarize(runs())), "the first is not changed"
+    assert len(first) == len(az.plan(runs())), "the first is not changed"

@@ -26,6 +26,7 @@ from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import extremes
 from azlatency.report.groups import main_method
+from azlatency.stats import rows
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import fitting_unit, format_value, plain
@@ -40,15 +41,15 @@ _MOST_METHODS = 20
 
 
 @styled
-def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
+def latency_forest(runs: pd.DataFrame, estimates: pd.DataFrame, *, value: str = "median_ns") -> Chart | Note:
     """Draw each path's run values, shortest first, and the interval of each repeated path; one panel per method.
 
     Parameters
     ----------
     runs : DataFrame
         One row per run with the columns ``path``, ``method`` and ``value`` (ns).
-    estimates : sequence of Estimate
-        Estimates of the same column across runs (ns), one per path and method.
+    estimates : DataFrame
+        Estimates of the same column across runs (ns), one row per path and method: `azlatency.summarize`.
     value : {"median_ns", "mean_ns"}
         Column to draw.
 
@@ -60,7 +61,7 @@ def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: 
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
         runs,
-        estimates,
+        rows.estimates(estimates),
         value,
         quantity="ns",
         what=f"{name} round-trip time",
@@ -69,17 +70,15 @@ def latency_forest(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: 
 
 
 @styled
-def throughput_forest(
-    runs: pd.DataFrame, estimates: Sequence[Estimate], *, expected: float | None = None
-) -> Chart | Note:
+def throughput_forest(runs: pd.DataFrame, estimates: pd.DataFrame, *, expected: float | None = None) -> Chart | Note:
     """Draw each path's goodput per run, its interval where runs repeat, and what is expected of the VM.
 
     Parameters
     ----------
     runs : DataFrame
         One row per run with the columns ``path``, ``method`` and ``throughput_bit_s``.
-    estimates : sequence of Estimate
-        Typical goodput across runs (bit/s), one per path and method.
+    estimates : DataFrame
+        Typical goodput across runs (bit/s), one row per path and method: `azlatency.summarize`.
     expected : float or None
         Rate expected of the VM (bit/s), drawn as a dashed line.
 
@@ -90,7 +89,7 @@ def throughput_forest(
     """
     return _forest(
         runs,
-        estimates,
+        rows.estimates(estimates),
         "throughput_bit_s",
         quantity="bit/s",
         what="goodput",
@@ -222,8 +221,8 @@ def _most_repeated(runs: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Select the runs of the most repeated paths and methods; also return the caption's sentence on the others."""
     repeats, methods = grouped(runs, ["path", "method"]).size(), runs["method"].value_counts()
     named, _ = most_of(list(methods.index), methods.__getitem__, "methods", _MOST_METHODS)
-    rows = [key for key in repeats.index if key[1] in set(named)]
-    kept, _ = most_of(rows, repeats.__getitem__, "paths and methods", MOST_ROWS)
+    keys = [key for key in repeats.index if key[1] in set(named)]
+    kept, _ = most_of(keys, repeats.__getitem__, "paths and methods", MOST_ROWS)
     left, chosen = left_out(len(kept), len(repeats), "paths and methods, those with the most runs"), set(kept)
     return runs[[key in chosen for key in zip(runs["path"], runs["method"], strict=True)]], left
 

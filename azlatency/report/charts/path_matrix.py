@@ -16,8 +16,8 @@ from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import span
 from azlatency.report.groups import main_method
+from azlatency.stats import rows
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.stats.result import Estimate
 from azlatency.studies.format import one_prefix
 from azlatency.studies.runs.path import route
 
@@ -39,15 +39,15 @@ _QUANTITIES = {
 
 
 @styled
-def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str = "median_ns") -> Chart | Note:
+def path_matrix(runs: pd.DataFrame, typical: pd.DataFrame, *, value: str = "median_ns") -> Chart | Note:
     """Draw the value from each zone (row) to each other zone (column), with its interval and the number of runs.
 
     Parameters
     ----------
     runs : DataFrame
         One row per run with ``path``, ``method``, the zones of both ends and ``value``.
-    estimates : sequence of Estimate
-        Estimates of the same column across runs, one per path and method.
+    typical : DataFrame
+        Estimates of the same column across runs, one row per path and method: `azlatency.summarize`.
     value : {"median_ns", "mean_ns", "p99_ns", "throughput_bit_s"}
         Column to draw.
 
@@ -57,6 +57,7 @@ def path_matrix(runs: pd.DataFrame, estimates: Sequence[Estimate], *, value: str
         The chart of the method that measured the most paths, or a note where fewer than three pairs of zones are known.
     """
     what, unit, shown, scale = _QUANTITIES[value]
+    estimates = rows.estimates(typical)
     main = main_method(runs, value, estimates)
     zones = {path: ends for path, ends in zones_of(runs).items() if path in main.values}
     squares: dict[tuple[str, str], list[str]] = {}

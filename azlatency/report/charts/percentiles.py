@@ -28,12 +28,14 @@ from azlatency.kit.drawing.palette import HUES, Look, looks, pair_of, told_apart
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import by_method, extremes
+from azlatency.stats import rows
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.result import Estimate
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 #: Most runs of a panel with brackets and shading.
@@ -52,14 +54,14 @@ _PATHS_SIDE_BY_SIDE = 5
 
 
 @styled
-def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed") -> Chart | Note:
+def percentile_curves(quantiles: pd.DataFrame, source: Source = "printed") -> Chart | Note:
     """Draw percentiles as curves, one per run, on an axis that gives each nine the same room.
 
     Parameters
     ----------
-    estimates : sequence of Estimate
-        Percentiles (ns) with the labels run_id, path, method and q: printed percentiles, percentiles of histograms, or
-        percentiles of samples at many levels.
+    quantiles : DataFrame
+        Percentiles (ns) with ``run_id``, ``path``, ``method`` and ``q``, as `azlatency.quantiles` or
+        `azlatency.stats.printed_quantiles` return them.
     source : {"printed", "samples"}
         Printed percentiles and those of histograms get brackets, and shading between neighbours. Percentiles of samples
         get the band of their intervals.
@@ -70,6 +72,7 @@ def percentile_curves(estimates: Sequence[Estimate], source: Source = "printed")
         The chart, or a note with the reason where there is nothing to draw.
     """
     # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
+    estimates = rows.estimates(quantiles)
     drawn = [estimate for estimate in estimates if estimate.estimate is not None and estimate.estimate > 0]
     if not drawn:
         has = "prints percentiles" if source == "printed" else "contains samples that resolve a percentile"

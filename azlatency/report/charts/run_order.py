@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator
@@ -13,7 +12,9 @@ from azlatency.kit.drawing.base import GIGABIT, MICROSECOND, MOST_PANELS, grid, 
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats import rows
 from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
 from azlatency.stats.result import results_only
 from azlatency.studies.format import format_number, plain
 
@@ -28,14 +29,14 @@ _READ_IN = {"ns": (MICROSECOND, "µs"), "bit/s": (GIGABIT, "Gbit/s")}
 
 @styled
 @results_only
-def runs_in_order(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Chart | Note:
+def runs_in_order(runs: pd.DataFrame, typical: pd.DataFrame) -> Chart | Note:
     """Draw the run values of each path in the order of measuring, those most like their neighbours first.
 
     Parameters
     ----------
     runs : DataFrame
         One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
-    estimates : sequence of Estimate
+    typical : DataFrame
         As `azlatency.summarize` returns them.
 
     Returns
@@ -44,7 +45,7 @@ def runs_in_order(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Chart | 
         The chart, or a note with the reason where there is nothing to draw.
     """
     tested = sorted(
-        (one for one in estimates if "lag1_p" in one.diagnostics),
+        (one for one in rows.estimates(typical, *DIAGNOSTICS) if "lag1_p" in one.diagnostics),
         key=lambda one: ("dependent_runs" not in one.codes, one.diagnostics["lag1_p"]),
     )
     if not tested:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.kit.findings import act, answer, info, join_by_method, measured_once
 from azlatency.kit.objects import Findings
 from azlatency.report.groups import answer_of, main_method
+from azlatency.stats import rows
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import FEWEST
-from azlatency.stats.result import Estimate
+from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
 from azlatency.studies.format import count_of, format_value
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def find(
     runs: pd.DataFrame,
-    medians: Sequence[Estimate],
-    means: Sequence[Estimate],
-    within: Sequence[Estimate],
+    medians: pd.DataFrame,
+    means: pd.DataFrame,
+    within: pd.DataFrame,
 ) -> Findings:
     """Answer how long a round trip takes; name dependent and single runs, and percentiles that are maxima.
 
@@ -29,9 +29,9 @@ def find(
     ----------
     runs : DataFrame
         One row per run with a latency.
-    medians, means : sequence of Estimate
-        Estimates across runs (ns), one per path and method. A mean is used only where no median exists.
-    within : sequence of Estimate
+    medians, means : DataFrame
+        Estimates across runs (ns), one row per path and method. A mean is used only where no median exists.
+    within : DataFrame
         Printed percentiles of single runs (ns).
 
     Returns
@@ -41,11 +41,15 @@ def find(
     """
     if not len(runs):
         return Findings.of([info("No log of this study contains a latency.")])
-    with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in medians}
-    across = [*medians, *(mean for mean in means if (mean.labels["path"], mean.labels["method"]) not in with_median)]
+    of_medians, of_means = (rows.estimates(each, *DIAGNOSTICS) for each in (medians, means))
+    with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in of_medians}
+    across = [
+        *of_medians,
+        *(mean for mean in of_means if (mean.labels["path"], mean.labels["method"]) not in with_median),
+    ]
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
-    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
+    main = main_method(runs, f"{statistic}_ns", of_medians if statistic == "median" else of_means)
     findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
     findings += measured_once(across)
     tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
@@ -59,7 +63,7 @@ def find(
         warm_ups = [(one.what, int(one.diagnostics.get("warm_up_runs", 0))) for one in tested]
         apart = "in measuring order lie apart from all later runs; leave them out"
         findings += [act(f"{what}: the first {count_of(first, 'run')} {apart}.") for what, first in warm_ups if first]
-    maxima = [percentile for percentile in within if "maximum_in_disguise" in percentile.codes]
+    maxima = [percentile for percentile in rows.estimates(within) if "maximum_in_disguise" in percentile.codes]
     if maxima:
         shortest = min(maxima, key=lambda percentile: percentile.n)
         value = format_value(shortest.estimate, "ns")

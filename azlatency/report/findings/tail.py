@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Findings
 from azlatency.report.groups import answer_of, main_method
+from azlatency.stats import rows
 from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.tail_by_run import RunTail
 from azlatency.studies.format import format_interval, format_value, one_prefix
@@ -21,9 +22,9 @@ _QUANTILES = {0.99: "p99", 0.999: "p99.9", 0.9999: "p99.99"}
 def find(
     runs: pd.DataFrame,
     tails: Sequence[RunTail],
-    percentiles: Sequence[Estimate],
+    percentiles: pd.DataFrame,
     shares: Sequence[Estimate],
-    typical: Sequence[Estimate] = (),
+    typical: pd.DataFrame | None = None,
 ) -> Findings:
     """Say the p99 of each path, and the share above the limit.
 
@@ -33,11 +34,11 @@ def find(
         One row per run with a latency, with ``p99_ns``.
     tails : sequence of RunTail
         One per run with samples.
-    percentiles : sequence of Estimate
+    percentiles : DataFrame
         Printed percentiles (ns).
     shares : sequence of Estimate
         Share of packets above the page's limit (fraction), from printed percentiles.
-    typical : sequence of Estimate
+    typical : DataFrame
         Typical p99 across runs (ns), one per path and method.
 
     Returns
@@ -45,7 +46,7 @@ def find(
     Findings
         At least one finding.
     """
-    main = main_method(runs, "p99_ns", typical)
+    main = main_method(runs, "p99_ns", () if typical is None else rows.estimates(typical))
     findings = [answer(answer_of(main, runs, "p99", "ns"), main)] if main.values else []
     findings += [
         info(f"{tail.path} ({tail.method}): {', '.join(_bounded(tail))}.") for tail in tails if _bounded(tail)
@@ -58,7 +59,7 @@ def find(
             f"(worst run), **{100 * (best.high or 0):.2g} %** on {best.labels['path']} (best run)."
         )
         findings.append(info(text))
-    unbounded = [p for p in percentiles if {"tail_unresolved", "unbounded_upper"} & set(p.codes)]
+    unbounded = [p for p in rows.estimates(percentiles) if {"tail_unresolved", "unbounded_upper"} & set(p.codes)]
     if unbounded:
         shallow = min(unbounded, key=lambda percentile: percentile.n)
         text = (
@@ -66,7 +67,7 @@ def find(
             "upper bound; the table marks the others."
         )
         findings.append(act(text))
-    if not tails and not percentiles:
+    if not tails and percentiles.empty:
         beyond = " beyond p99" if findings else ""
         text = f"No run has 1,000 or more samples and no log prints percentiles, so the tail{beyond} is unknown."
         findings.append(info(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.kit.findings import (
@@ -16,7 +15,7 @@ from azlatency.kit.findings import (
 from azlatency.kit.objects import Finding, Findings
 from azlatency.kit.titles import span
 from azlatency.report.groups import answer_of, main_method
-from azlatency.stats.result import Estimate
+from azlatency.stats import rows
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import REVERSE
 
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
+def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     """Answer how much each path carries; name traffic that never left the host, single runs and retransmissions.
 
     Parameters
     ----------
     runs : DataFrame
         One row per run with a throughput (bit/s).
-    across : sequence of Estimate
+    typical : DataFrame
         Typical goodput across runs (bit/s), one per path and method.
 
     Returns
@@ -42,6 +41,7 @@ def find(runs: pd.DataFrame, across: Sequence[Estimate]) -> Findings:
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
+    across = rows.estimates(typical)
     main = main_method(streams, "throughput_bit_s", across)
     findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True), main)] if main.values else []
     findings += _nothing_arrived(runs)

@@ -22,7 +22,9 @@ from azlatency.report.tables.common import (
     from_runs,
     paths_table,
 )
+from azlatency.stats import rows
 from azlatency.stats.across_runs.run_order import LEVEL
+from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
     percentiles = [_percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
     statistics = {"mean": "rtt_mean", "sd": "rtt_sd", "min": "rtt_min"} | {name: name for name in percentiles}
     statistics["max"] = "rtt_max"
-    rows = [
+    listed = [
         PrintedRun(
             run_id,
             text(run["name"]),
@@ -86,9 +88,9 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
         for run_id, run in runs.iterrows()
         if any(name in tokens[str(run_id)] for name in statistics.values())
     ]
-    silent = len(runs) - len(rows)
+    silent = len(runs) - len(listed)
     samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
-    if not rows:
+    if not listed:
         return Note(samples_only)
     columns: list[Column[PrintedRun]] = [
         Column("run", attrgetter("name")),
@@ -100,13 +102,13 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[PrintedRun] | Note:
     notes = ["Tokens as the tool printed them, in the unit that it printed."]
     if silent:
         notes.append(f"Not listed: {samples_only}")
-    if any(row.maxima for row in rows):
+    if any(row.maxima for row in listed):
         columns.append(Column("maximum, not percentile", attrgetter("maxima")))
         notes.append(
             "Maximum, not percentile: the run has too few observations for these percentiles, so the tool prints its "
             "maximum."
         )
-    return Table("Every printed latency", columns, rows, notes, lambda row: [RunsRef((row.run_id,), "run")])
+    return Table("Every printed latency", columns, listed, notes, lambda row: [RunsRef((row.run_id,), "run")])
 
 
 def _percentile(q: float) -> str:
@@ -129,16 +131,19 @@ def _token_column(header: str, name: str) -> Column[PrintedRun]:
 
 
 @results_only
-def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Estimate] | Note:
     """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
-    if not estimates:
+    if typical.empty:
         return Note("No log of this study prints a latency.")
-    return paths_table(runs, estimates, "median_ns", "median RTT per run", MICROSECONDS, "Typical RTT by path")
+    return paths_table(
+        runs, rows.estimates(typical), "median_ns", "median RTT per run", MICROSECONDS, "Typical RTT by path"
+    )
 
 
 @results_only
-def runs_in_order(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
-    """Return whether neighbouring runs of each path depend on each other; ``estimates`` as `summarize` returns them."""
+def runs_in_order(typical: pd.DataFrame) -> Table[Estimate] | Note:
+    """Return whether neighbouring runs of each path depend on each other; ``typical`` as `summarize` returns it."""
+    estimates = rows.estimates(typical, *DIAGNOSTICS)
     tested = [estimate for estimate in estimates if "lag1_p" in estimate.diagnostics]
     if not tested:
         return Note(
@@ -153,20 +158,20 @@ def runs_in_order(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
         Column("p, permutation test", lambda row: row.diagnostics["lag1_p"], P_VALUE),
         Column("flags", attrgetter("codes"), words(flags)),
     ]
-    rows = sorted(tested, key=lambda row: row.diagnostics["lag1_p"])
+    ordered = sorted(tested, key=lambda row: row.diagnostics["lag1_p"])
     notes = [
         f"A p of at most {LEVEL:g}: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are "
         "mostly not found, so a large p does not show that runs are independent.",
-        *explain(codes_of(rows)),
+        *explain(codes_of(ordered)),
     ]
-    return Table("Runs in the order of measuring (scope: across runs)", columns, rows, notes, from_runs("typical"))
+    return Table("Runs in the order of measuring (scope: across runs)", columns, ordered, notes, from_runs("typical"))
 
 
 @results_only
-def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:
+def brackets(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Estimate] | Note:
     """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
-    rows = [estimate for estimate in estimates if estimate.labels["q"] in levels]
-    if not rows:
+    shown = rows.estimates(quantiles[quantiles["q"].isin(levels)])
+    if not shown:
         return Note("No log of this study prints percentiles.")
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
@@ -175,21 +180,21 @@ def brackets(estimates: Sequence[Estimate], levels: Sequence[float] = (0.5, 0.99
         Column("bracket to", attrgetter("high"), number(",.3f", missing="no bound"), MICROSECONDS),
         FLAGS,
     ]
-    methods = dict.fromkeys(row.method for row in rows)
+    methods = dict.fromkeys(row.method for row in shown)
     notes = [
         "Bracket: the nearest printed values, or bounds of classes, that enclose the "
-        f"{level(rows[0].confidence)} interval.",
+        f"{level(shown[0].confidence)} interval.",
         *(f"Method: {method}." for method in methods),
-        *explain(codes_of(rows)),
+        *explain(codes_of(shown)),
     ]
-    return Table("Percentiles within one run (scope: within run)", columns, rows, notes, _printed_percentile)
+    return Table("Percentiles within one run (scope: within run)", columns, shown, notes, _printed_percentile)
 
 
 @results_only
-def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+def unresolved(quantiles: pd.DataFrame) -> Table[Estimate] | Note:
     """Return the printed percentiles that the run cannot support."""
-    rows = [estimate for estimate in estimates if _UNSUPPORTED & set(estimate.codes)]
-    if not rows:
+    shown = [estimate for estimate in rows.estimates(quantiles) if _UNSUPPORTED & set(estimate.codes)]
+    if not shown:
         return Note("Every printed percentile of this study is supported by its run's number of observations.")
     columns: list[Column[Estimate]] = [
         *_PERCENTILE,
@@ -199,7 +204,7 @@ def unresolved(estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
         FLAGS,
     ]
     caption = "Percentiles that the log cannot support"
-    return Table(caption, columns, rows, explain(codes_of(rows)), _printed_percentile)
+    return Table(caption, columns, shown, explain(codes_of(shown)), _printed_percentile)
 
 
 _PERCENTILE: list[Column[Estimate]] = [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, RunsRef, Table, interval, number, with_interval, words
 from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT, RUN, TENTHS, codes_of, explain, flags, from_run, paths_table
+from azlatency.stats import rows
 from azlatency.stats.result import results_only
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 
 
 @results_only
-def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequence[Plan]) -> Table[Estimate] | Note:
+def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: Sequence[Plan]) -> Table[Estimate] | Note:
     """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
 
-    ``estimates``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
+    ``typical``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
     """
-    rows = [estimate for estimate in estimates if estimate.n > 1]
-    if not rows:
+    repeated = rows.estimates(typical[typical["n"] > 1])
+    if not repeated:
         return Note("No path has two runs with at least 100 packets, so there is no p99 across runs.")
     by_key = {(plan.labels["path"], plan.labels["method"]): plan for plan in plans}
 
@@ -41,7 +42,7 @@ def across_runs(runs: pd.DataFrame, estimates: Sequence[Estimate], plans: Sequen
             return f"{plan.needed:,}"
         return "not known" if plan.low is None or plan.high is None else f"{plan.low:,} – {plan.high:,}"
 
-    table = paths_table(runs, rows, "p99_ns", "p99 per run", MICROSECONDS, "p99 across runs")
+    table = paths_table(runs, repeated, "p99_ns", "p99 per run", MICROSECONDS, "p99 across runs")
     columns = [*table.columns[:-1], Column("runs for ±10 %", needed, words(), align="right"), table.columns[-1]]
     notes = ["Runs for ±10 %: a range if there are fewer than five runs.", *table.notes]
     return replace(table, columns=columns, notes=notes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, number, text
 from azlatency.kit.objects import Note
 from azlatency.report.tables.common import COUNT, paths_table
+from azlatency.stats import rows
 from azlatency.stats.result import results_only
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
@@ -45,8 +46,8 @@ def printed(study: Study, runs: pd.DataFrame) -> Table[Any] | Note:
         "Goodput: application bytes that the receiver counted. A rate that only the sender counted contains what "
         "still waits in buffers; it is a method of its own. The counts of both sides are not added."
     )
-    rows = [run for _, run in runs.iterrows()]
-    return Table("Every goodput", columns, rows, [note], lambda run: [RunsRef((str(run.name),), "run")])
+    every = [run for _, run in runs.iterrows()]
+    return Table("Every goodput", columns, every, [note], lambda run: [RunsRef((str(run.name),), "run")])
 
 
 def _as_printed(run: Any) -> str:
@@ -73,8 +74,10 @@ def _at_line(line: Callable[[Any], Any]) -> Callable[[Any], list[Ref]]:
 
 
 @results_only
-def paths(runs: pd.DataFrame, estimates: Sequence[Estimate]) -> Table[Estimate] | Note:
+def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Estimate] | Note:
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
-    if not estimates:
+    if typical.empty:
         return Note("No log of this study prints a throughput.")
-    return paths_table(runs, estimates, "throughput_bit_s", "goodput per run", GIGABITS, "Goodput by path")
+    return paths_table(
+        runs, rows.estimates(typical), "throughput_bit_s", "goodput per run", GIGABITS, "Goodput by path"
+    )

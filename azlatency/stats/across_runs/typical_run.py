@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 from scipy.stats import binom
 
@@ -39,13 +40,12 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.across_runs.shared_spread import CLOSE
 from azlatency.stats.across_runs.two_groups import student_interval
-from azlatency.stats.result import Estimate, Results
+from azlatency.stats.result import Estimate
+from azlatency.stats.rows import ESTIMATE, of_estimate
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.stats.across_runs.shared_spread import SharedSpread
     from azlatency.stats.arrays import FloatArray
@@ -284,6 +284,11 @@ def _lies_far_out(x: FloatArray) -> bool:
     return bool(abs(logs[far] - others.mean()) > width * float(stdtrit(len(others) - 1, 1 - _FAR_OUT / 2)))
 
 
+#: What a summary says of the runs besides their median.
+DIAGNOSTICS = ("lowest", "highest", "lag1", "lag1_p", "warm_up_runs")
+_SHARED = ("scope", "confidence", "statistic", "flags", "assumed", "notes", "run_ids")
+
+
 def summarize(
     runs: pd.DataFrame,
     value: str | None = None,
@@ -291,7 +296,7 @@ def summarize(
     by: str | Sequence[str] = "path",
     unit: str | None = None,
     confidence: float = 0.95,
-) -> Results[Estimate]:
+) -> pd.DataFrame:
     """Summarize runs across repeats: the typical run (the median run) of each path and method, with its interval.
 
     Parameters
@@ -311,8 +316,11 @@ def summarize(
 
     Returns
     -------
-    Results[Estimate]
-        One estimate per group, in order of appearance. Labels: the grouping columns and ``placement``.
+    DataFrame
+        One row per group, in order of appearance: the grouping columns, ``estimate`` (the median run, in ``unit``) with
+        ``low`` and ``high``, ``n`` runs, ``lowest`` and ``highest`` run, ``lag1`` and ``lag1_p`` (autocorrelation of
+        runs in the order of measuring), ``flags``, ``assumed``, ``notes`` and ``run_ids``. A value is missing if it is
+        not estimable; the flags say why.
 
     Raises
     ------
@@ -328,9 +336,10 @@ def summarize(
     --------
     >>> import pandas as pd
     >>> times = [450e3, 440e3, 460e3, 455e3, 447e3, 452e3]
-    >>> (estimate,) = summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times}))
-    >>> (estimate.what, estimate.estimate, round(estimate.low), round(estimate.high))
-    ('a → b, ping', 451000.0, 441645, 458935)
+    >>> found = summarize(pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": times}))
+    >>> print(found[["what", "estimate", "low", "high"]].round().to_string(index=False))
+           what  estimate      low     high
+    a → b, ping  451000.0 441645.0 458935.0
     """
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
@@ -349,7 +358,8 @@ def summarize(
         values, codes = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
         kind = kind_of_test(measured, labels["method"])
         groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, codes))
-    return Results(typical_runs(groups, confidence))
+    found = [of_estimate(each, *DIAGNOSTICS) for each in typical_runs(groups, confidence)]
+    return pd.DataFrame(found, columns=None if found else [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED])
 
 
 class PathRuns(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
-from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.quantiles import run_quantiles
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
@@ -69,7 +69,7 @@ def fan_out(
     The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
     """
     level = fan_out_level(n_calls, p)
-    (single,) = quantiles(data, level, confidence, independent=independent, unit=unit)
+    (single,) = run_quantiles(data, level, confidence, independent=independent, unit=unit)
     x, _ = to_array(data)
     blocks = len(x) // n_calls
     diagnostics = {**single.diagnostics, "single_call_level": level}

@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.schema import refuse_foreign
-from azlatency.stats.result import Estimate, Results
+from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def printed_quantiles(
     *,
     confidence: float = 0.95,
     labels: pd.DataFrame | None = None,
-) -> Results[Estimate]:
+) -> pd.DataFrame:
     """Enclose every printed round-trip percentile between the values printed around it, or by a frequency table.
 
     Parameters
@@ -118,7 +119,7 @@ def printed_quantiles(
 
     Returns
     -------
-    Results[Estimate]
+    DataFrame
         One estimate in ns per run and printed percentile (or level of `histograms.LEVELS`), in the order of runs and
         levels. All are flagged ``within_run_floor``; ``maximum_in_disguise`` marks a percentile that is the sample
         maximum.
@@ -133,7 +134,7 @@ def printed_quantiles(
     printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
     as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}
     by_class = {} if classes is None else dict(iter(grouped(classes, "run_id")))
-    estimates = Results[Estimate]()
+    estimates: list[Estimate] = []
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
@@ -147,7 +148,7 @@ def printed_quantiles(
                 bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**run_labels, "q": q})
                 for q in table.levels
             ]
-    return estimates
+    return frame_of(estimates)
 
 
 def _as_printed(estimate: Estimate, printed: float | None) -> Estimate:

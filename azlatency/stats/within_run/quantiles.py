@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Results
+from azlatency.stats.rows import ESTIMATE, number, of_estimate
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
 from azlatency.studies.runs.groups import grouped
@@ -22,9 +24,8 @@ from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray, Values
+    from azlatency.stats.result import Estimate
     from azlatency.studies.store.study import Study
 
 #: Levels that are estimated by default.
@@ -41,7 +42,7 @@ def quantiles(
     unit: str = "ns",
     resolution: float = 0.0,
     labels: pd.DataFrame | None = None,
-) -> Results[Estimate]:
+) -> pd.DataFrame:
     """Estimate quantiles within each run, with intervals that account for the dependence of packets.
 
     Parameters
@@ -68,8 +69,11 @@ def quantiles(
 
     Returns
     -------
-    Results[Estimate]
-        One estimate per run and level. There is no estimate with ``no_values``, ``loss_censored`` (more probes were
+    DataFrame
+        One row per run and level: the labels, ``q``, ``estimate`` with ``low`` and ``high`` in ``unit``, ``n``
+        observations, ``n_effective`` independent ones, ``flags``, ``run_ids``.
+
+        There is no estimate with ``no_values``, ``loss_censored`` (more probes were
         lost than lie above the quantile) or less than one observation above the quantile (``tail_unresolved``). The
         interval is missing with ``few_clusters`` (a dependent run with fewer than 30 effective values) and
         ``long_memory``; its outer end is missing with fewer than ten effective observations beyond
@@ -96,11 +100,39 @@ def quantiles(
     Examples
     --------
     >>> import numpy as np
-    >>> from azlatency.stats.within_run.quantiles import quantiles
+    >>> import azlatency as az
     >>> rtt = np.random.default_rng(1).lognormal(0, 0.2, 40_000)
-    >>> print(quantiles(200 * rtt, 0.99, unit="µs"))
+    >>> print(az.say(az.quantiles(200 * rtt, 0.99, unit="µs")))
     p99: 318 µs, 95 % CI 316–321 µs, n = 40,000 in one run
     """
+    options: dict[str, Any] = {
+        "lost": lost,
+        "independent": independent,
+        "unit": unit,
+        "resolution": resolution,
+        "labels": labels,
+    }
+    return frame_of(run_quantiles(data, q, confidence, **options))
+
+
+def frame_of(estimates: Iterable[Estimate]) -> pd.DataFrame:
+    """Return quantiles as a frame: their labels, the estimate, and how many independent values it rests on."""
+    found = [{**of_estimate(each), "n_effective": number(each.n_effective)} for each in estimates]
+    return pd.DataFrame(found, columns=None if found else ["run_id", "q", *ESTIMATE, "n_effective", "flags", "run_ids"])
+
+
+def run_quantiles(
+    data: Values | Study,
+    q: float | Iterable[float] = LEVELS,
+    confidence: float = 0.95,
+    *,
+    lost: int = 0,
+    independent: bool = False,
+    unit: str = "ns",
+    resolution: float = 0.0,
+    labels: pd.DataFrame | None = None,
+) -> list[Estimate]:
+    """Return what `quantiles` makes a frame of."""
     levels = [float(q)] if isinstance(q, int | float) else [float(level) for level in q]
     if any(not 0 < level < 1 for level in levels) or not 0 < confidence < 1:
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
@@ -114,7 +146,7 @@ def quantiles(
     refuse_foreign(data)
     if not hasattr(data, "columns"):
         x, missing = to_array(data)
-        return Results(_of_run(x, levels, options, lost=lost, missing=missing))
+        return _of_run(x, levels, options, lost=lost, missing=missing)
     return _of_frame(data, levels, options, labels)
 
 
@@ -141,9 +173,9 @@ def _of_run(
 
 def _of_frame(
     samples: pd.DataFrame, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
-) -> Results[Estimate]:
+) -> list[Estimate]:
     """Estimate the quantiles of each run of a frame."""
-    results = Results[Estimate]()
+    results: list[Estimate] = []
     for run_id, low, high in _bounds_by_run(samples, labels):
         results += _of_bounds(low, high, levels, _labelled(options, run_id, labels))
     return results
@@ -151,11 +183,11 @@ def _of_frame(
 
 def _of_large_study(
     study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
-) -> Results[Estimate]:
+) -> list[Estimate]:
     """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
     labels = client_runs(study)[["path", "method"]] if labels is None else labels
     study.verify("samples")
-    results = Results[Estimate]()
+    results: list[Estimate] = []
     with large_runs.connect(study.folder / "samples") as connection:
         sizes = dict(connection.execute("SELECT run_id, count(*) FROM samples GROUP BY run_id").fetchall())
         for group in _groups(map(str, labels.index), sizes):

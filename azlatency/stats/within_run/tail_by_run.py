@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
-from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.quantiles import run_quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
@@ -104,7 +103,7 @@ def run_tails(
                 path=str(run["path"]),
                 method=str(run["method"]),
                 rtt=rtt,
-                quantiles=tuple(quantiles(rtt, LEVELS, confidence)),
+                quantiles=tuple(run_quantiles(rtt, LEVELS, confidence)),
                 slower=exceedance(rtt, limit, confidence=confidence),
                 slowest=fan_out(rtt, calls, confidence=confidence),
                 waits=tuple(remaining_wait(rtt, confidence=confidence)) if closed else (),
@@ -155,17 +154,17 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
     return shares
 
 
-def select_longest_runs(estimates: Sequence[Estimate], most: int = 24) -> list[Estimate]:
-    """Return the percentiles from p99 up of the runs with most packets, at most ``most`` estimates in their order.
+def select_longest_runs(quantiles: pd.DataFrame, most: int = 24) -> pd.DataFrame:
+    """Return the percentiles from p99 up of the runs with most packets, at most ``most`` rows in their order.
 
-    The estimates are labelled with path, method, run_id and q.
+    ``quantiles``: rows with ``run_id``, ``q`` and ``n``, as `azlatency.stats.printed_quantiles` returns them.
     """
-    runs: dict[str, list[Estimate]] = {}
-    for estimate in estimates:
-        if estimate.labels["q"] >= 0.99:
-            runs.setdefault(str(estimate.labels["run_id"]), []).append(estimate)
-    selected: set[str] = set()
-    for run_id in sorted(runs, key=lambda run_id: -runs[run_id][0].n):
-        if sum(len(runs[other]) for other in selected) + len(runs[run_id]) <= most:
-            selected.add(run_id)
-    return [estimate for run_id, of_run in runs.items() if run_id in selected for estimate in of_run]
+    far = quantiles[quantiles["q"] >= 0.99]
+    by_run = far.groupby("run_id", sort=False, dropna=False)["n"].agg(["first", "size"])
+    selected: list[str] = []
+    rows = 0
+    for run_id, count in by_run.sort_values("first", ascending=False, kind="stable")["size"].items():
+        if rows + count <= most:
+            selected.append(str(run_id))
+            rows += count
+    return far[far["run_id"].isin(selected)]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pandas as pd
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.kit.drawing import draw
@@ -38,7 +39,7 @@ def test_each_dot_shows_its_value_under_the_pointer() -> None:
 
 def test_an_open_interval_has_neither_ends_nor_words() -> None:
     runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e5, 2e5, 3e5]}, index=list("xyz"))
-    (estimate,) = az.summarize(runs, "median_ns")
+    (estimate,) = estimates_of(az.summarize(runs, "median_ns"))
     assert estimate.low is not None and estimate.high is not None
     assert draw.ends_of(estimate, 1e3) == (estimate.low / 1e3, estimate.high / 1e3)
     assert draw.ends_of(replace(estimate, high=None)) == draw.ends_of(None) == ()

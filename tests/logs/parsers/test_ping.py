@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.logs import event_codes, metric_values, read_text
 from helpers.places import FIXTURES
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.logs.parse import parse_source
@@ -631,7 +632,7 @@ def test_lone_lines_of_summaries_are_runs_of_their_own(tmp_path: Path) -> None:
     logs = az.parse(tmp_path / "a.log")
     assert list(logs.runs["status"]) == ["summary_only", "summary_only"]
     assert list(az.latency(logs)["mean_ns"]) == [488_000, 498_000]
-    (estimate,) = az.summarize(az.latency(logs))
+    (estimate,) = estimates_of(az.summarize(az.latency(logs)))
     assert estimate.n == 2 and estimate.labels["assumed"] == "one_client one_server"
 
 

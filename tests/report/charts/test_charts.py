@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults, every_chart
 from helpers.chart_checks import assert_fit_to_print
+from helpers.results import NOTHING
 
 import azlatency as az
 from azlatency.kit.drawing.axes import spread
@@ -125,9 +126,9 @@ def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
     intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput_bit_s": [], "retransmits": [], "omitted": []})
     for chart in (
-        charts.percentile_curves([]),
-        charts.latency_forest(runs, []),
-        charts.throughput_forest(runs, []),
+        charts.percentile_curves(NOTHING),
+        charts.latency_forest(runs, NOTHING),
+        charts.throughput_forest(runs, NOTHING),
         charts.throughput_series(intervals, runs),
         charts.placement_values([]),
         charts.single_changes([]),

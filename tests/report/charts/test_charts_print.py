@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,12 +11,14 @@ import pandas as pd
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults, every_chart, hard_samples, study_of
 from helpers.chart_checks import assert_fit_to_print, texts
+from helpers.results import NOTHING
 
 import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
 from azlatency.report import charts
+from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000
@@ -67,7 +68,7 @@ def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
             charts.throughput_forest(runs, az.summarize(runs, "throughput_bit_s"))
     finally:
         charts.export("", tmp_path)
-    charts.throughput_forest(runs, [])
+    charts.throughput_forest(runs, NOTHING)
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert names == [f"throughput_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
     first, second = (tmp_path / "figures" / f"throughput_forest{count}.pdf" for count in ("", "-2"))
@@ -208,7 +209,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
     labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
     curve = az.stats.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
-    chart = charts.percentile_curves(curve)
+    chart = charts.percentile_curves(frame_of(curve))
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
     assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
@@ -234,7 +235,9 @@ def test_a_percentile_that_is_printed_as_zero_is_left_to_the_table(results_of: C
     """A damaged log may print a percentile as 0.000."""
     printed = results_of("westeurope-availability-set-vs-zones").printed
     whole = charts.percentile_curves(printed)
-    without_first = charts.percentile_curves([replace(printed[0], estimate=0.0, low=0.0), *printed[1:]])
+    zero = printed.copy()
+    zero.loc[zero.index[0], ["estimate", "low"]] = 0.0
+    without_first = charts.percentile_curves(zero)
     assert isinstance(whole, Chart) and isinstance(without_first, Chart)
     assert len(without_first.alt) < len(whole.alt)
 

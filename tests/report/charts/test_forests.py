@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.results import NOTHING, estimates_of
 
 import azlatency as az
 from azlatency.report import charts
@@ -29,7 +30,7 @@ def test_the_title_counts_the_paths_that_are_left_out() -> None:
             "median_ns": [1e6 - 1e3 * place for place in range(100)],
         }
     ).set_index("run_id")
-    chart = charts.latency_forest(runs, [])
+    chart = charts.latency_forest(runs, NOTHING)
     assert "Shown: 72 of 100 paths and methods" in chart.caption
     assert "901–1,000 µs (100 paths)" in chart.title
 
@@ -42,7 +43,9 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
     ]
     runs = pd.DataFrame(rows, columns=["run_id", "path", "method", "median_ns"]).set_index("run_id")
     typical = az.summarize(runs, "median_ns")
-    near, far = (next(one.estimate for one in typical if one.labels["path"] == path) for path in ("a → b", "a → c"))
+    near, far = (
+        next(one.estimate for one in estimates_of(typical) if one.labels["path"] == path) for path in ("a → b", "a → c")
+    )
     title = charts.latency_forest(runs, typical).title
     assert title == f"Median round trip from {near / 1e6:.2f} ms (a → b) to {far / 1e6:.2f} ms (a → c), ping"
 
@@ -56,7 +59,7 @@ def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
             "median_ns": [830e3 + 1e3 * place for place in range(8)],
         }
     ).set_index("run_id")
-    (typical,) = az.summarize(runs, "median_ns")
-    assert (round(typical.low / 1e3, 1), round(typical.high / 1e3, 1)) == (830.7, 836.3)
-    chart = charts.latency_forest(runs, [typical])
+    typical = az.summarize(runs, "median_ns")
+    assert list(typical[["low", "high"]].round(-2).iloc[0] / 1e3) == [830.7, 836.3]
+    chart = charts.latency_forest(runs, typical)
     assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)

@@ -9,6 +9,7 @@ from azlatency.kit.drawing.palette import looks
 from azlatency.kit.objects import Chart
 from azlatency.report import charts
 from azlatency.stats.result import Estimate
+from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.store.study import Study
 
@@ -39,7 +40,7 @@ def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
         )
         for method in methods
     ]
-    chart = charts.percentile_curves(estimates)
+    chart = charts.percentile_curves(frame_of(estimates))
     assert isinstance(chart, Chart)
     assert [axis.get_title("left") for axis in chart.figure.axes] == methods
 
@@ -63,7 +64,7 @@ def test_each_label_leads_to_a_curve_of_its_own_path() -> None:
         for path, factor in (("a → b", 50.0), ("b → a", 60.0), ("a → c", 500.0))
         for q, factor in ((0.5, factor), (0.99, 3 * factor))
     ]
-    chart = charts.percentile_curves(estimates)
+    chart = charts.percentile_curves(frame_of(estimates))
     assert isinstance(chart, Chart) and "(a → c), near" in chart.title
     look = looks(map(NetworkPath.parse, ["a → b", "b → a", "a → c"]))
     for axis in chart.figure.axes:

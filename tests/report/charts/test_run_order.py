@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from helpers.chart_checks import assert_fit_to_print
+from helpers.results import NOTHING
 from helpers.studies import load
 
 import azlatency as az
@@ -26,10 +27,10 @@ def test_runs_that_resemble_their_neighbours_are_drawn_first_and_named() -> None
     chart = charts.runs_in_order(runs, ordered)
     assert isinstance(chart, Chart) and "in 1 of 2 series" in str(chart.title)
     assert chart.alt.splitlines()[0].startswith("b → c, ping 56 B: 1,000, 1,010, 1,020")
-    assert ordered[0].diagnostics["lag1_p"] > 0.05 and ordered[1].diagnostics["lag1_p"] <= 1e-3
+    assert ordered["lag1_p"][0] > 0.05 and ordered["lag1_p"][1] <= 1e-3
     text = str(tables.latency.runs_in_order(ordered))
     assert "drift" in text
-    sentences = str(findings.latency.find(runs, ordered, [], []))
+    sentences = str(findings.latency.find(runs, ordered, NOTHING, NOTHING))
     assert "1 of 2 paths and methods: b → c (ping 56 B)" in sentences
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.results import NOTHING
 
 import azlatency as az
 from azlatency.report import findings
@@ -21,7 +22,7 @@ def test_single_runs_and_maxima_are_named(cni: Study, cni_latency: pd.DataFrame)
 
 
 def test_a_study_without_latency_has_one_finding_for_information(echo: Study) -> None:
-    (finding,) = findings.latency.find(az.latency(echo), [], [], []).findings
+    (finding,) = findings.latency.find(az.latency(echo), NOTHING, NOTHING, NOTHING).findings
     assert finding.kind == "info"
 
 
@@ -33,7 +34,7 @@ def test_the_answer_says_the_method_that_measured_the_most_paths_and_runs() -> N
         for step in range(6)
     ]
     runs = pd.DataFrame([*rows, {"path": "a → c", "method": "ping 56 B", "median_ns": 700e3, "mean_ns": 700e3}])
-    answer, *others = findings.latency.find(runs, az.summarize(runs, "median_ns"), [], []).findings
+    answer, *others = findings.latency.find(runs, az.summarize(runs, "median_ns"), NOTHING, NOTHING).findings
     assert answer.kind == "answer" and len(answer.text.split()) <= 30
     assert answer.text == "Median round trip: a → b **500 µs**; a → c **700 µs** (ping 56 B, 1 to 6 runs each)."
     assert "Measured once with ping 56 B: a → c." in str(others)
@@ -45,7 +46,7 @@ def test_the_first_runs_that_lie_apart_are_named() -> None:
     runs = pd.DataFrame(
         {"path": "a → b", "method": "ping 56 B", "median_ns": times, "mean_ns": times, "started_at": starts}
     )
-    text = str(findings.latency.find(runs, az.summarize(runs, "median_ns"), [], []))
+    text = str(findings.latency.find(runs, az.summarize(runs, "median_ns"), NOTHING, NOTHING))
     assert (
         "a → b, ping 56 B: the first 3 runs in measuring order lie apart from all later runs; leave them out." in text
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.results import NOTHING
 from helpers.studies import load
 
 import azlatency as az
@@ -20,7 +21,7 @@ def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study,
 
 def test_p99s_of_repeated_runs_are_said_where_no_run_is_long_enough_for_a_tail() -> None:
     runs = az.latency(load("emulated-cloud"))
-    text = str(findings.tail.find(runs, [], [], [], az.summarize(runs, "p99_ns")))
+    text = str(findings.tail.find(runs, [], NOTHING, [], az.summarize(runs, "p99_ns")))
     assert "Answer: p99: zone 2 to the others **" in text and "12 runs each" in text
     assert "so the tail beyond p99 is unknown" in text
-    assert "so the tail is unknown" in str(findings.tail.find(runs.iloc[:0], [], [], []))
+    assert "so the tail is unknown" in str(findings.tail.find(runs.iloc[:0], [], NOTHING, []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.results import NOTHING
 
 import azlatency as az
 from azlatency.report import findings
@@ -18,7 +19,7 @@ def test_traffic_inside_a_host_and_the_most_retransmits_are_named(cni_throughput
 def test_paths_on_which_nothing_arrived_are_a_loss_and_not_a_rate(cni_throughput: pd.DataFrame) -> None:
     runs = cni_throughput[cni_throughput["placement"] == "same_host"].head(2).copy()
     runs["throughput_bit_s"], runs["protocol"] = [0.0, 96.0], "udp"
-    text = str(findings.throughput.find(runs, []))
+    text = str(findings.throughput.find(runs, NOTHING))
     assert "Nothing arrived on Single node" in text and "all packets were lost" in text
     # 96 bit/s of UDP at 99.97 % loss says nothing about memory.
     assert "memory" not in text and " 0.00 " not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+from helpers.results import NOTHING
 from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
@@ -49,7 +50,7 @@ def test_a_percentile_that_is_the_maximum_is_not_supported(cni: Study, cni_laten
 def test_a_study_without_latency_has_notes(echo: Study) -> None:
     runs = az.latency(echo)
     assert isinstance(tables.latency.printed(echo, runs), Note)
-    assert isinstance(tables.latency.paths(runs, []), Note) and isinstance(tables.latency.brackets([]), Note)
+    assert isinstance(tables.latency.paths(runs, NOTHING), Note) and isinstance(tables.latency.brackets(NOTHING), Note)
 
 
 def test_repeats_of_a_path_are_distinguished_and_maxima_have_their_own_column() -> None:

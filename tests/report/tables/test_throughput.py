@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 from helpers.places import TESTS
+from helpers.results import NOTHING
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
@@ -38,10 +39,10 @@ def test_the_directions_of_a_test_lead_to_their_own_lines(tmp_path: Path) -> Non
     assert isinstance(table, Table)
     lines = [[row["cell_refs"][column][0]["line"] for column in ("2", "6")] for row in table.record()["rows"]]
     assert lines == [[14, 13], [16, 15]]  # [TX-C] and [RX-C]: goodput, retransmits
-    assert "1 run sent in both directions at once" in str(findings.throughput.find(runs, []))
+    assert "1 run sent in both directions at once" in str(findings.throughput.find(runs, NOTHING))
 
 
 def test_a_study_without_throughput_has_notes(echo: Study) -> None:
     runs = az.throughput(echo)
     assert isinstance(tables.throughput.printed(echo, runs), Note)
-    assert isinstance(tables.throughput.paths(runs, []), Note)
+    assert isinstance(tables.throughput.paths(runs, NOTHING), Note)

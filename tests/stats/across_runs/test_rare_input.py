@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.results import estimates_of
 from helpers.small_frames import runs
 from helpers.studies import load
 
@@ -40,7 +41,7 @@ def test_what_cannot_be_computed_is_refused(call, error: type[Exception], messag
 
 def test_runs_that_were_cut_are_left_out_by_name() -> None:
     cut = runs(status=["complete", "truncated", "complete", "complete"], file=list("abcd"))
-    (result,) = az.summarize(cut)
+    (result,) = estimates_of(az.summarize(cut))
     assert result.n == 3 and "1 cut or failed run left out: b" in str(result.remarks)
 
 
@@ -57,7 +58,7 @@ def test_rounds_of_numbers_and_names_keep_their_order() -> None:
 
 def test_a_path_without_a_value_has_no_row() -> None:
     frame = pd.concat([runs(), runs(path="a → c", median_ns=[math.nan] * 4)])
-    assert {result.labels["path"] for result in summarize(frame)} == {"a → b"}
+    assert {result.labels["path"] for result in estimates_of(summarize(frame))} == {"a → b"}
 
 
 def levels(*parts: tuple[float, int]) -> pd.DataFrame:

@@ -27,7 +27,9 @@ def ids(method: str, *paths: str) -> set[str]:
 
 
 def test_estimates_and_plans_by_path(runs: pd.DataFrame) -> None:
-    for result in (*summarize(runs, "mean_ns"), *plan(runs)):
+    for row in summarize(spaceless(runs), "mean_ns").itertuples():
+        assert named(row.run_ids) == ids(row.method, row.path)
+    for result in plan(runs):
         assert set(result.run_ids) == ids(result.labels["method"], result.labels["path"])
     assert percentile_sizes(runs["n"])[0].run_ids == tuple(runs.index)
     group = runs[runs["path"] == "a → b"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.results import estimates_of
 from helpers.round_runs import round_runs
 from helpers.studies import load
 
@@ -99,7 +100,10 @@ def test_without_start_times_the_order_of_the_files_is_that_of_measuring() -> No
 def test_runs_that_are_twice_in_a_frame_are_refused(runs: pd.DataFrame) -> None:
     pings = runs[runs["method"] == "ping"]
     twice, one_path = pd.concat([pings, pings]), pings[pings["path"] == "a → b"]
-    assert all("duplicate_runs" in estimate.codes and estimate.estimate is None for estimate in az.summarize(twice))
+    assert all(
+        "duplicate_runs" in estimate.codes and estimate.estimate is None
+        for estimate in estimates_of(az.summarize(twice))
+    )
     other = one_path.rename(index=lambda run_id: f"{run_id} again")
     again = pd.concat([one_path, one_path])
     for result in (
@@ -137,4 +141,4 @@ def test_runs_of_several_paths_are_no_repeats() -> None:
     assert list(compared["flags"]) == ["mixed_paths"] and "by='path'" in az.say(compared)
     for result in (typical_run(across), az.stats.runs_needed(across)):
         assert result.codes == ("mixed_paths",) and "by='path'" in str(result)
-    assert not any("mixed_paths" in one.codes for one in az.summarize(pings))
+    assert not any("mixed_paths" in one.codes for one in estimates_of(az.summarize(pings)))

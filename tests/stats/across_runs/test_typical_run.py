@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import azlatency as az
 from azlatency.stats.across_runs.run_order import WIDENING
 from azlatency.stats.across_runs.typical_run import median_ends, summarize, typical_run
 from azlatency.stats.result import CODES
@@ -16,10 +17,10 @@ from azlatency.studies.runs.path import NetworkPath
 
 def test_runs_without_an_estimate_are_described() -> None:
     runs = pd.DataFrame({"path": "? → ?", "method": "sockperf", "median_ns": [64_600.0, 176_340.0, 96_150.0]})
-    assert str(summarize(runs.assign(path=NetworkPath.between("?", "b")))).startswith("? → b, sockperf: ")
-    cut = str(summarize(runs.assign(status="truncated")))
+    assert az.say(summarize(runs.assign(path=NetworkPath.between("?", "b")))).startswith("? → b, sockperf: ")
+    cut = az.say(summarize(runs.assign(status="truncated")))
     assert cut.startswith("? → ?, sockperf: not estimable; 3 runs measured 65–176 µs (cut or failed: every run was")
-    assert str(summarize(runs.head(1))).startswith("? → ?, sockperf: not estimable; the run measured 64.6 µs (one")
+    assert az.say(summarize(runs.head(1))).startswith("? → ?, sockperf: not estimable; the run measured 64.6 µs (one")
     assert str(typical_run([64_600.0, math.inf])).startswith("typical run: not estimable (")
 
 

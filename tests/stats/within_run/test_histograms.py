@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.cases import stream
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.stats.within_run.histograms import histogram_quantiles
@@ -20,7 +21,7 @@ def test_the_interval_of_a_histogram_contains_that_of_its_values() -> None:
     counts, _ = np.histogram(values, edges)
     for result, exact in zip(
         histogram_quantiles(edges[:-1], edges[1:], counts, (0.5, 0.99)),
-        quantiles(values, (0.5, 0.99), independent=True),
+        estimates_of(quantiles(values, (0.5, 0.99), independent=True)),
         strict=True,
     ):
         assert result.low <= exact.low and result.high >= exact.high
@@ -78,7 +79,7 @@ def test_a_table_next_to_its_log_is_counted_once_and_narrows_the_interval(tmp_pa
     logs = az.parse(tmp_path)
     runs = az.latency(logs)
     assert list(runs["median_from"]) == ["printed"]
-    curves = az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs))
+    curves = estimates_of(az.stats.printed_quantiles(logs.quantiles, logs.metrics, az.studies.frequency_tables(logs)))
     (median,) = (curve for curve in curves if curve.labels["run_id"] == runs.index[0] and curve.labels["q"] == 0.5)
     assert (median.low, median.estimate, median.high, median.n) == (11_000, 11_000, 12_000, 1000)
     (tmp_path / "other.json").write_text((tmp_path / "one.json").read_text().replace("380", "300"))

@@ -20,6 +20,7 @@ from azlatency.stats.result import Estimate
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.large_runs import connect, estimate_large_run
 from azlatency.stats.within_run.one_run import Options, sort_run
+from azlatency.stats.within_run.quantiles import run_quantiles
 from azlatency.studies.store.study import load
 
 LEVELS = (0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -128,7 +129,7 @@ def test_interval_censored_values_have_two_sides(tmp_path: Path) -> None:
 @cache
 def at_once(name: str) -> dict[tuple[str, float], Estimate]:
     """The estimates of a study whose samples are loaded as a whole."""
-    return {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(load(name), [0.9])}
+    return {(e.labels["run_id"], e.labels["q"]): e for e in run_quantiles(load(name), [0.9])}
 
 
 @pytest.mark.parametrize("name", ["emulated-zones", pytest.param("emulated-cloud", marks=pytest.mark.slow)])
@@ -138,7 +139,7 @@ def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: 
     wanted = at_once(name)
     monkeypatch.setattr(large_runs, "LARGE", 0 if large_run else len(study.samples) - 1)
     monkeypatch.setattr(type(study), "samples", property(lambda _: pytest.fail("the samples were loaded")))
-    got = {(e.labels["run_id"], e.labels["q"]): e for e in az.quantiles(study, [0.9])}
+    got = {(e.labels["run_id"], e.labels["q"]): e for e in run_quantiles(study, [0.9])}
     assert wanted.keys() == got.keys() and wanted
     for key, expected in wanted.items():
         if large_run:
@@ -162,9 +163,9 @@ def test_lost_and_bounded_replies_and_packets_that_do_not_count(
     study = load("mixed", processed=tmp_path / "out")
     assert {"ok", "lost", "warmup"} <= set(study.samples["status"]) and study.samples["low_ns"].notna().any()
     labels = az.latency(study)[["path", "method"]]
-    wanted = az.quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
+    wanted = run_quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
     monkeypatch.setattr(large_runs, "LARGE", 0)
-    got = az.quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
+    got = run_quantiles(study, [0.1, 0.5, 0.9], independent=True, labels=labels)
     assert [str(estimate) for estimate in got] == [str(estimate) for estimate in wanted]
 
 
@@ -172,7 +173,7 @@ def test_without_duckdb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(large_runs, "LARGE", 10)
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(az.LogError, match=r"more than 10 samples need the package duckdb; install azlatency\[scale\]"):
-        az.quantiles(load("emulated-zones"))
+        run_quantiles(load("emulated-zones"))
 
 
 def test_schema_of_the_stored_columns() -> None:

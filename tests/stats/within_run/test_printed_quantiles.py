@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from helpers.cases import BOTH, LOGNORMAL_QUANTILES, cases, fails, stream
 from helpers.places import ROOT
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
@@ -60,7 +61,7 @@ def test_brackets_of_the_real_logs_equal_those_of_r(case: dict[str, Any]) -> Non
     given_, expected = case["input"], case["expected"]
     file, factor = TABLES[given_["table"]]
     tables = az.parse(RAW / file)
-    results = printed_quantiles(tables.quantiles, tables.metrics, confidence=given_["conf"])
+    results = estimates_of(printed_quantiles(tables.quantiles, tables.metrics, confidence=given_["conf"]))
     (result,) = (result_ for result_ in results if result_.labels["q"] == given_["p"])
     assert result.n == given_["n"]
     assert result.scope == "within_run" and "within_run_floor" in result.codes
@@ -109,5 +110,5 @@ def test_minimum_and_maximum_come_from_the_metrics() -> None:
         {"run_id": ["a"], "metric": ["rtt"], "q": [0.5], "value_ns": [20.0], "n": [3], "rank": [2]}
     )
     metrics = pd.DataFrame({"run_id": ["a", "a"], "metric": ["rtt_min", "rtt_max"], "value": [10.0, 30.0]})
-    (result,) = printed_quantiles(quantiles, metrics, confidence=0.5)
+    (result,) = estimates_of(printed_quantiles(quantiles, metrics, confidence=0.5))
     assert (result.low, result.estimate, result.high) == (10.0, 20.0, 30.0)

@@ -11,13 +11,12 @@ import pytest
 from helpers.cases import BOTH, FULL, LOGNORMAL_QUANTILES, attained, fails, lognormal, stream, thinned
 from scipy.stats import t as student
 
-import azlatency as az
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.quantiles import run_quantiles
 
 
 def one(data: Any, p: float, **options: Any) -> Any:
-    (result,) = quantiles(data, p, **options)
+    (result,) = run_quantiles(data, p, **options)
     return result
 
 
@@ -91,7 +90,7 @@ def test_a_slow_run_is_worth_few_values() -> None:
 def test_levels_outside_are_errors() -> None:
     for levels in ((0.0,), (1.0,), (0.5, 99)):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            quantiles([1.0], levels)
+            run_quantiles([1.0], levels)
 
 
 def samples(rng: np.random.Generator, runs: int, effect: float = 0.05) -> pd.DataFrame:
@@ -109,18 +108,18 @@ def samples(rng: np.random.Generator, runs: int, effect: float = 0.05) -> pd.Dat
 
 def test_a_frame_of_samples_is_estimated_run_by_run() -> None:
     frame = samples(stream(9), 6)
-    within = az.quantiles(frame, (0.5, 0.9))
+    within = run_quantiles(frame, (0.5, 0.9))
     assert [estimate.labels["run_id"] for estimate in within] == [f"r{i}" for i in range(6) for _ in range(2)]
     assert {estimate.scope for estimate in within} == {"within_run"}
     assert all(estimate.n == 395 and estimate.diagnostics["lost"] == 1 for estimate in within)
     labels = pd.DataFrame({"path": ["a"]}, index=["r3"])
-    (chosen,) = az.quantiles(frame, 0.5, labels=labels)
+    (chosen,) = run_quantiles(frame, 0.5, labels=labels)
     assert chosen.labels == {"run_id": "r3", "path": "a", "q": 0.5}
 
 
 def test_a_frame_of_something_else_is_an_error() -> None:
     with pytest.raises(ValueError, match="run_id and rtt_ns; the frame has value"):
-        quantiles(pd.DataFrame({"value": [1.0]}))
+        run_quantiles(pd.DataFrame({"value": [1.0]}))
 
 
 def test_a_series_of_pandas_may_miss_values() -> None:
@@ -133,8 +132,8 @@ def test_values_known_as_intervals() -> None:
     exact = stream(10).lognormal(0.5, 0.5, 4000)
     low, high = np.floor(exact), np.floor(exact) + 1
     frame = pd.DataFrame({"run_id": "r", "rtt_ns": high, "low_ns": low, "high_ns": high})
-    (result,) = quantiles(frame, 0.5)
-    (truth,) = quantiles(exact, (0.5,))
+    (result,) = run_quantiles(frame, 0.5)
+    (truth,) = run_quantiles(exact, (0.5,))
     assert result.low <= truth.low and result.high >= truth.high
     assert "quantised" in result.codes
     assert result.diagnostics["estimate_low"] <= truth.estimate <= result.diagnostics["estimate_high"]
@@ -153,7 +152,7 @@ def test_c3_dependent_packets(rho: float, n: int, made: int) -> None:
     lower: list[bool] = []
     for _ in range(made):
         x = lognormal(rng, n, rho)
-        results = quantiles(x, levels)
+        results = run_quantiles(x, levels)
         ordered = np.sort(x)
         for p, result in zip(levels, results, strict=True):
             low, high = order_statistic_ranks(n, p)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import FIXTURES
+from helpers.results import estimates_of
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -41,7 +42,7 @@ def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> N
     assert pattern == '    pattern = "ping_{repeat}.log"'
     (folder / "study.toml").write_text(f"[study]\n{head}\n{pattern}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
     assert estimate.n == 3
 
 
@@ -50,7 +51,7 @@ def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> No
     entry = "\n".join(assumptions(logs(folder, "a/x.log", "b/x.log"))[-3:])
     (folder / "study.toml").write_text(f"[study]\n{entry}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
     assert estimate.n == 2
 
 
@@ -94,7 +95,7 @@ def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tm
         'heading = "Idle host *"',
         'heading = "Busy host *"',
     ]
-    estimates = az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns")
+    estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns"))
     assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
 
 
@@ -130,7 +131,7 @@ def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
     line = assumptions(logs(folder, *names, host="10.244.{0}.9"))[-1]
     (folder / "study.toml").write_text(f"[study]\n{line}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns")
+    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
     assert estimate.n == 4
 
 

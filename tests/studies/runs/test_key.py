@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from helpers.cases import thinned
 from helpers.places import FIXTURES
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.studies.runs import key
@@ -57,7 +58,7 @@ def pooled(folder: Path) -> list[tuple[str, set[str]]]:
     return [
         (str(estimate.labels["method"]), {files[run_id] for run_id in estimate.run_ids})
         for frame in frames
-        for estimate in az.summarize(frame)
+        for estimate in estimates_of(az.summarize(frame))
         if estimate.estimate is not None
     ]
 
@@ -123,7 +124,7 @@ def test_a_run_of_unknown_size_repeats_no_run_of_a_known_one() -> None:
     assert unknown == ["", "", "", "mixed_sizes", "mixed_sizes"]
     codes = {
         estimate.labels["method"]: estimate.codes
-        for estimate in az.summarize(runs.assign(method=methods, unknown=unknown))
+        for estimate in estimates_of(az.summarize(runs.assign(method=methods, unknown=unknown)))
     }
     assert codes["qperf tcp_lat unknown size"] == ("mixed_sizes",)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from helpers.places import ROOT
+from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.studies.runs.run_table import overlapping_runs
@@ -43,7 +44,9 @@ def test_four_connections_are_not_a_repeat_of_one(tmp_path: Path) -> None:
     az.import_study("mine", logs, out=tmp_path)
     runs = az.throughput(az.load("mine", processed=tmp_path))
     assert sorted(runs["method"]) == ["iperf3 TCP 1 connection", "iperf3 TCP 4 connections"]
-    assert [estimate.codes for estimate in az.summarize(runs, "throughput_bit_s")] == [("no_replication",)] * 2
+    assert [estimate.codes for estimate in estimates_of(az.summarize(runs, "throughput_bit_s"))] == [
+        ("no_replication",)
+    ] * 2
 
 
 def test_runs_of_different_requested_rates_are_not_repeats(tmp_path: Path) -> None:
@@ -67,7 +70,7 @@ def test_names_tell_runs_of_unknown_ends_apart(tmp_path: Path) -> None:
     logs = [ROOT / "tests" / "fixtures" / "qperf" / f"0.4.11-{name}.log" for name in ("vvt", "vv")]
     az.import_study("mine", logs, out=tmp_path)
     runs = az.latency(az.load("mine", processed=tmp_path))
-    assert all(estimate.n == 1 for estimate in az.summarize(runs, "mean_ns"))
+    assert all(estimate.n == 1 for estimate in estimates_of(az.summarize(runs, "mean_ns")))
     assert {"vv: ? → ?", "vvt: ? → ?"} < set(runs["path"])
 
 
@@ -113,7 +116,7 @@ def test_a_scenario_over_region_pairs_is_not_pooled(tmp_path: Path) -> None:
     study = study_of(tmp_path, manifest, logs)
     note = "scenario 'gcp' covers 2 paths, which are never pooled: gcp: us-central1-a → us-east1-b, "
     assert az.import_study("mine", [tmp_path / "raw/mine"], out=tmp_path / "out").notes[0].startswith(note)
-    estimates = az.summarize(az.latency(study), "mean_ns")
+    estimates = estimates_of(az.summarize(az.latency(study), "mean_ns"))
     assert [(str(estimate.labels["path"]), estimate.n) for estimate in estimates] == [
         ("gcp: us-central1-a → us-east1-b", 2),
         ("gcp: us-east1-b → us-west1-a", 2),
@@ -149,10 +152,10 @@ def test_zones_of_different_regions_are_not_compared(tmp_path: Path) -> None:
 
 def test_one_client_is_assumed_where_no_log_names_it(tmp_path: Path) -> None:
     logs = {f"{number}.log": ping("10.0.0.9", 1.0, 2.0 + number / 8) for number in range(2)}
-    (estimate,) = az.summarize(az.latency(study_of(tmp_path, "", logs)), "mean_ns")
+    (estimate,) = estimates_of(az.summarize(az.latency(study_of(tmp_path, "", logs)), "mean_ns"))
     assert estimate.n == 2 and "assumed: one client, which these logs do not name" in str(estimate)
     manifest = '[[run]]\nlog = "*"\nclient = "vm-a"\n'
-    (estimate,) = az.summarize(az.latency(study_of(tmp_path / "known", manifest, logs)), "mean_ns")
+    (estimate,) = estimates_of(az.summarize(az.latency(study_of(tmp_path / "known", manifest, logs)), "mean_ns"))
     assert estimate.n == 2 and estimate.estimate is not None
 
 
@@ -204,5 +207,5 @@ def test_a_copy_between_repeats_leaves_them_repeats(tmp_path: Path) -> None:
     logs["ping_5.log"] = ping("10.0.0.9", 1.0, 3.0)
     study = study_of(tmp_path, "", logs)
     for source in (study, az.parse(tmp_path / "raw" / "mine")):
-        (estimate,) = az.summarize(az.latency(source), "mean_ns")
+        (estimate,) = estimates_of(az.summarize(az.latency(source), "mean_ns"))
         assert estimate.n == 4

@@ -14,6 +14,7 @@ from azlatency.report.card import Badge, Linked, Sentence, dot, listed
 from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
 from azlatency.report.groups import by_burst
+from azlatency.stats import rows
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
@@ -49,7 +50,7 @@ def falling_rates(data: Data) -> Answer | None:
     )
     runs["seconds"] *= 1e9
     sustained, moment = (
-        {str(estimate.labels["path"]): estimate for estimate in summarize(runs, column, unit=unit)}
+        {str(estimate.labels["path"]): estimate for estimate in rows.estimates(summarize(runs, column, unit=unit))}
         for column, unit in (("sustained", "bit/s"), ("seconds", "ns"))
     )
     middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
@@ -153,7 +154,7 @@ def goodputs(data: Data) -> Answer | None:
         for path, values in sorted(groups, key=lambda group: group[1].median())
     )
     values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
-    typical = summarize(runs, "throughput_bit_s")
+    typical = rows.estimates(summarize(runs, "throughput_bit_s"))
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
     verdict: Sentence = ("Goodput: ",)
