@@ -92,8 +92,6 @@ EXAMPLES = (
             "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
             "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
             "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
-    Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
-            "az.charts.runs_needed_forest(az.plan(runs))"),
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
             "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
             "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
@@ -112,8 +110,6 @@ EXAMPLES = (
     Example("last_segments", "What a connection did before it broke, as an author reports it.",
             "echo = az.load(\"uksouth-echo-latency\")\n"
             "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
-    Example("precision_chart", "What a narrower interval costs in runs.",
-            "az.charts.precision_chart(az.stats.precision_curves(runs, az.plan(runs)))"),
 )  # fmt: skip
 
 

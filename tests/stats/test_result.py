@@ -52,16 +52,11 @@ def test_quantiles_of_a_study_are_those_of_its_samples() -> None:
 def test_bad_input_is_refused_with_the_same_code_everywhere(columns: dict[str, Any], code: str) -> None:
     """Mixed quantities, packet types, zones without maps, missing repeats: a value that says what to supply."""
     frame, whole = runs(**columns), runs()
-    results: list[Any] = [
-        az.stats.typical_run(frame, value="median_ns"),
-        az.stats.runs_needed(frame, value="median_ns"),
-    ]
-    for result in results:
-        assert code in result.codes, type(result)
-        assert CODES[code] in str(result)
-        assert getattr(result, "p", None) in (None, ())
+    typical = az.stats.typical_run(frame, value="median_ns")
+    assert code in typical.codes and CODES[code] in str(typical)
     compared = az.compare(frame, whole, value="median_ns")
-    assert code in compared["flags"].iloc[0].split() and CODES[code] in az.say(compared)
+    for found in (compared, az.stats.runs_needed(frame, value="median_ns")):
+        assert code in found["flags"].iloc[0].split() and CODES[code] in az.say(found)
     assert compared["p"].isna().all() and compared["ratio"].isna().all()
 
 
@@ -86,7 +81,6 @@ def everything() -> list[Any]:
     stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
         stats.typical_run([]), compare_runs(frame, frame), compare_runs([1.0], [2.0]),
-        stats.runs_needed(frame),
         stats.stability(values), stats.trend(values),
         stats.lifetimes([5.0, 6.0], [True, False]),
         stats.throttling(values[:80]), *stats.remaining_wait(values),
@@ -113,7 +107,7 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
-    assert len(kinds) >= 7
+    assert len(kinds) >= 6
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
@@ -129,11 +123,9 @@ def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
 
 def test_a_frame_in_the_place_of_results_is_refused() -> None:
     frame = runs()
-    estimates, plans = az.summarize(frame, "median_ns"), az.plan(frame)
+    estimates = az.summarize(frame, "median_ns")
     for call in (
         lambda: az.charts.latency_forest(frame, estimates.to_frame()),
-        lambda: az.charts.runs_needed_forest(plans.to_frame()),
-        lambda: az.stats.precision_curves(frame, plans.to_frame()),
         lambda: az.tables.latency.paths(frame, estimates.to_frame()),
     ):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
@@ -144,11 +136,7 @@ def test_lists_of_results_are_tables() -> None:
     estimates = az.quantiles(samples(2), (0.5, 0.9))
     assert isinstance(estimates, Results) and len(estimates.to_frame()) == 4
     assert len(str(estimates).splitlines()) == 4 and estimates._repr_html_().count("<tr>") == 5
-    for made in (
-        az.plan(runs()),
-        az.summarize(runs(), "median_ns"),
-    ):
-        assert isinstance(made, Results)
+    assert isinstance(az.summarize(runs(), "median_ns"), Results)
 
 
 def test_hostile_labels_are_escaped() -> None:

@@ -16,7 +16,6 @@ from azlatency.report.charts.history import history
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
-from azlatency.report.charts.plan_the_next_run import precision_chart, runs_needed_forest
 from azlatency.report.charts.run_order import runs_in_order
 from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
@@ -27,8 +26,8 @@ from azlatency.report.charts.tail import tail_curves
 __all__ = [
     "Options", "changes_forest", "column",
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
-    "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
+    "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
     "runs_in_order",
-    "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
+    "show", "single_changes", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map",
 ]  # fmt: skip

@@ -10,7 +10,6 @@ from azlatency.report.findings import (
     index,
     latency,
     placement,
-    plan_the_next_run,
     stability,
     summary,
     tail,
@@ -19,6 +18,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
+    "before_after", "history", "index", "latency", "placement", "stability", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip
