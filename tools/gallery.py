@@ -85,9 +85,6 @@ EXAMPLES = (
             "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("history", "Whether and when the level of a path changed, night after night.",
             "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
-    Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
-            "nights = az.load(\"emulated-nights\")\n"
-            "az.charts.changes_forest(az.stats.compare_imports(az.latency(nights), az.latency(study)))"),
     Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
             "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
             "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"

@@ -12,12 +12,10 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, count, number, table, text
 from azlatency.kit.units import level
 from azlatency.kit.words import say
-from azlatency.shapes.forest import forest
+from azlatency.shapes.forest import forest, two_beside
 from azlatency.stats.result import FEASIBLE, SHORT
 
 _RUNS = Unit(1.0, "runs")
-#: Letters of the longest name of a path beside which two panels stand side by side.
-_SHORT = 20
 _NO_SPREAD = (
     "No chart: no path of this study has two runs with the same method, so the spread between runs is unknown. Run "
     "each path a few times first."
@@ -73,7 +71,7 @@ def runs_needed(found: pd.DataFrame) -> Chart | Note:
         rows,
         panel="method",
         row="path",
-        beside=2 if rows["method"].nunique() > 2 and rows["path"].str.len().max() <= _SHORT else 1,
+        beside=two_beside(rows, "method", "path"),
         xlabel=rows["what"].iloc[0],
         caption="Runs needed per path.",
         ordering="Fewest first.",

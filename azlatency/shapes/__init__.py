@@ -6,7 +6,6 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 
 from azlatency.report.charts import (
     Options,
-    changes_forest,
     column,
     estimation_plot,
     export,
@@ -33,7 +32,7 @@ from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
 
 __all__ = [
-    "Options", "changes_forest", "column",
+    "Options", "column",
     "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "history", "last_segments",
     "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series",
     "run_shapes", "runs_in_order", "show", "single_changes", "tail_curves", "throughput_forest",

@@ -51,6 +51,8 @@ _PLAIN = Mark("|", ESTIMATE, True, "")
 _ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.45, 0.85, 9.0
 #: Ends of a ratio's interval that are drawn in full.
 _FARTHEST = 5.0
+#: Letters of the longest name of a row beside which two panels stand side by side.
+_SHORT = 20
 #: Ratio of the largest value to the smallest from which an axis is logarithmic.
 _LOGARITHMIC = 15.0
 
@@ -165,6 +167,11 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         left_out(len(shown), len(frame), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
+    """Return how many panels stand side by side: two of more than two, if the names of their rows are short."""
+    return 2 if frame[panel].nunique() > 2 and frame[row].str.len().max() <= _SHORT else 1
 
 
 class _Panel:

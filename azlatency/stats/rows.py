@@ -10,6 +10,13 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+#: Columns of `of_comparison`, after the labels.
+COMPARISON = [
+    "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "inner_low", "inner_high", "decides_low",
+    "decides_high", "difference", "difference_low", "difference_high", "unit", "superiority", "p", "n", "scope",
+    "confidence", "statistic", "flags", "assumed", "notes", "run_ids",
+]  # fmt: skip
+
 
 def number(value: float | None) -> float:
     """Return a number, NaN for none."""

@@ -8,7 +8,6 @@ like the page; the others are in modules named after what they draw.
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.truth import ground_truth
-from azlatency.report.charts.before_after import changes_forest
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
@@ -24,7 +23,7 @@ from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 
 __all__ = [
-    "Options", "changes_forest", "column",
+    "Options", "column",
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
     "runs_in_order",

@@ -14,8 +14,7 @@ from helpers.chart_checks import assert_fit_to_print
 import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
-from azlatency.report import charts, tables
+from azlatency.pages import before_after, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
 
 
 def numbers_of(chart: Chart, *needed: float | None) -> None:
@@ -103,18 +102,18 @@ def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
 def test_the_later_half_against_the_earlier(results: StudyResults, drawn: DrawnCharts) -> None:
     study, halves = results.study, results.halves
     assert isinstance(drawn["halves"], Chart) == study.name.startswith("emulated-")
-    assert isinstance(tables.before_after.changes(halves), Table if halves else Note)
-    assert isinstance(tables.before_after.settings(study, study), Table)
-    assert az.findings.before_after.find(halves).findings
+    assert isinstance(before_after.changes(halves), Table if len(halves) else Note)
+    assert isinstance(before_after.settings(study, study), Table)
+    assert before_after.find(halves).findings
 
 
 def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[[str], StudyResults]) -> None:
     names = ("westeurope-azure-cni", "westeurope-availability-set-vs-zones")
     after, before = (results_of(name).runs for name in names)
     changes = az.stats.compare_imports(after, before)
-    assert changes and all(change.ratio.estimate is None for change in changes)
-    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(changes[0].codes)
-    table = tables.before_after.changes(changes)
+    assert len(changes) and changes["ratio"].isna().all()
+    assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(changes["flags"].iloc[0].split())
+    table = before_after.changes(changes)
     assert isinstance(table, Table) and {row[2] for row in table.cells} == {"not estimable"}
-    assert isinstance(charts.changes_forest(changes), Note)
-    assert "A change of the network cannot be told" in repr(az.findings.before_after.find(changes))
+    assert isinstance(before_after.changes_forest(changes), Note)
+    assert "A change of the network cannot be told" in repr(before_after.find(changes))
