@@ -56,16 +56,17 @@ FRAMES: dict[str, Frames] = {
     "emulated_differences": lambda study, runs: emulated_steps(set(runs["path"].map(str))),
     "check_expectation": lambda *_: az.stats.check_expectation([1.0, 2.0], {"relation": "at_least", "low": 1.0}),
     "baseline": lambda study, runs: az.baseline(study, EXPECTED),
-    "plan": lambda study, runs: az.plan(runs).to_frame(),
+    "plan": lambda study, runs: az.plan(runs),
+    "runs_needed": lambda *_: az.stats.runs_needed([450e3, 440e3, 460e3, 455e3, 448e3]),
+    "precision_curves": lambda study, runs: az.stats.precision_curves(runs, az.plan(runs)),
+    "percentile_sizes": lambda study, runs: az.stats.percentile_sizes(runs["n"]),
     "agreement": lambda study, runs: az.stats.agreement(study).methods,
     "pairs of agreement": lambda study, runs: az.stats.agreement(study).pairs,
     "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
     "history": lambda study, runs: az.history(study).to_frame(),
-    "compare_imports": lambda study, runs: az.stats.compare_imports(
-        runs[runs["round"] > 4], runs[runs["round"] <= 4]
-    ).to_frame(),
+    "compare_imports": lambda study, runs: az.stats.compare_imports(runs[runs["round"] > 4], runs[runs["round"] <= 4]),
     **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},
 }
 

@@ -85,15 +85,10 @@ EXAMPLES = (
             "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("history", "Whether and when the level of a path changed, night after night.",
             "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
-    Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
-            "nights = az.load(\"emulated-nights\")\n"
-            "az.charts.changes_forest(az.stats.compare_imports(az.latency(nights), az.latency(study)))"),
     Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
             "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
             "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
             "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
-    Example("runs_needed_forest", "How many more runs each path needs for the wanted precision.",
-            "az.charts.runs_needed_forest(az.plan(runs))"),
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
             "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
             "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
@@ -112,8 +107,6 @@ EXAMPLES = (
     Example("last_segments", "What a connection did before it broke, as an author reports it.",
             "echo = az.load(\"uksouth-echo-latency\")\n"
             "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
-    Example("precision_chart", "What a narrower interval costs in runs.",
-            "az.charts.precision_chart(az.stats.precision_curves(runs, az.plan(runs)))"),
 )  # fmt: skip
 
 

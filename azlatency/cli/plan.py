@@ -153,8 +153,7 @@ def _rounds(hosts: list[Host], tools: list[str], precision: str, pilot: str | No
 
     programs = {tool.split("-")[0] for tool in tools}
     with open_study(pilot) as study:
-        frames = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
-    measured = [frame for frame in frames if len(frame)]
+        measured = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
     return practical(lambda width: rounds_from_pilot(measured, width, hosts), wanted)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
-from azlatency.stats.across_runs.planning import FEASIBLE, PILOT
-from azlatency.stats.result import SHORT, explain
+from azlatency.stats.across_runs.planning import PILOT
+from azlatency.stats.result import FEASIBLE, SHORT, explain
 from azlatency.studies.format import format_value
 
 #: Most names in a list of what only one side measured.

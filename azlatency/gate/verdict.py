@@ -35,11 +35,11 @@ import pandas as pd
 from azlatency import __version__
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
-from azlatency.stats.across_runs.planning import FEASIBLE, PILOT, Plan, runs_to_decide
+from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import DRIFTS, SHORT, Comparison, Estimate, explain
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.key import check_across, differing
 from azlatency.studies.runs.round_trips import latency

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.studies.format import format_interval, format_value, one_prefix
-from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
     from azlatency.stats.across_runs.run_history import Change, RunHistory
-    from azlatency.stats.result import Comparison
 
 #: Values are not called longer or shorter than others below this ratio.
 ALIKE = 1.1
@@ -103,38 +101,6 @@ def tied(
         return max(known[name][0], known[end][0]) <= min(known[name][-1], known[end][-1])
 
     return {name: value for name, value in values.items() if alike(name)}
-
-
-def most_apart(pairs: Sequence[Comparison]) -> tuple[str, dict[str, float]]:
-    """Return the method with the largest difference and the ratio on its path, or on several paths that are `tied`.
-
-    Parameters
-    ----------
-    pairs : sequence of Comparison
-        Comparisons that differ. Those with ``from`` and ``to`` are named from the end whose value is larger, so that
-        their ratio is at least 1.
-
-    Returns
-    -------
-    str, dict
-        Method, and ratios by path; no ratios if tied ones are larger on some paths and smaller on others: no title can
-        rank them.
-    """
-    ratios, sizes, intervals = {}, {}, {}
-    for pair in pairs:
-        ratio, ends = pair.ratio.estimate or 1.0, [pair.labels.get(key) for key in ("from", "to")]
-        name = str(pair.labels.get("path", pair.what))
-        if all(ends):
-            name, ratio = route(*map(str, ends if ratio >= 1 else ends[::-1])), max(ratio, 1 / ratio)
-        key = name, str(pair.labels["method"])
-        ratios[key], sizes[key] = ratio, max(ratio, 1 / ratio)
-        if pair.ratio.low and pair.ratio.high:
-            intervals[key] = away_from_one(pair.ratio.low, pair.ratio.high)
-    largest = tied(sizes, max(sizes, key=sizes.__getitem__), intervals)
-    # Methods send different packets: the first of the largest speaks, and no other is joined with it.
-    method = max(largest, key=largest.__getitem__)[1]
-    chosen = {key[0]: ratios[key] for key in largest if key[1] == method}
-    return method, chosen if len({ratio > 1 for ratio in chosen.values()}) == 1 else {}
 
 
 def away_from_one(low: float, high: float) -> tuple[float, float]:

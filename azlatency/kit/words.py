@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.cells import is_missing
 from azlatency.kit.titles import away_from_one, names, tied, times
-from azlatency.stats.across_runs.planning import FEASIBLE
-from azlatency.stats.result import ASSUMED, CODES, DRIFTS, SHORT, VERDICTS
+from azlatency.stats.result import ASSUMED, CODES, DRIFTS, FEASIBLE, SHORT, VERDICTS
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
 from azlatency.studies.runs.path import route
 
@@ -201,6 +200,20 @@ def _directions(row: Row) -> str:
     return f"{row['what']}: {verdict}, {count_of(row['rounds'], 'round')}"
 
 
+def _plan(row: Row) -> str:
+    name = ", ".join(str(row[key]) for key in ("path", "method", "what") if row.get(key))
+    unit, needed, (low, high) = row["unit"], row["needed"], _ends(row)
+    if not is_missing(needed):
+        return f"{name}: {needed:,.0f} {unit}, {row['more']:,.0f} more than measured"
+    if "out_of_reach" in row["flags"].split():
+        return f"{name}: more than {FEASIBLE} {unit}"
+    if low is None:
+        return f"{name}: not estimable"
+    if high is None:
+        return f"{name}: at least {low:,.0f} {unit}"
+    return f"{name}: between {low:,.0f} and {high:,.0f} {unit}"
+
+
 def _comparison(row: Row) -> str:
     what, size = row["what"], count_of(row["n"], "run")
     if "rounds" in row["statistic"]:
@@ -249,5 +262,6 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "relation": _conformance,
     "superiority": _comparison,
     "ends": _directions,
+    "at_pilot_spread": _plan,
     "estimate": _estimate,
 }

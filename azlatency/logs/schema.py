@@ -386,8 +386,14 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         limit_low        | float64 | | computed | Lower limit of the expectation, or of agreement.
         limit_high       | float64 | | computed | Upper limit of the expectation, or of agreement.
         decides          | float64 | | computed | Number of runs that would decide if typical run and spread stay the same.
-        runs_before      | int64   | | computed | Number of runs before.
-        runs_after       | int64   | | computed | Number of runs after.
+        n_base           | float64 | | computed | Number of runs of the base, or before.
+        n_candidate      | float64 | | computed | Number of runs of the candidate, or after.
+        precision        | float64 | | computed | Relative half-width of the interval that is wanted.
+        two              | int64   | | computed | Fewest independent observations for both bounds of a percentile.
+        upper            | int64   | | computed | Fewest independent observations for an upper bound of a percentile.
+        range            | int64   | | computed | Fewest observations whose range contains the percentile.
+        enough           | int64   | | computed | Number of runs with enough observations for both bounds.
+        runs             | int64   | | computed | Number of runs.
         needed           | float64 | | computed | Number of runs that are needed in all.
         done             | float64 | | computed | Number of runs that exist.
         more             | float64 | | computed | Number of further runs that are needed.

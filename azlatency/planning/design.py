@@ -19,16 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.planning import PILOT, PRECISIONS, SEARCHED, plan, runs_for_spread
 from azlatency.stats.across_runs.turns import FEWEST_ROUNDS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: More rounds than this are advised against: a wider interval, or another quantity, costs less.
 MANY_ROUNDS = 100
@@ -351,25 +349,24 @@ def rounds_from_pilot(pilots: Sequence[pd.DataFrame], precision: float, hosts: S
 
     Raises `PlanError` if no path has five runs, because the spread cannot be estimated.
     """
-    plans = [estimate for runs in pilots for estimate in plan(runs, precision)]
-    firm = [plan for plan in plans if plan.needed or "out_of_reach" in plan.codes]
-    numbers = [(plan.needed or plan.high or SEARCHED, plan) for plan in firm]
-    if not numbers:
-        ranges = [plan for plan in plans if plan.low is not None]
+    plans = pd.concat([plan(runs, precision) for runs in pilots], ignore_index=True)
+    firm = plans[plans["needed"].notna() | plans["flags"].str.contains("out_of_reach")]
+    if firm.empty:
+        ranges = plans[plans["low"].notna()]
         forecast = ""
-        if ranges:
-            low, highs = max(plan.low or 0 for plan in ranges), [plan.high for plan in ranges]
-            high = "an unknown number" if None in highs else max(high for high in highs if high is not None)
-            forecast = f" (between {low} and {high} rounds are needed)"
+        if len(ranges):
+            high = f"{ranges['high'].max():.0f}" if ranges["high"].notna().all() else "an unknown number"
+            forecast = f" (between {ranges['low'].max():.0f} and {high} rounds are needed)"
         raise PlanError(
             f"no path of the pilot has {PILOT} runs{forecast}; measure {PILOT} rounds first: --rounds {PILOT}"
         )
-    number, most = max(numbers, key=itemgetter(0))
+    numbers = firm["needed"].fillna(firm["high"]).fillna(SEARCHED)
+    most = firm.loc[numbers.idxmax()]
     reason = (
-        f"for ±{100 * precision:g} % with a pilot of {most.done} runs: {most.labels['path']}, {most.labels['method']} "
+        f"for ±{100 * precision:g} % with a pilot of {most['done']} runs: {most['path']}, {most['method']} "
         "varies the most; the upper bound of its spread is used"
     )
-    return _at_least(Rounds(number, reason), hosts)
+    return _at_least(Rounds(int(numbers.max()), reason), hosts)
 
 
 def _at_least(rounds: Rounds, hosts: Sequence[Host]) -> Rounds:

@@ -12,7 +12,6 @@ from azlatency.kit.titles import ALIKE, by_method, capitalised, span
 from azlatency.report.differences import not_different
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
-from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
 from azlatency.studies.runs.groups import grouped
@@ -21,7 +20,6 @@ from azlatency.studies.runs.path import route
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.planning import Plan
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.time_series import ThroughputSeries
 
@@ -202,23 +200,3 @@ def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries]
         [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
     )
     return same, others
-
-
-def runs_enough(plans: Sequence[Plan]) -> tuple[str, list[Plan]]:
-    """Say how many runs are enough on how many paths, and return the plans that need more than `FEASIBLE` runs.
-
-    A plan counts with its upper bound; ``plans`` have a spread.
-    """
-    wide = [plan for plan in plans if plan.high is None or plan.high > FEASIBLE]
-    most = max((plan.high or 0 for plan in plans if plan not in wide), default=0)
-    every = (
-        f"{len(plans)} paths and methods"
-        if len({plan.labels["method"] for plan in plans}) > 1
-        else f"{len(plans)} paths"
-    )
-    if not wide:
-        return f"**{most}** {plans[0].what} are enough on all {every}.", wide
-    if not most:
-        return f"More than {FEASIBLE} {plans[0].what} are needed on all {every}.", wide
-    enough = f"**{most}** {plans[0].what} are enough on {len(plans) - len(wide)} of {every}"
-    return f"{enough}; {len(wide)} need more than {FEASIBLE}.", wide

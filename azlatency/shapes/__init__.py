@@ -6,7 +6,6 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 
 from azlatency.report.charts import (
     Options,
-    changes_forest,
     column,
     estimation_plot,
     export,
@@ -19,11 +18,9 @@ from azlatency.report.charts import (
     path_matrix,
     percentile_curves,
     placement_values,
-    precision_chart,
     run_series,
     run_shapes,
     runs_in_order,
-    runs_needed_forest,
     show,
     single_changes,
     tail_curves,
@@ -35,9 +32,9 @@ from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
 
 __all__ = [
-    "Options", "changes_forest", "column",
+    "Options", "column",
     "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "history", "last_segments",
-    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series",
-    "run_shapes", "runs_in_order", "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
+    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series",
+    "run_shapes", "runs_in_order", "show", "single_changes", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map",
 ]  # fmt: skip

@@ -14,13 +14,15 @@ import pandas as pd
 from azlatency.kit.cells import PLAIN, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
-from azlatency.kit.drawing.base import label, left_out, lines, narrow, sizes, stack, styled
+from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
 from azlatency.kit.drawing.options import by_size, ordered
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
 
 
@@ -49,6 +51,8 @@ _PLAIN = Mark("|", ESTIMATE, True, "")
 _ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.45, 0.85, 9.0
 #: Ends of a ratio's interval that are drawn in full.
 _FARTHEST = 5.0
+#: Letters of the longest name of a row beside which two panels stand side by side.
+_SHORT = 20
 #: Ratio of the largest value to the smallest from which an axis is logarithmic.
 _LOGARITHMIC = 15.0
 
@@ -67,6 +71,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     limits: tuple[str, str] | None = None,
     margin: float | str | None = None,
     truth: str = "",
+    edge: str = "",
     unit: Unit | str = PLAIN,
     xlabel: str = "",
     spec: str = "",
@@ -101,6 +106,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         name of a column if rows have margins of their own.
     truth : str
         Column with the true value of each row, drawn as a cross.
+    edge : str
+        Column with the text right of each row, by default its value.
     unit : Unit or str
         Unit of the axis, or the column with that of each panel.
     spec : str
@@ -129,19 +136,22 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     sharex = margin is not None or isinstance(unit, Unit)
     gap = _GAP if sharex else _GAP_WITH_AXIS
-    shown = _fitting(frame, panel, row, gap)
+    shown = _fitting(frame, panel, row, gap, beside)
     panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
-    counts = [len(group) * lines(*map(label, group[row])) for group in panels.values()]
+    counts = _row_counts(shown, panel, row)
+    xlabel = xlabel or (unit.name if isinstance(unit, Unit) else "")
     figure, axes = stack(counts, each=_ROW, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
     alternatives = []
     for axis, (heading, group) in zip(axes, panels.items(), strict=True):
         scale = unit if isinstance(unit, Unit) else Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
-        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth)
+        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge)
         if margin is not None:
             drawn.ratios(shown, (value, low, high), points, margin)
         else:
-            drawn.values(shown[[value, low, high]] if sharex else group[[value, low, high]], limits)
+            of_axis, of_dots = (shown, points) if sharex else (group, dots)
+            axis.set_xlabel(axis.get_xlabel() if sharex else scale.name)
+            drawn.values(of_axis[[value, low, high]], limits, () if of_dots is None else of_dots[value])
         drawn.rows(spec)
         runs = drawn.dots(dots, value, row)
         axis.set_title(str(heading))
@@ -159,6 +169,11 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
 
 
+def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
+    """Return how many panels stand side by side: two of more than two, if the names of their rows are short."""
+    return 2 if frame[panel].nunique() > 2 and frame[row].str.len().max() <= _SHORT else 1
+
+
 class _Panel:
     """One panel: its axis, its rows, and its unit."""
 
@@ -170,8 +185,9 @@ class _Panel:
         unit: Unit,
         verdict: str,
         truth: str,
+        edge: str,
     ) -> None:
-        self.axis, self.unit, self.verdict, self.truth = axis, unit, verdict, truth
+        self.axis, self.unit, self.verdict, self.truth, self.edge = axis, unit, verdict, truth, edge
         name, value, low, high = columns
         self.frame = rows.assign(
             _row=rows[name].astype(str),
@@ -196,11 +212,11 @@ class _Panel:
             band = 1 / (1 + each), 1 + each
             self.axis.fill_betweenx([place - 0.5, place + 0.5], *band, color=BAND, linewidth=0, zorder=0)
 
-    def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None) -> None:
+    def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None, runs: Iterable[float]) -> None:
         """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs."""
         bounds = [] if limits is None else [self.frame[name].iloc[0] / self.unit.scale for name in limits]
         edges = [bound for bound in bounds if pd.notna(bound)]
-        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges]
+        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges, *(run / self.unit.scale for run in runs)]
         ends = [*places, *numbers.iloc[:, 1:].stack() / self.unit.scale]
         most, least = max(ends), min(places)
         logarithmic = least > 0 and most > _LOGARITHMIC * least
@@ -212,8 +228,8 @@ class _Panel:
             self.axis.set_xscale("log")
             plain_log_ticks(self.axis.xaxis)
         self.axis.set_xlim(left, right)
-        label = self.axis.get_xlabel() or self.unit.name
-        self.axis.set_xlabel(f"{label} (log)" if logarithmic else label)
+        if logarithmic and (label := self.axis.get_xlabel()):
+            self.axis.set_xlabel(f"{label} (log)")
         if edges:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
@@ -238,7 +254,7 @@ class _Panel:
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
             number = format(row["_value"], spec) if spec else draw.number(row["_value"])
-            draw.at_edge(self.axis, place, f"{number}{words}", mark.colour)
+            draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
             if self.truth and pd.notna(row[self.truth]):
                 draw.truth(self.axis, place, row[self.truth], self.unit.scale)
 
@@ -282,12 +298,21 @@ def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.iloc[ordered(range(len(rows)), int, names.__getitem__)]
 
 
-def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float) -> pd.DataFrame:
+def _row_counts(frame: pd.DataFrame, panel: str, row: str) -> list[int]:
+    """Return the rows of each panel, in lines."""
+    return [len(group) * lines(*map(label, group[row])) for _, group in frame.groupby(panel, sort=False, dropna=False)]
+
+
+def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
     """Return the rows that fit into a figure, those with the most runs first, in their order."""
     kept = frame
     while len(kept) > 1:
-        groups = [group for _, group in kept.groupby(panel, sort=False, dropna=False)]
-        height = sum(gap + _ROW * len(group) * lines(*map(label, group[row])) for group in groups)
+        counts = _row_counts(kept, panel, row)
+        columns = side_by_side(beside, len(counts))
+        if columns > 1:
+            height = -(-len(counts) // columns) * (gap + _ROW * max(counts))
+        else:
+            height = sum(gap + _ROW * rows for rows in counts)
         if height <= _HIGHEST:
             break
         fewer = max(int(len(kept) * _HIGHEST / height), 1)

@@ -37,6 +37,8 @@ VERDICTS: dict[Verdict, str] = {
 #: What a verdict of a difference is called where the runs resemble the runs before them.
 DRIFTS = "differs in these runs, which drift"
 
+#: More runs or rounds than this are no advice: something else has to change.
+FEASIBLE = 200
 #: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
 _CODES = {
     "no_values": ("no values", "the input has no values"),
@@ -96,7 +98,7 @@ _CODES = {
         "machine: not separable; add more control pairs within one zone",
     ),
     "out_of_reach": (
-        "over 200 runs",
+        f"over {FEASIBLE} runs",
         "more runs of this kind do not help; measure in rounds, choose another quantity of the run, or accept a wider "
         "target",
     ),

@@ -17,6 +17,13 @@ Row = dict[str, Any]
 ESTIMATE = ("what", "estimate", "low", "high", "unit", "n")
 _NO_LABELS = {*ESTIMATE, "scope", "confidence", "statistic", "flags", "run_ids"}
 
+#: Columns of `of_comparison`, after the labels.
+COMPARISON = [
+    "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "inner_low", "inner_high", "decides_low",
+    "decides_high", "difference", "difference_low", "difference_high", "unit", "superiority", "p", "n", "scope",
+    "confidence", "statistic", "flags", "assumed", "notes", "run_ids",
+]  # fmt: skip
+
 
 def number(value: float | None) -> float:
     """Return a number, NaN for none."""

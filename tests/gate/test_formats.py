@@ -119,7 +119,7 @@ def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = No
     values = {"base": [100.0, 101, 99, 100, 102], "candidate": candidate}
     base, other = (pd.DataFrame({"median_ns": [1e3 * value for value in some]}) for some in values.values())
     comparison = compare_runs(other, base, value="median_ns", what="a → b")
-    plan = Plan(what="runs", needed=needed, done=5, low=low, high=2509, unit="runs", confidence=0.95, method="")
+    plan = Plan(done=5, needed=needed, low=low, high=2509)
     return Row(
         metric="latency",
         comparison=comparison,

@@ -12,7 +12,7 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import tool_agreement, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import before_after, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
 from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
@@ -140,10 +140,10 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
         "baseline": lambda: vm_baseline.baseline_bullets(of.conformances),
-        "runs needed": lambda: charts.runs_needed_forest(of.plans),
-        "precision": lambda: charts.precision_chart(of.precision),
+        "runs needed": lambda: plan_the_next_run.runs_needed(of.plans),
+        "precision": lambda: plan_the_next_run.precision(of.precision),
         "agreement": lambda: tool_agreement.agreement_plot(of.agreements, "sockperf TCP 14 B"),
-        "halves": lambda: charts.changes_forest(of.halves),
+        "halves": lambda: before_after.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
         "long intervals": lambda: charts.throughput_series(

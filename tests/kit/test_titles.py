@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import median
 
-from azlatency.kit.titles import by_method, extremes, most_apart, names, tied, times
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.kit.titles import by_method, extremes, names, tied, times
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.path_differences import path_differences
 
@@ -39,20 +37,6 @@ def test_runs_without_an_interval_are_cited_as_a_range() -> None:
     values, ranges = {"a": 2.25e6, "b": 1.53e6}, {"a": (0.27, 2.28e6), "b": (862.0, 2.28e6)}
     title = extremes("goodput", values, "bit/s", "iperf3", ranges=ranges)
     assert title == "Goodput 0.270 bit/s–2.28 Mbit/s (a, b), iperf3"
-
-
-def test_the_largest_difference_is_named_with_those_tied_with_it() -> None:
-    twice = compare_runs([200e3, 202e3, 198e3, 201e3], [100e3, 101e3, 99e3, 100e3], margin="5%", unit="ns")
-    labels = {"method": "iperf3"}
-    forth, back = (replace(twice, labels=labels | {"from": end, "to": "c"}) for end in ("a", "b"))
-    other = replace(twice, labels={"method": "ntttcp", "from": "a", "to": "c"})
-    method, largest = most_apart([forth, back, other])
-    assert method == "iperf3" and list(largest) == ["a → c", "b → c"]
-    half = compare_runs([100e3, 101e3, 99e3, 100e3], [200e3, 202e3, 198e3, 201e3], margin="5%", unit="ns")
-    assert list(most_apart([replace(half, labels=labels | {"from": "a", "to": "c"})])[1]) == ["c → a"]
-    # One path took twice as long, the other half: neither is the largest change.
-    sides = [replace(pair, labels=labels | {"path": path}) for pair, path in ((twice, "a → c"), (half, "b → c"))]
-    assert most_apart(sides)[1] == {}
 
 
 def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> None:

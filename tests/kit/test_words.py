@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import azlatency as az
+from azlatency.kit.words import most_apart, ratio_result
 
 
 def test_a_row_is_a_sentence_with_its_flags_and_several_rows_explain_them_once() -> None:
@@ -21,3 +22,23 @@ def test_what_is_no_result_has_no_sentences() -> None:
     assert az.say(pd.DataFrame()) == ""
     with pytest.raises(ValueError, match="no sentences for a frame with the columns path"):
         az.say(pd.DataFrame({"path": ["a → b"]}))
+
+
+def _ratio(ratio: float, method: str = "iperf3", **names: str) -> dict[str, object]:
+    row = {"what": "", "ratio": ratio, "ratio_low": 0.98 * ratio, "ratio_high": 1.02 * ratio}
+    return {**row, "verdict": "different", "flags": "", "method": method, **names}
+
+
+def test_a_title_names_every_pair_of_a_tie_and_one_method_only() -> None:
+    twice = [_ratio(2.0, **{"from": "a", "to": "c"}), _ratio(2.0, **{"from": "b", "to": "c"})]
+    other = _ratio(2.0, "ntttcp", **{"from": "a", "to": "c"})
+    assert most_apart(pd.DataFrame([*twice, other])) == ("iperf3", {"a → c": 2.0, "b → c": 2.0})
+    title = "Goodput: 2 of 2 differ; a → c, b → c against back, 2.00 times as much (iperf3)"
+    assert ratio_result(pd.DataFrame(twice), "Goodput") == title
+
+
+def test_a_half_is_as_large_a_change_as_the_double() -> None:
+    assert most_apart(pd.DataFrame([_ratio(0.5, **{"from": "a", "to": "c"})])) == ("iperf3", {"c → a": 2.0})
+    # One path took twice as long, the other half: neither is the largest change.
+    sides = pd.DataFrame([_ratio(2.0, path="a → c"), _ratio(0.5, path="b → c")])
+    assert most_apart(sides)[1] == {} and ratio_result(sides, "Goodput") == "Goodput: 2 of 2 differ"

@@ -67,3 +67,21 @@ def test_nothing_to_draw_is_a_note_and_the_caller_chooses_the_order() -> None:
     assert chart.figure.axes[0].get_yticklabels()[0].get_text() == "b" and "Largest on top" not in chart.caption
     with pytest.raises(ValueError, match="which the chart has not"):
         drawn(both, order=["d"])
+
+
+def test_panels_side_by_side_share_their_height() -> None:
+    places = [(f"panel {panel}", f"row {row}") for panel in range(8) for row in range(8)]
+    frame = pd.DataFrame(places, columns=["panel", "row"]).assign(value=2.0, value_low=1.0, value_high=3.0, n=5)
+    chart, above = (az.charts.forest(frame, "value", panel="panel", row="row", beside=beside) for beside in (2, 1))
+    assert isinstance(chart, Chart) and isinstance(above, Chart)
+    assert len(chart.figure.axes) == 8 and "Shown" not in chart.caption
+    assert "of 64 rows" in above.caption
+
+
+def test_the_axis_of_values_reaches_every_run_and_the_edge_has_the_text_that_it_is_told() -> None:
+    frame = pd.DataFrame({"panel": "p", "row": ["a"], "value": [2.0], "low": [1.0], "high": [3.0], "text": ["> 200"]})
+    runs = pd.DataFrame({"panel": "p", "row": "a", "value": [2.5, 90.0]})
+    columns = {"low": "low", "high": "high", "panel": "panel", "row": "row"}
+    chart = az.charts.forest(frame, "value", **columns, points=runs, edge="text")
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 90
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["> 200"]

@@ -70,6 +70,8 @@ def numbers(result: Any) -> Iterator[float]:
     """Yield the numbers of a result, of its parts and of its diagnostics; NaN stands for no number."""
     if isinstance(result, float | np.floating):
         yield float(result)
+    elif isinstance(result, pd.DataFrame):
+        yield from numbers(result.to_dict("list"))
     elif isinstance(result, dict):
         yield from (number for key, part in result.items() if key != "limit" for number in numbers(part))
     elif isinstance(result, list | tuple):

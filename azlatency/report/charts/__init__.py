@@ -8,7 +8,6 @@ like the page; the others are in modules named after what they draw.
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.truth import ground_truth
-from azlatency.report.charts.before_after import changes_forest
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
@@ -16,7 +15,6 @@ from azlatency.report.charts.history import history
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
-from azlatency.report.charts.plan_the_next_run import precision_chart, runs_needed_forest
 from azlatency.report.charts.run_order import runs_in_order
 from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
@@ -25,10 +23,10 @@ from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 
 __all__ = [
-    "Options", "changes_forest", "column",
+    "Options", "column",
     "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
-    "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
+    "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
     "runs_in_order",
-    "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",
+    "show", "single_changes", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map",
 ]  # fmt: skip

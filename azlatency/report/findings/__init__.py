@@ -5,12 +5,10 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 """
 
 from azlatency.report.findings import (
-    before_after,
     history,
     index,
     latency,
     placement,
-    plan_the_next_run,
     stability,
     summary,
     tail,
@@ -19,6 +17,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
+    "history", "index", "latency", "placement", "stability", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip

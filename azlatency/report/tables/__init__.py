@@ -1,13 +1,11 @@
 """Tables of the pages: one module per page, named like its notebook."""
 
 from azlatency.report.tables import (
-    before_after,
     common,
     history,
     index,
     latency,
     placement,
-    plan_the_next_run,
     stability,
     summary,
     tail,
@@ -17,6 +15,6 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
+    "common", "history", "index", "latency", "placement", "provenance",
     "stability", "summary", "tail", "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -16,7 +16,6 @@ from azlatency.stats.result import results_only
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.planning import Plan
     from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.tail_by_run import RunTail
 
@@ -26,7 +25,7 @@ _QUANTILE = with_interval(",.1f", no_low="0", no_high="no bound")
 
 
 @results_only
-def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: Sequence[Plan]) -> Table[Estimate] | Note:
+def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) -> Table[Estimate] | Note:
     """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
 
     ``typical``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
@@ -34,13 +33,12 @@ def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: Sequence[Plan]
     repeated = rows.estimates(typical[typical["n"] > 1])
     if not repeated:
         return Note("No path has two runs with at least 100 packets, so there is no p99 across runs.")
-    by_key = {(plan.labels["path"], plan.labels["method"]): plan for plan in plans}
+    by_key = {(plan["path"], plan["method"]): plan for plan in plans.to_dict("records")}
 
     def needed(estimate: Estimate) -> str:
         plan = by_key[estimate.labels["path"], estimate.labels["method"]]
-        if plan.needed is not None:
-            return f"{plan.needed:,}"
-        return "not known" if plan.low is None or plan.high is None else f"{plan.low:,} – {plan.high:,}"
+        needed, low, high = (number(",.0f").text(plan[name], 1) for name in ("needed", "low", "high"))
+        return needed or (f"{low} – {high}" if low and high else "not known")
 
     table = paths_table(runs, repeated, "p99_ns", "p99 per run", MICROSECONDS, "p99 across runs")
     columns = [*table.columns[:-1], Column("runs for ±10 %", needed, words(), align="right"), table.columns[-1]]

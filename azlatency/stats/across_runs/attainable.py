@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
+
+import pandas as pd
 
 from azlatency.stats import exact
 from azlatency.stats.across_runs.run_values import floats, run_ids_of
 from azlatency.stats.across_runs.search import MOST, smallest_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def smallest_n(p: float, confidence: float = 0.95, *, sides: Literal["two", "upper", "range"] = "two") -> int:
@@ -94,34 +93,7 @@ def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = Tr
     return smallest_number(lambda runs: attainable_p(runs) * tests < 1 - confidence, 2) or MOST
 
 
-class PercentileSize(NamedTuple):
-    """Fewest observations for a percentile, and how many runs have enough of them.
-
-    Attributes
-    ----------
-    q : float
-        Level of the percentile.
-    two, upper, range : int
-        `smallest_n` for each kind of bound.
-    enough, runs : int
-        Runs with at least ``two`` observations, and all runs.
-    run_ids : tuple of str
-        All runs.
-    """
-
-    q: float
-    two: int
-    upper: int
-    range: int
-    enough: int
-    runs: int
-    run_ids: tuple[str, ...] = ()
-
-
-def percentile_sizes(
-    sizes: Iterable[float] | pd.Series = (),
-    confidence: float = 0.95,
-) -> list[PercentileSize]:
+def percentile_sizes(sizes: Iterable[float] | pd.Series = (), confidence: float = 0.95) -> pd.DataFrame:
     """Return the fewest observations for each percentile.
 
     Parameters
@@ -133,21 +105,16 @@ def percentile_sizes(
 
     Returns
     -------
-    list of PercentileSize
-        One entry per level.
-
-    Notes
-    -----
-    See `smallest_n`.
+    DataFrame
+        One row per level ``q``, ascending: `smallest_n` for each kind of bound (``two``, ``upper``, ``range``), how
+        many of the ``runs`` have ``enough`` observations for both bounds, and their ``run_ids``.
     """
     numbers = floats(sizes)
     counts = [float(number) for number in numbers if math.isfinite(number)]
     ids = [run_id for run_id, number in zip(run_ids_of(sizes), numbers, strict=False) if math.isfinite(number)]
-    results = []
-    for q in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999):
-        two, upper, span = (smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range"))
-        enough = sum(count >= two for count in counts)
-        results.append(
-            PercentileSize(q=q, two=two, upper=upper, range=span, enough=enough, runs=len(counts), run_ids=tuple(ids))
-        )
-    return results
+    rows = [
+        {"q": q, **{sides: smallest_n(q, confidence, sides=sides) for sides in ("two", "upper", "range")}}
+        for q in (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+    ]
+    enough = [sum(count >= row["two"] for count in counts) for row in rows]
+    return pd.DataFrame(rows).assign(enough=enough, runs=len(counts), run_ids=" ".join(ids))

@@ -12,7 +12,7 @@ import pandas as pd
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, run_values
-from azlatency.stats.rows import of_comparison
+from azlatency.stats.rows import COMPARISON, of_comparison
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import bases, check_across, label
 from azlatency.studies.runs.path import route
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
     from azlatency.stats.across_runs.run_values import RunData
     from azlatency.stats.result import Comparison
-
-
-#: Columns of a frame without rows.
-_COLUMNS = [
-    "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "decides_low", "decides_high", "difference",
-    "unit", "superiority", "p", "n", "confidence", "flags", "run_ids", "n_base", "n_candidate",
-]  # fmt: skip
 
 
 def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name
@@ -161,7 +154,7 @@ def _frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
         counts = comparison.ratio.diagnostics
         sides = {"n_base": counts.get("runs_b", math.nan), "n_candidate": counts.get("runs_a", math.nan)}
         found.append({**of_comparison(comparison), **sides})
-    return pd.DataFrame(found, columns=None if found else _COLUMNS)
+    return pd.DataFrame(found, columns=None if found else [*COMPARISON, "n_base", "n_candidate"])
 
 
 def _without_fields(base: pd.DataFrame, candidate: pd.DataFrame, fields: Sequence[str]) -> tuple[pd.DataFrame, ...]:

@@ -10,18 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.directions import column_cells
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, run_values, value_column
-from azlatency.stats.result import Comparison, Results
+from azlatency.stats.rows import COMPARISON, of_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
-
     from azlatency.stats.across_runs.shared_spread import SharedSpread
+    from azlatency.stats.result import Comparison
 
 
 #: Flags of a ratio, which say nothing where there is none.
@@ -97,7 +98,7 @@ def compare_imports(
     margin: float | str = "5%",
     confidence: float = 0.95,
     value: str | None = None,
-) -> Results[Comparison]:
+) -> pd.DataFrame:
     """Compare the same paths and tools in two imports, ``after`` over ``before``.
 
     Parameters
@@ -113,16 +114,20 @@ def compare_imports(
 
     Returns
     -------
-    Results[Comparison]
-        One comparison per matched path and tool. Labels: ``path``, ``method``, ``runs_after``, ``runs_before``. Paths
-        that were matched by zone numbers without physical zones are not estimable (``logical_zone``): zone 1 of one
-        subscription may be any zone of another. Runs that all name the same ``subscription`` are compared.
+    DataFrame
+        One row per matched path and tool, with the columns of `azlatency.compare`: ``n_candidate`` runs after and
+        ``n_base`` before. Paths that were matched by zone numbers without physical zones are not estimable
+        (``logical_zone``): zone 1 of one subscription may be any zone of another. Runs that all name the same
+        ``subscription`` are compared.
 
     Notes
     -----
     See `azlatency.compare`; imports that were measured in turns are compared within the rounds.
     """
-    return Results(compare_pairings(pairings(after, before), margin=margin, confidence=confidence, value=value))
+    found = compare_pairings(pairings(after, before), margin=margin, confidence=confidence, value=value)
+    keys = {"path": "path", "method": "method", "runs_after": "n_candidate", "runs_before": "n_base"}
+    frame = pd.DataFrame(map(of_comparison, found), columns=[*keys, *COMPARISON])
+    return frame.rename(columns=keys)
 
 
 def compare_pairings(

@@ -13,10 +13,14 @@ the Hodges-Lehmann estimate); Shamos 1976 (spread from the distances of all pair
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.distance import pdist
+from scipy.special import betaincinv, chdtri, gammaincinv, stdtrit
 
 from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
@@ -25,87 +29,44 @@ from azlatency.stats.across_runs.run_values import check_columns, parse_fraction
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
-from azlatency.stats.result import Estimate, Result, Results, Row, Scope, refuse_frames
+from azlatency.stats.result import FEASIBLE, Estimate
+from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.across_runs.run_values import RunData, RunValues
     from azlatency.stats.arrays import FloatArray
 
 #: With fewer runs than this a forecast gives only a range.
 PILOT = 5
-#: More runs or rounds than this are no advice: something else has to change.
-FEASIBLE = 200
 #: Relative half-widths for which curves are drawn.
 PRECISIONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
+#: Columns of a plan, after those that identify it.
+_COLUMNS = [
+    "what", "needed", "low", "high", "done", "more", "at_pilot_spread", "precision", "unit", "confidence", "scope",
+    "statistic", "flags", "run_ids",
+]  # fmt: skip
+_KEYS = ["path", "method", "value"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan(Result):
-    """Number of runs or rounds that are needed.
+class Plan(NamedTuple):
+    """How many runs exist and how many are needed, with the bounds that follow from those of the pilot's spread.
 
-    Attributes
-    ----------
-    what : str
-        What they are needed for.
-    needed : int or None
-        Number needed in all; ``None`` if it is not estimable, or above 200 runs (``out_of_reach``).
-    done : int
-        How many exist.
-    low, high : int or None
-        Bounds of ``needed``.
-    at_pilot_spread : int or None
-        Number needed if the spread of the pilot were the true one.
-    unit : str
-        What is counted, for example ``"runs"``.
-    confidence : float
-        Level of the planned interval or test, between 0 and 1.
-    scope : {"within_run", "across_runs"}
-        What the plan is about.
-    method : str
-        Method and source.
-    codes : tuple of str
-        Flags, keys of `azlatency.stats.result.CODES`.
-    labels : dict
-        Columns that identify the result in a frame.
+    ``needed`` is ``None`` where it is not estimable, and above `FEASIBLE` runs (``out_of_reach``).
     """
 
-    what: str
-    needed: int | None = None
     done: int
+    needed: int | None = None
     low: int | None = None
     high: int | None = None
     at_pilot_spread: int | None = None
-    unit: str
-    confidence: float
-    scope: Scope = "across_runs"
-    method: str
     codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = (
-        "what", "needed", "done", "more", "low", "high", "at_pilot_spread", "unit", "confidence", "scope",
-        ("statistic", "method"),
-    )  # fmt: skip
 
     @property
     def more(self) -> int | None:
         """How many are still missing; ``None`` if ``needed`` is unknown."""
         return None if self.needed is None else max(0, self.needed - self.done)
-
-    def __str__(self) -> str:
-        if self.needed is not None:
-            return f"{self.what}: {self.needed:,} {self.unit}, {self.more:,} more than measured{self.flag_note}"
-        if "out_of_reach" in self.codes:
-            return f"{self.what}: more than {FEASIBLE} {self.unit}{self.flag_note}"
-        if self.low is None:
-            return f"{self.what}: not estimable{self.flag_note}"
-        if self.high is None:
-            return f"{self.what}: at least {self.low:,} {self.unit}{self.flag_note}"
-        return f"{self.what}: between {self.low:,} and {self.high:,} {self.unit}{self.flag_note}"
 
 
 def runs_needed(
@@ -115,8 +76,7 @@ def runs_needed(
     confidence: float = 0.95,
     assurance: float = 0.8,
     value: str | None = None,
-    labels: Mapping[str, object] | None = None,
-) -> Plan:
+) -> pd.DataFrame:
     """Return the number of runs for an interval of the typical run within ``relative``.
 
     Parameters
@@ -131,14 +91,13 @@ def runs_needed(
         Level of the upper bound on the spread, from 0.5 to below 1.
     value : str, optional
         Column of a frame; by default its median, else its mean, else its throughput.
-    labels : mapping, optional
-        Columns that identify the result in a frame.
 
     Returns
     -------
-    Plan
-        Fewer than five runs allow only the range ``low`` to ``high`` (``few_clusters``), one run nothing
-        (``no_replication``). Above 200 runs, ``needed`` is None (``out_of_reach``).
+    DataFrame
+        One row: the runs that are ``needed`` in all, that are ``done``, and ``more``. Fewer than five runs allow only
+        the range ``low`` to ``high`` (``few_clusters``), one run nothing (``no_replication``). Above 200 runs,
+        ``needed`` is missing (``out_of_reach``).
 
     Raises
     ------
@@ -156,17 +115,40 @@ def runs_needed(
 
     Examples
     --------
-    >>> print(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01))
+    >>> import azlatency as az
+    >>> print(az.say(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01)))
     runs for ±1 %: 154 runs, 148 more than measured
     """
-    import numpy as np
+    return pd.DataFrame([_row(values, parse_fraction(relative), confidence, assurance, value)], columns=_COLUMNS)
 
-    relative = parse_fraction(relative)
+
+def _row(
+    values: RunData, relative: float, confidence: float, assurance: float, value: str | None = None
+) -> dict[str, Any]:
     if not 0 < relative < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"relative = {relative}, assurance = {assurance}: 0.05 is ±5 %, 0.8 is 80 %")
     pilot = run_values(values, value)
+    found = _for_precision(pilot, refusals([values], value), relative, confidence, assurance)
+    return {
+        "what": f"runs for ±{100 * relative:g} %",
+        **{name: number(getattr(found, name)) for name in ("needed", "low", "high", "more", "at_pilot_spread")},
+        "done": found.done,
+        "precision": relative,
+        "unit": "runs",
+        "confidence": confidence,
+        "scope": "across_runs",
+        "statistic": f"interval of the median run on logs; spread at its upper {100 * assurance:g} % chi-squared bound",
+        "flags": " ".join(found.codes),
+        "run_ids": " ".join(pilot.run_ids),
+    }
+
+
+def _for_precision(
+    pilot: RunValues, refused: tuple[str, ...], relative: float, confidence: float, assurance: float
+) -> Plan:
+    """Return the number of runs for an interval of the typical run within ``relative``."""
     runs = len(pilot.values)
-    codes = list(refusals([values], value))
+    codes = list(refused)
     if not codes and not runs:
         codes = ["no_values"]
     if not codes and pilot.values.min() <= 0:
@@ -176,18 +158,8 @@ def runs_needed(
     spread = _spread(np.log(pilot.values)) if not codes else math.nan
     if not codes and spread == 0:
         codes = ["constant"]
-    plan = Plan(
-        what=f"runs for ±{100 * relative:g} %",
-        done=runs,
-        unit="runs",
-        confidence=confidence,
-        method=f"interval of the median run on logs; spread at its upper {100 * assurance:g} % chi-squared bound",
-        codes=tuple(codes),
-        labels=dict(labels or {}),
-        run_ids=pilot.run_ids,
-    )
     if codes:
-        return plan
+        return Plan(runs, codes=tuple(codes))
     logs, limit = np.log(pilot.values), math.log1p(relative)
     own = typical_run(pilot, confidence=confidence)
     is_wide = own.low is None or own.high is None or not _within(own, relative)
@@ -195,7 +167,7 @@ def runs_needed(
     def needed(sd: float) -> int | None:
         return _runs_for(sd, relative, confidence, assurance)
 
-    plan = _forecast(plan, spread, runs - 1, assurance, needed, runs + 1 if is_wide else 0)
+    plan = _forecast(runs, spread, runs - 1, assurance, needed, runs + 1 if is_wide else 0)
     if plan.needed is None or plan.codes:
         return plan
 
@@ -203,7 +175,10 @@ def runs_needed(
         return _reach_among(logs, many, confidence, assurance) <= limit
 
     among = smallest_number(enough, plan.needed, SEARCHED)
-    return _feasible(replace(plan, needed=among, high=among))
+    is_feasible = among is not None and among <= FEASIBLE
+    return plan._replace(
+        needed=among if is_feasible else None, high=among, codes=() if is_feasible else ("out_of_reach",)
+    )
 
 
 def _within(own: Estimate, relative: float) -> bool:
@@ -214,9 +189,6 @@ def _within(own: Estimate, relative: float) -> bool:
 
 def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: float) -> float:
     """Return the longer side of the interval of ``runs`` runs like those of a pilot, where its ends are expected."""
-    import numpy as np
-    from scipy.special import betaincinv
-
     rank, _ = order_statistic_ranks(runs, 0.5, confidence)
     if rank < 1:
         return 0.0  # Student's interval, whose length follows from the spread
@@ -225,23 +197,14 @@ def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: floa
     return WIDENING * float(max(high - middle, middle - low))
 
 
-def _feasible(plan: Plan) -> Plan:
-    """Return the plan without a number of runs if that is no advice."""
-    if plan.needed is not None and plan.needed <= FEASIBLE:
-        return plan
-    return replace(plan, needed=None, codes=("out_of_reach",))
-
-
 def _forecast(
-    plan: Plan, spread: float, df: int, assurance: float, needed: Callable[[float], int | None], least: int = 0
+    done: int, spread: float, df: int, assurance: float, needed: Callable[[float], int | None], least: int = 0
 ) -> Plan:
-    """Return the plan with the numbers needed at a pilot's spread and at its chi-squared bounds, at least ``least``."""
-    from scipy.stats import chi2
-
-    bounds = (spread * math.sqrt(df / chi2.ppf(tail, df)) for tail in (assurance, 1 - assurance))
+    """Return the numbers needed at a pilot's spread and at its chi-squared bounds, at least ``least``."""
+    bounds = (spread * math.sqrt(df / (2 * gammaincinv(df / 2, tail))) for tail in (assurance, 1 - assurance))
     low, high, middle = (None if runs is None else max(runs, least) for runs in map(needed, (*bounds, spread)))
-    plan = replace(plan, low=low, high=high, at_pilot_spread=middle)
-    return replace(plan, codes=("few_clusters",)) if df < PILOT - 1 else replace(plan, needed=high)
+    plan = Plan(done, low=low, high=high, at_pilot_spread=middle)
+    return plan._replace(codes=("few_clusters",)) if df < PILOT - 1 else plan._replace(needed=high)
 
 
 def _runs_for(spread: float, relative: float, confidence: float, assurance: float) -> int | None:
@@ -257,9 +220,6 @@ _SAMPLES, _MANY = 1_000, 150
 @lru_cache(maxsize=1024)
 def _reach(runs: int, confidence: float, assurance: float) -> float:
     """Return the quantile ``assurance`` of the longer side of the interval of the median run, for a spread of 1."""
-    import numpy as np
-    from scipy.special import chdtri, stdtrit
-
     if runs > _MANY:
         return _reach(_MANY, confidence, assurance) * math.sqrt(_MANY / runs)
     if runs < FEWEST_FOR_RANKS:
@@ -290,21 +250,12 @@ def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | 
 
     ``None`` if they do not vary, or beyond the search.
     """
-    import numpy as np
-
     spread = max(_spread(np.log(runs.values)), math.sqrt(runs.rounding_variance))
     return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
 
 def runs_to_decide(
-    a: RunData,
-    b: RunData,
-    margin: float = 0.05,
-    *,
-    confidence: float = 0.95,
-    assurance: float = 0.8,
-    value: str | None = None,
-    labels: Mapping[str, object] | None = None,
+    a: RunData, b: RunData, margin: float = 0.05, *, confidence: float = 0.95, assurance: float = 0.8
 ) -> Plan:
     """Return the number of runs on each side that show equivalence if nothing changed.
 
@@ -314,11 +265,9 @@ def runs_to_decide(
 
     Raises `ValueError` if ``margin`` or ``assurance`` is out of range.
     """
-    import numpy as np
-
     if not 0 < margin < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")
-    sides = [run_values(side, value) for side in (a, b)]
+    sides = [run_values(side) for side in (a, b)]
     groups = [side.values for side in sides]
     done = min(map(len, groups))
     codes = ["not_positive"] if any(len(group) and group.min() <= 0 for group in groups) else []
@@ -329,25 +278,15 @@ def runs_to_decide(
     if not codes:
         variance = sum(_spread(np.log(group)) ** 2 * (len(group) - 1) for group in groups if len(group) > 1) / df
         codes = [] if variance > 0 else ["constant"]
-    plan = Plan(
-        what=f"runs on each side to show no change beyond {100 * margin:g} %",
-        done=done,
-        unit="runs on each side",
-        confidence=confidence,
-        method=f"two one-sided tests on logs, power {100 * assurance:g} % at no change; spread as in runs_needed",
-        codes=tuple(codes),
-        labels=dict(labels or {}),
-        run_ids=tuple(run_id for side in sides for run_id in side.run_ids),
-    )
     if codes:
-        return plan
+        return Plan(done, codes=tuple(codes))
 
     def needed(sd: float) -> int | None:
         return _runs_for_no_change(sd, margin, confidence, assurance)
 
     own = of_groups(sides[0], sides[1], math.log1p(margin), confidence) if done > 1 else None
     is_wide = own is None or own.inner is None or max(abs(end - own.estimate) for end in own.inner) > math.log1p(margin)
-    return _forecast(plan, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
+    return _forecast(done, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
 
 
 def _spread(logs: FloatArray) -> float:
@@ -357,9 +296,6 @@ def _spread(logs: FloatArray) -> float:
     of three or four runs, it is the longest distance without one of them. The chi-squared bound of the standard
     deviation lies above the true one in at least the promised share of cases for 5 to 60 normal values (simulated).
     """
-    import numpy as np
-    from scipy.spatial.distance import pdist
-
     if len(logs) < 3:
         return summary(logs).sd
     some = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
@@ -382,8 +318,6 @@ def _runs_for_no_change(spread: float, margin: float, confidence: float, power: 
 
     c is the factor by which `compare` widens every interval of runs.
     """
-    from scipy.special import stdtrit
-
     limit = math.log1p(margin)
 
     def enough(runs: int) -> bool:
@@ -401,7 +335,7 @@ def plan(
     confidence: float = 0.95,
     assurance: float = 0.8,
     value: str | None = None,
-) -> Results[Plan]:
+) -> pd.DataFrame:
     """Return the number of runs that each path and method needs.
 
     Parameters
@@ -419,52 +353,47 @@ def plan(
 
     Returns
     -------
-    Results[Plan]
-        One plan per path and method, with both as labels, and the column as label ``value``.
+    DataFrame
+        One row per path and method, as of `azlatency.stats.runs_needed`, with the column of the runs as ``value``.
 
     Raises
     ------
     ValueError
         If ``relative`` or ``assurance`` is out of range.
 
-    Notes
-    -----
-    See `runs_needed` for the method.
-
     Examples
     --------
+    >>> import azlatency as az
     >>> import pandas as pd
     >>> pilot = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3, 455e3, 448e3]})
-    >>> print(plan(pilot, "1%"))
-    runs for ±1 %: 145 runs, 140 more than measured
+    >>> print(az.say(plan(pilot, "1%")))
+    a → b, ping, runs for ±1 %: 145 runs, 140 more than measured
     """
     check_columns(runs, "path", "method")
     relative = parse_fraction(relative)
-    plans = []
+    rows = []
     for method, of_method in grouped(runs, "method") if len(runs) else ():
         column = value_column(of_method, value)
         for path, group in grouped(of_method[of_method[column].notna()], "path"):
-            labels = {"path": path, "method": method, "value": column}
-            plans.append(
-                runs_needed(group, relative, confidence=confidence, assurance=assurance, value=column, labels=labels)
-            )
-    return Results(plans)
+            row = _row(group, relative, confidence, assurance, column)
+            rows.append({"path": path, "method": method, "value": column, **row})
+    return pd.DataFrame(rows, columns=[*_KEYS, *_COLUMNS])
 
 
 def precision_curves(
     runs: pd.DataFrame,
-    plans: Iterable[Plan],
+    plans: pd.DataFrame,
     *,
     confidence: float = 0.95,
     assurance: float = 0.8,
-) -> list[list[Plan]]:
+) -> pd.DataFrame:
     """Return the number of runs at each precision, for the path of each method that needs the most.
 
     Parameters
     ----------
     runs : DataFrame
         The pilot that ``plan`` received.
-    plans : iterable of Plan
+    plans : DataFrame
         The result of ``plan``.
     confidence : float
         Level of the intervals, between 0 and 1.
@@ -473,35 +402,21 @@ def precision_curves(
 
     Returns
     -------
-    list of list of Plan
-        One curve per method, first the method that says most about all paths (``rank_methods``). A method whose paths
-        have a single run each, or no spread, has no curve.
+    DataFrame
+        One row per method and ``precision``, first the method that says most about all paths (``rank_methods``). A
+        method whose paths have a single run each, or no spread, has no row.
 
     Notes
     -----
     See `runs_needed`.
     """
-    refuse_frames(plans=plans)
-    worst: dict[object, Plan] = {}
-    for plan in plans:
-        needed, method = plan.at_pilot_spread, plan.labels["method"]
-        if needed and (method not in worst or needed > (worst[method].at_pilot_spread or 0)):
-            worst[method] = plan
-    curves = []
+    check_columns(plans, *_KEYS, "at_pilot_spread")
+    most = plans[plans["at_pilot_spread"].notna()].sort_values("at_pilot_spread", ascending=False, kind="stable")
     ranks = rank_methods(measured_runs(runs))
-    for plan in sorted(worst.values(), key=lambda plan: ranks.index(str(plan.labels["method"]))):
-        of_path = runs[(runs["path"] == plan.labels["path"]) & (runs["method"] == plan.labels["method"])]
-        values = of_path[plan.labels["value"]].dropna()
-        curves.append(
-            [
-                runs_needed(
-                    values,
-                    relative,
-                    confidence=confidence,
-                    assurance=assurance,
-                    labels={**plan.labels, "relative": relative},
-                )
-                for relative in PRECISIONS
-            ]
-        )
-    return curves
+    most = most.drop_duplicates("method").sort_values("method", key=lambda names: names.map(ranks.index))
+    rows = []
+    for key in most[_KEYS].to_dict("records"):
+        of_path = runs[(runs["path"] == key["path"]) & (runs["method"] == key["method"])]
+        values = of_path[key["value"]].dropna()
+        rows += [{**key, **_row(values, precision, confidence, assurance)} for precision in PRECISIONS]
+    return pd.DataFrame(rows, columns=[*_KEYS, *_COLUMNS])

@@ -11,6 +11,7 @@ import pytest
 from helpers.cases import stream
 
 import azlatency as az
+from azlatency.pages import plan_the_next_run as page
 from azlatency.stats.across_runs.planning import runs_for_spread, runs_needed, runs_to_decide
 from azlatency.stats.across_runs.typical_run import typical_run
 
@@ -40,22 +41,21 @@ def test_a_plan_from_a_pilot_reaches_its_precision(law: Any, most: int) -> None:
     """The spread of six runs is known roughly, so the plan takes its upper bound; a slow run counts as one run."""
     random, reached, needed = stream(3), [], []
     for _ in range(100):
-        plan = runs_needed(np.exp(law(random, 6)), 0.03)
-        if plan.codes == ("out_of_reach",):
+        plan = _plan(np.exp(law(random, 6)), 0.03)
+        if plan["flags"] == "out_of_reach":
             continue  # three slow runs of six may be half of all
-        assert plan.needed is not None and plan.low is not None and plan.at_pilot_spread is not None
-        assert plan.low <= plan.at_pilot_spread <= plan.needed == plan.high
-        reached.append(_reached(law(random, plan.needed), 0.03))
-        needed.append(plan.needed)
+        assert plan["low"] <= plan["at_pilot_spread"] <= plan["needed"] == plan["high"]
+        reached.append(_reached(law(random, int(plan["needed"])), 0.03))
+        needed.append(plan["needed"])
     assert np.mean(reached) >= 0.8 and np.median(needed) <= most and len(reached) > 80
 
 
 def test_one_slow_run_in_a_pilot_counts_as_one_run_and_the_plan_agrees_with_the_report() -> None:
     pilot = [853.0, 861, 2550, 849, 868]
-    five, six = runs_needed(pilot, 0.02), runs_needed([*pilot, 855.0], 0.02)
-    assert five.needed is not None and six.needed is not None and six.needed < five.needed < 60
-    wide = runs_needed([*pilot, 855.0], 0.05)
-    assert not _reached(np.log([*pilot, 855.0]), 0.05) and wide.more
+    five, six = _plan(pilot, 0.02), _plan([*pilot, 855.0], 0.02)
+    assert six["needed"] < five["needed"] < 60
+    wide = _plan([*pilot, 855.0], 0.05)
+    assert not _reached(np.log([*pilot, 855.0]), 0.05) and wide["more"] > 0
 
 
 def test_two_levels_are_never_called_enough_while_the_interval_is_wide() -> None:
@@ -63,8 +63,8 @@ def test_two_levels_are_never_called_enough_while_the_interval_is_wide() -> None
     for _ in range(60):
         pilot = random.normal(0, 0.01, 20) + 0.1 * (random.random(20) < 0.5)
         plan = runs_needed(np.exp(pilot), 0.03)
-        assert _reached(pilot, 0.03) or plan.more != 0
-        assert plan.needed is not None or "more than 200 runs" in str(plan)
+        assert _reached(pilot, 0.03) or plan["more"].iloc[0] != 0
+        assert plan["needed"].notna().all() or "more than 200 runs" in az.say(plan)
 
 
 @pytest.mark.slow
@@ -80,6 +80,10 @@ def test_a_plan_for_a_decision_reaches_it(law: Any) -> None:
         result = compare_runs(*(np.exp(law(random, min(plan.needed, 300))) for _ in "ab"))
         shown.append(result.verdict in ("equivalent", "different_within_margin"))
     assert np.mean(shown) >= 0.73
+
+
+def _plan(values: Any, relative: float = 0.05) -> pd.Series:
+    return runs_needed(values, relative).iloc[0]
 
 
 def _reached(logs: Any, relative: float) -> bool:
@@ -102,8 +106,8 @@ def _reached(logs: Any, relative: float) -> bool:
 )
 def test_plans_that_are_refused(values: list[float], code: str) -> None:
     plan = runs_needed(values)
-    assert plan.needed is None and plan.more is None and plan.codes == (code,)
-    assert plan.row() and ("between" in str(plan)) == (code == "few_clusters")
+    assert plan[["needed", "more"]].isna().all(axis=None) and list(plan["flags"]) == [code]
+    assert ("between" in az.say(plan)) == (code == "few_clusters")
 
 
 def _runs() -> pd.DataFrame:
@@ -115,20 +119,21 @@ def _runs() -> pd.DataFrame:
 
 def test_plans_by_path_are_those_of_each_path() -> None:
     runs = _runs()
-    by_path = {plan.labels["path"]: plan for plan in az.plan(runs, 0.05)}
+    by_path = az.plan(runs, 0.05).set_index("path")
     for path in ("a → b", "a → c"):
-        alone = az.stats.runs_needed(runs.loc[runs["path"] == path, "median_ns"], 0.05)
-        assert (by_path[path].needed, by_path[path].low, by_path[path].high) == (alone.needed, alone.low, alone.high)
-    assert by_path["a → d"].codes == ("no_replication",)
-    assert az.plan(runs.head(0)) == []
+        alone = _plan(runs.loc[runs["path"] == path, "median_ns"])
+        shared = ["needed", "low", "high", "done", "more", "at_pilot_spread"]
+        assert by_path.loc[path, shared].equals(alone[shared].astype(float))
+    assert by_path.loc["a → d", "flags"] == "no_replication"
+    empty = az.plan(runs.head(0))
+    assert empty.empty and list(empty.columns) == list(az.plan(runs).columns)
 
 
 def test_the_curve_is_of_the_path_that_needs_the_most_and_falls() -> None:
     runs = _runs()
-    (curve,) = az.stats.precision_curves(runs, az.plan(runs))
-    assert {plan.labels["path"] for plan in curve} == {"a → c"}
-    needed = [plan.high for plan in curve]
-    assert needed == sorted(needed, key=lambda plan: -(plan or 0))
+    curve = az.stats.precision_curves(runs, az.plan(runs))
+    assert set(curve["path"]) == {"a → c"} and curve["precision"].is_monotonic_increasing
+    assert curve["high"].is_monotonic_decreasing and curve["high"].nunique() > 3
 
 
 def test_the_first_curve_is_of_the_method_that_titles_speak_of() -> None:
@@ -138,9 +143,8 @@ def test_the_first_curve_is_of_the_method_that_titles_speak_of() -> None:
     )
     runs = pd.concat([wide, _runs()], ignore_index=True)
     curves = az.stats.precision_curves(runs, az.plan(runs))
-    assert [curve[0].labels["method"] for curve in curves] == ["tool", "wide"]
-    chart = az.charts.precision_chart(curves)
-    assert "(a → c, tool)" in str(chart)
+    assert list(curves["method"].unique()) == ["tool", "wide"]
+    assert "(a → c, tool)" in str(page.precision(curves))
 
 
 @pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])
@@ -185,7 +189,7 @@ def test_runs_for_a_known_spread() -> None:
 
 def test_the_precision_can_be_a_percentage() -> None:
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [450e3, 440e3, 460e3, 455e3, 448e3]})
-    assert az.plan(runs, "3%") == az.plan(runs, 0.03)
+    pd.testing.assert_frame_equal(az.plan(runs, "3%"), az.plan(runs, 0.03))
     for text in ("3 us", "three", "0%", ""):
         with pytest.raises(ValueError, match=r"is not a fraction; write '5%' or 0\.05"):
             az.plan(runs, text)

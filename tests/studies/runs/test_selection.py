@@ -12,7 +12,7 @@ from helpers.places import ROOT
 import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.objects import Note
-from azlatency.report import tables
+from azlatency.pages import before_after
 from azlatency.report.answerable import unanswered
 from azlatency.studies.runs.selection import select_scenario
 
@@ -49,7 +49,7 @@ def test_a_manifest_names_the_study_before(tmp_path: Path) -> None:
     load(BEFORE, tmp_path)
     study = load(AFTER, tmp_path)
     assert az.studies.other_study(study, "").name == BEFORE
-    assert isinstance(tables.before_after.settings(study, az.studies.other_study(study, "")), Table)
+    assert isinstance(before_after.settings(study, az.studies.other_study(study, "")), Table)
     assert az.studies.other_study(az.studies.select(study, "AZ1 - AZ2"), "").name == BEFORE
 
 
@@ -59,8 +59,8 @@ def test_without_another_study_the_page_says_so(tmp_path: Path) -> None:
         study = load(name, tmp_path)
         none = az.studies.other_study(study, "")
         assert not len(none.runs) and not len(az.latency(none)) and not len(az.throughput(none))
-        assert list(az.stats.compare_imports(az.latency(study), az.latency(none))) == []
-        assert isinstance(tables.before_after.settings(study, none), Note)
+        assert az.stats.compare_imports(az.latency(study), az.latency(none)).empty
+        assert isinstance(before_after.settings(study, none), Note)
 
 
 def test_a_study_that_is_named_and_missing_is_an_error(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_the_page_compares_two_scenarios_of_one_study(tmp_path: Path) -> None:
         before.runs.run_id
     )
     changes = az.stats.compare_imports(az.latency(after), az.latency(before))
-    assert [change.labels["path"] for change in changes] == ["zone 1 → zone 2", "zone 2 → zone 1"]
-    assert all(change.verdict == "different" and 1.2 < change.ratio.estimate < 1.3 for change in changes)
-    settings = tables.before_after.settings(after, before)
+    assert list(changes["path"]) == ["zone 1 → zone 2", "zone 2 → zone 1"]
+    assert (changes["verdict"] == "different").all() and changes["ratio"].between(1.2, 1.3).all()
+    settings = before_after.settings(after, before)
     assert isinstance(settings, Table) and [col.header for col in settings.columns[1:3]] == ["mine@new", "mine@old"]
     assert "09_before_after" not in {question.page for question in unanswered(study)}
     assert az.studies.without(study, az.studies.other_study(study, "mine")) is study

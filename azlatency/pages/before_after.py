@@ -1,0 +1,173 @@
+"""Did something change between two measurements? Tables, chart and findings of page 09."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import FileRef, Ref, RunsRef, Table
+from azlatency.kit.cells import text as words_of
+from azlatency.kit.findings import act, answer, join
+from azlatency.kit.objects import Chart, Findings, Note
+from azlatency.kit.table import VERDICTS, Row, cited, ends, flags, number, p_value, table, text
+from azlatency.kit.titles import times
+from azlatency.kit.units import DECIDES, level
+from azlatency.kit.words import in_drift, ratio_result, say
+from azlatency.shapes.forest import forest, two_beside
+from azlatency.stats.result import DRIFTS
+from azlatency.studies.format import count_of
+
+if TYPE_CHECKING:
+    from azlatency.studies.store.study import Study
+
+_SETTINGS = {
+    "region": "region",
+    "vm_size": "VM size",
+    "accelerated_networking": "accelerated networking",
+    "date": "date",
+    "emulated": "emulated",
+}
+
+
+# --- what differs besides
+
+
+def settings(after: Study, before: Study) -> Table[Row] | Note:
+    """Return the settings of two imports, with the line of each manifest that states them."""
+    if not before.info:
+        return Note(
+            "There is no other study to compare with. Name one in the parameter `other`, or as `before` in study.toml."
+        )
+    rows = []
+    for key, title in _SETTINGS.items():
+        values = [words_of(study.info.get(key)) for study in (after, before)]
+        same = "not known"
+        if all(values):
+            same = "yes" if values[0] == values[1] else "no"
+        refs: list[Ref] = [FileRef("study.toml", key, before=is_before) for is_before in (False, True)]
+        rows.append((title, *(value or "not said" for value in values), same, *refs))
+    counts = [f"{len(study.runs):,}" for study in (after, before)]
+    rows.append(("runs", *counts, "", *(RunsRef(tuple(study.runs["run_id"]), "run") for study in (after, before))))
+    columns = {
+        "what": text("what"),
+        after.name: cited(text("after"), lambda row: [row["after_ref"]]),
+        before.name: cited(text("before"), lambda row: [row["before_ref"]]),
+        "same?": cited(text("same"), lambda row: [row["after_ref"], row["before_ref"]]),
+    }
+    names = ["what", "after", "before", "same", "after_ref", "before_ref"]
+    return table(pd.DataFrame(rows, columns=names), "Two imports", columns)
+
+
+# --- after over before
+
+
+def changes(found: pd.DataFrame) -> Table[Row] | Note:
+    """Return comparisons of the same paths and tools with their verdicts."""
+    if found.empty:
+        return Note(
+            "Nothing to compare: no path was measured with the same tool on both sides, both are the same import, "
+            "or their regions differ."
+        )
+    shown = found.assign(
+        words=[_verdict(row) for row in found.to_dict("records")],
+        sides=[f"{new} against {old} runs" for new, old in zip(found["n_candidate"], found["n_base"], strict=True)],
+    )
+    columns = {
+        "path": text("path", names_row=True),
+        "method": text("method", names_row=True),
+        "verdict": text("words"),
+        "flags": flags(),
+        "after against before": text("sides"),
+        "ratio": number("ratio", ".3f"),
+        "interval that decides": ends("decides_low", "decides_high", ".3f", missing="not known"),
+        "p": p_value("p"),
+    }
+    notes = [f"Margin ±{100 * found['margin'].iloc[0]:g} %.", DECIDES]
+    return table(shown, "After over before (scope: across runs)", columns, notes, value="typical")
+
+
+def _verdict(row: Row) -> str:
+    if pd.isna(row["ratio"]):
+        return "not estimable"
+    drifts = row["verdict"].startswith("different") and "dependent_runs" in row["flags"]
+    return DRIFTS if drifts else VERDICTS[row["verdict"]]
+
+
+def changes_forest(found: pd.DataFrame) -> Chart | Note:
+    """Draw the ratio after / before of each comparison that has one, the largest change of a method on top."""
+    drawn = found[found["ratio"].notna()]
+    if drawn.empty:
+        why = f"none of {len(found)} comparisons is estimable" if len(found) else "there is nothing to compare"
+        return Note(f"No chart: {why}; the table says why.")
+    if len(drawn) == 1:
+        return Note(f"No chart: one comparison only. {say(drawn)}.")
+    panel, row = ("path", "method") if drawn["path"].nunique() == 1 else ("method", "path")
+    return forest(
+        drawn.sort_values("ratio", key=_size, ascending=False, kind="stable"),
+        "ratio",
+        low="decides_low",
+        high="decides_high",
+        panel=panel,
+        row=row,
+        verdict="verdict",
+        margin="margin",
+        beside=two_beside(drawn, panel, row),
+        xlabel="after ÷ before (log)",
+        caption=(
+            f"Ratio after / before. Bar: {level(drawn['confidence'].iloc[0])} interval, of an equivalence that with "
+            "twice the error. Band: practically equivalent."
+        ),
+        ordering="The largest change on top.",
+        counted="runs or pairs of runs per comparison",
+        of="comparisons, those with the most runs",
+        result=ratio_result(drawn, "After against before"),
+        name="changes_forest",
+    )
+
+
+def _size(ratios: pd.Series) -> pd.Series:
+    """Return how far ratios are from 1: a half is as far as 2."""
+    return ratios.map(math.log).abs()
+
+
+# --- findings
+
+
+def find(found: pd.DataFrame) -> Findings:
+    """Say what changed, what is practically equivalent, and what cannot be compared."""
+    findings = [answer(_answer(found))]
+    changed = found[(found["verdict"] == "different") & found["ratio_low"].notna()]
+    for place, row in enumerate(changed.to_dict("records")):
+        interval = f"{row['ratio']:.3f} ({row['ratio_low']:.3f} to {row['ratio_high']:.3f})"
+        drift = in_drift(changed[place : place + 1])
+        findings.append(act(f"{row['what']}: changed{drift}, ratio {interval}."))
+    if refused := list(found.loc[found["ratio"].isna(), "what"]):
+        text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
+        findings.append(act(text))
+    return Findings.of(findings)
+
+
+def _answer(found: pd.DataFrame) -> str:
+    """Say how many comparisons show a change and the largest of them, or that none does."""
+    judged = found[found["ratio_low"].notna()]
+    if judged.empty:
+        return "Not answerable: nothing was measured twice in the same way, several times each."
+    counts = judged["verdict"].value_counts()
+    number = count_of(len(judged), "comparison")
+    if "different" not in counts:
+        names = {
+            "equivalent": "practically equivalent",
+            "different_within_margin": "different within the margin",
+            "inconclusive": "inconclusive",
+        }
+        listed = ", ".join(f"{counts[verdict]} {name}" for verdict, name in names.items() if verdict in counts)
+        return f"No change beyond the margin is shown since the other study: of {number}, {listed}."
+    changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=_size, ascending=False, kind="stable")
+    most = changed.iloc[0]
+    since = f"changed since the other study{in_drift(changed.head(1))}"
+    return (
+        f"**{len(changed)} of {number}** {since}; most of all {most['what']}: "
+        f"**{times(most['ratio'], 'the value before')}**."
+    )

@@ -1,0 +1,211 @@
+"""How many runs, and how long, until the answer is precise enough? Tables, charts and findings of page 10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from azlatency.kit.cells import NO_LOG, Column, Table, Unit, interval
+from azlatency.kit.findings import act, answer, info, join_by_method
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import Row, count, number, table, text
+from azlatency.kit.units import level
+from azlatency.kit.words import say
+from azlatency.shapes.forest import forest, two_beside
+from azlatency.stats.result import FEASIBLE, SHORT
+
+_RUNS = Unit(1.0, "runs")
+_NO_SPREAD = (
+    "No chart: no path of this study has two runs with the same method, so the spread between runs is unknown. Run "
+    "each path a few times first."
+)
+_MARKS = (
+    "Bar: from the lower to the upper bound of the spread of runs; tick: if the true spread equals the observed one; "
+    f"number: the upper bound, to plan with (> {FEASIBLE}: longer runs or more machines help more); hollow dot: runs "
+    "done."
+)
+
+
+# --- how many runs
+
+
+def plans(found: pd.DataFrame) -> Table[Row] | Note:
+    """Return the runs that each path needs."""
+    if found.empty:
+        return Note("This study has no runs to estimate a spread from. Start with five rounds of every path.")
+    rows = _with_spread(found)
+    if rows.empty:
+        return Note(
+            f"All {len(found)} combinations of path and method have a single run, so the spread between runs is "
+            "unknown. Start with five rounds."
+        )
+    columns = {
+        "path": text("path", names_row=True),
+        "method": text("method", names_row=True),
+        "done": count("done"),
+        "at the pilot's spread": count("at_pilot_spread"),
+        "range": Column("", lambda row: (row["low"], row["high"]), interval(",.0f", no_high="∞")),
+        "plan with": number("high", ",.0f", missing="beyond the search"),
+        "flags": text("words"),
+    }
+    first = rows.iloc[0]
+    notes = [f"{first['what']}, {level(first['confidence'])} confidence; {first['statistic']}."]
+    if len(rows) < len(found):
+        notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
+    rows = rows.assign(words=rows["flags"].replace({**SHORT, "few_clusters": "range only: few runs"}))
+    caption = f"R{first['what'][1:]} (scope: across runs)"
+    return table(rows.drop(columns="flags"), caption, columns, notes, value=lambda row: row["value"])
+
+
+def runs_needed(found: pd.DataFrame) -> Chart | Note:
+    """Draw the runs that each path needs, at the pilot's spread and at the bounds of the true spread."""
+    rows = _with_spread(found).sort_values("at_pilot_spread", kind="stable")
+    if rows.empty:
+        return Note(_NO_SPREAD)
+    if len(rows) == 1:
+        return Note(f"No chart: one path only. {say(rows)}.")
+    methods = list(dict.fromkeys(found["method"]))
+    rows = rows.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
+    return _forest(
+        rows,
+        panel="method",
+        row="path",
+        beside=two_beside(rows, "method", "path"),
+        xlabel=rows["what"].iloc[0],
+        caption="Runs needed per path.",
+        ordering="Fewest first.",
+        of="paths and methods, those with the most runs",
+        result=_enough(rows).replace("**", "").removesuffix("."),
+        name="runs_needed",
+    )
+
+
+def precision(curves: pd.DataFrame) -> Chart | Note:
+    """Draw the runs needed for intervals of several widths, one panel per method; the title speaks of the first."""
+    rows = _with_spread(curves)
+    if rows.empty:
+        return Note(_NO_SPREAD)
+    rows = rows.assign(
+        panel=rows["method"] + ", " + rows["path"], width=[f"±{100 * width:g} %" for width in rows["precision"]]
+    )
+    return _forest(
+        rows,
+        panel="panel",
+        row="width",
+        beside=2,
+        xlabel="runs",
+        caption="Runs needed for an interval of a given half-width, for the path of each method that needs the most.",
+        of="widths and methods, those with the most runs",
+        result=_narrowest(rows[rows["method"] == rows["method"].iloc[0]]),
+        name="precision",
+    )
+
+
+def _with_spread(found: pd.DataFrame) -> pd.DataFrame:
+    return found[found["at_pilot_spread"].notna()]
+
+
+def _wide(rows: pd.DataFrame) -> pd.Series:
+    """Return which rows need more runs than are advised; a row counts with its upper bound."""
+    return ~(rows["high"] <= FEASIBLE)
+
+
+def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: Any) -> Chart | Note:
+    plan_with = rows["high"].map("{:.0f}".format).mask(_wide(rows), f"> {FEASIBLE}")
+    middle = rows["at_pilot_spread"]
+    return forest(
+        rows.assign(
+            n=rows["done"], plan_with=plan_with, low=rows["low"].fillna(middle), high=rows["high"].fillna(middle)
+        ),
+        "at_pilot_spread",
+        low="low",
+        high="high",
+        panel=panel,
+        row=row,
+        points=rows.assign(at_pilot_spread=rows["done"]),
+        edge="plan_with",
+        unit=_RUNS,
+        caption=f"{caption} {_MARKS}",
+        counted="runs per path so far",
+        **words,
+    )
+
+
+def _enough(rows: pd.DataFrame) -> str:
+    """Say how many runs are enough on how many paths."""
+    wide, what = _wide(rows), rows["what"].iloc[0]
+    every = f"{len(rows)} paths{' and methods' if rows['method'].nunique() > 1 else ''}"
+    if wide.all():
+        return f"More than {FEASIBLE} {what} are needed on all {every}."
+    most = f"**{rows.loc[~wide, 'high'].max():.0f}** {what} are enough on"
+    if not wide.any():
+        return f"{most} all {every}."
+    return f"{most} {(~wide).sum()} of {every}; {wide.sum()} need more than {FEASIBLE}."
+
+
+def _narrowest(curve: pd.DataFrame) -> str:
+    """Say the narrowest width that feasible runs reach, and the next one, which they do not."""
+    path = f"({curve['path'].iloc[0]}, {curve['method'].iloc[0]})"
+    reached = curve[~_wide(curve)]
+    if reached.empty:
+        return f"{FEASIBLE} runs are not enough for ±{100 * curve['precision'].max():g} % {path}"
+    best = reached.loc[reached["precision"].idxmin()]
+    narrower = curve.loc[curve["precision"] < best["precision"], "precision"]
+    more = f", ±{100 * narrower.max():g} % more than {FEASIBLE}" if len(narrower) else ""
+    return f"±{100 * best['precision']:g} % takes {best['high']:.0f} runs{more} {path}"
+
+
+# --- how long
+
+
+def smallest_sizes(sizes: pd.DataFrame) -> Table[Row]:
+    """Return the fewest observations for each percentile."""
+    enough = sizes["enough"].map("{:,} of ".format) + sizes["runs"].map("{:,}".format)
+    rows = sizes.assign(percentile=sizes["q"].map(_percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))
+    columns = {
+        "percentile": text("percentile"),
+        "for both bounds": count("two"),
+        "for an upper bound": count("upper"),
+        "smallest to largest": count("range"),
+        "runs with enough for both": Column("", lambda row: row["enough"], align="right"),
+    }
+    notes = [
+        "Independent observations. Packets of one connection are autocorrelated: if ten packets carry as much "
+        "information as one, you need ten times as many.",
+        f"Computed from the percentile and the confidence level alone: {NO_LOG} the first three columns.",
+    ]
+    return table(rows, "Fewest observations of one run", columns, notes, value="n")
+
+
+def _percentile(q: float) -> str:
+    return f"p{100 * q:.6g}"
+
+
+# --- findings
+
+
+def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
+    """Say how many runs are needed, and which percentiles the runs support."""
+    findings: list[Finding] = []
+    rows = _with_spread(found)
+    if len(rows):
+        findings.append(answer(_enough(rows)))
+        if wide := _names(rows[_wide(rows)]):
+            advice = "Rounds, another quantity of the run or a wider interval help more."
+            findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
+    if without := _names(found[found["at_pilot_spread"].isna()]):
+        once = f"One run, or equal values, so no spread: {without}. Measure these five times first."
+        findings.append(act(once) if len(rows) else answer(once))
+    some = sizes[sizes["enough"] > 0]
+    if len(some):
+        every = some[some["enough"] == some["runs"]]
+        reach = [f"every run up to {_percentile(every['q'].max())}"] if len(every) else []
+        if len(every) < len(some):
+            reach.append(f"the longest runs up to {_percentile(some['q'].max())}")
+        findings.append(info(f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."))
+    return Findings.of(findings)
+
+
+def _names(rows: pd.DataFrame) -> str:
+    return join_by_method(zip(rows["path"], rows["method"], strict=True))
