@@ -64,7 +64,10 @@ FRAMES: dict[str, Frames] = {
     ).to_frame(),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
-    "history": lambda study, runs: az.history(study).to_frame(),
+    **{
+        f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
+        for name in ("series", "changes", "points")
+    },
     "compare_imports": lambda study, runs: az.stats.compare_imports(
         runs[runs["round"] > 4], runs[runs["round"] <= 4]
     ).to_frame(),

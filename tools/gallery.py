@@ -83,8 +83,10 @@ EXAMPLES = (
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
     Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
             "az.charts.runs_in_order(runs, az.summarize(runs))"),
-    Example("history", "Whether and when the level of a path changed, night after night.",
-            "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
+    Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
+            "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
+            "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
+            "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
     Example("changes_forest", "Before and after: the ratio of each path or method with its interval.",
             "nights = az.load(\"emulated-nights\")\n"
             "az.charts.changes_forest(az.stats.compare_imports(az.latency(nights), az.latency(study)))"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.cells import is_missing
+from azlatency.kit.changes import say_change, say_series
 from azlatency.kit.titles import away_from_one, names, tied, times
 from azlatency.stats.across_runs.planning import FEASIBLE
 from azlatency.stats.result import ASSUMED, CODES, DRIFTS, SHORT, VERDICTS
@@ -236,4 +237,6 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "relation": _conformance,
     "superiority": _comparison,
     "ends": _directions,
+    "at_low": say_change,
+    "change_count": say_series,
 }

@@ -12,7 +12,6 @@ from azlatency.report.charts.before_after import changes_forest
 from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
-from azlatency.report.charts.history import history
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.placement import placement_values, single_changes
@@ -26,7 +25,7 @@ from azlatency.report.charts.tail import tail_curves
 
 __all__ = [
     "Options", "changes_forest", "column",
-    "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "history", "last_segments", "latency_forest",
+    "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "last_segments", "latency_forest",
     "path_matrix", "percentile_curves", "placement_values", "precision_chart", "run_series", "run_shapes",
     "runs_in_order",
     "runs_needed_forest", "show", "single_changes", "tail_curves", "throughput_forest",

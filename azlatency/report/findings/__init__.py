@@ -6,7 +6,6 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 
 from azlatency.report.findings import (
     before_after,
-    history,
     index,
     latency,
     placement,
@@ -19,6 +18,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "before_after", "history", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
+    "before_after", "index", "latency", "placement", "plan_the_next_run", "stability", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 from azlatency.report.tables import (
     before_after,
     common,
-    history,
     index,
     latency,
     placement,
@@ -17,6 +16,6 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "before_after", "common", "history", "index", "latency", "placement", "plan_the_next_run", "provenance",
+    "before_after", "common", "index", "latency", "placement", "plan_the_next_run", "provenance",
     "stability", "summary", "tail", "throughput", "what_was_measured",
 ]  # fmt: skip
