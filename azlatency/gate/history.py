@@ -103,7 +103,7 @@ class Judged:
             **{name: _plain(self.series[name]) for name in _OF_SERIES},
             "codes": self.series["flags"].split(),
             "drift": _plain(self.series["drift"]),
-            "times": [_plain(date) for date in self.points["date"].dropna()],
+            "times": [_plain(start) for start in self.points["date"].dropna()],
             "values": [_plain(value) for value in self.points["value"].tolist()],
             "changes": [
                 {
