@@ -83,8 +83,10 @@ EXAMPLES = (
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
     Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
             "az.charts.runs_in_order(runs, az.summarize(runs))"),
-    Example("history", "Whether and when the level of a path changed, night after night.",
-            "nights = az.load(\"emulated-nights\")\naz.charts.history(az.history(nights))"),
+    Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
+            "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
+            "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
+            "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
     Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
             "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
             "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"

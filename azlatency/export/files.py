@@ -11,15 +11,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from azlatency.logs.parse import LogError
-from azlatency.logs.schema import TABLES
-from azlatency.stats.across_runs.run_history import VALUE_COLUMNS, RunHistory, history
-from azlatency.stats.result import Results
+from azlatency.logs.schema import TABLES, document
+from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
@@ -63,11 +61,10 @@ def _remove_leftovers(target: Path) -> None:
 
 def _frames(study: Study) -> dict[str, pd.DataFrame]:
     """Return the frames that are exported by name; the index ``run_id`` is a column."""
-    series = history(study)
-    changes = Results([change for one in series for change in one.changes])
+    changes = history(study).changes
     frames = {"latency": latency(study).reset_index(), "throughput": throughput(study).reset_index()}
-    if changes:
-        frames["changes"] = changes.to_frame()
+    if len(changes):
+        frames["changes"] = document(changes, *TABLES, "run_table", "latency", "results")
     if len(study.hosts):
         frames["hosts"] = study.hosts
     return frames
@@ -132,31 +129,23 @@ def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _points(histories: Results[RunHistory]) -> Iterator[tuple[RunHistory, datetime, float, str]]:
-    """Yield the points of all series that have a time, with the label in force."""
-    for series in histories:
-        for point in zip(series.times, series.values, series.run_labels, strict=False):
-            yield series, *point
-
-
-def _without_time(histories: Results[RunHistory]) -> list[str]:
-    left = sum(one.n for one in histories if not one.times)
+def _without_time(points: pd.DataFrame) -> list[str]:
+    left = int(points["date"].isna().sum())
     return [f"{count_of(left, 'value')} without a start time left out; add started_at to study.toml"] if left else []
 
 
 def _influx(study: Study, target: Path) -> list[str]:
     """Write InfluxDB line protocol with times in ns: one field per line, named like its column."""
-    histories, lines = history(study), []
-    for series, time, value, label in _points(histories):
-        if abs(value) == float("inf"):
+    points, lines = history(study).points, []
+    for row in points[points["date"].notna()].to_dict("records"):
+        if abs(row["value"]) == float("inf"):
             continue  # most probes were lost; the protocol has no infinity
-        tags = {"study": study.name, "path": series.labels["path"], "method": series.labels["method"], "label": label}
+        tags = {"study": study.name, **{name: row[name] for name in ("path", "method", "label")}}
         head = ",".join(["azlatency", *(f"{key}={_tag(text)}" for key, text in tags.items() if text)])
-        seconds = int(time.timestamp())
-        stamp = seconds * 10**9 + time.microsecond * 1000
-        lines.append(f"{head} {VALUE_COLUMNS[series.labels['metric']]}={value!r} {stamp}\n")
+        stamp = int(row["date"].timestamp()) * 10**9 + row["date"].microsecond * 1000
+        lines.append(f"{head} {VALUE_COLUMNS[row['metric']]}={row['value']!r} {stamp}\n")
     target.write_text("".join(lines), "utf-8", newline="\n")
-    return [f"points: {count_of(len(lines), 'line')}", *_without_time(histories)]
+    return [f"points: {count_of(len(lines), 'line')}", *_without_time(points)]
 
 
 def _tag(text: str) -> str:
@@ -167,11 +156,10 @@ def _tag(text: str) -> str:
 def _bencher(study: Study, target: Path) -> list[str]:
     """Write Bencher Metric Format: the last point of each series, as one report of a night."""
     report: dict[str, dict[str, dict[str, float]]] = {}
-    for series in history(study):
-        value = series.values[-1]
-        if abs(value) != float("inf"):
-            name = f"{series.labels['path']}, {series.labels['method']}"
-            report.setdefault(name, {})[VALUE_COLUMNS[series.labels["metric"]]] = {"value": value}
+    for row in history(study).points.drop_duplicates(KEYS, keep="last").to_dict("records"):
+        if abs(row["value"]) != float("inf"):
+            name = f"{row['path']}, {row['method']}"
+            report.setdefault(name, {})[VALUE_COLUMNS[row["metric"]]] = {"value": row["value"]}
     target.write_text(json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
     return [f"benchmarks: {len(report)}"]
 
@@ -179,19 +167,20 @@ def _bencher(study: Study, target: Path) -> list[str]:
 def _otava(study: Study, target: Path) -> list[str]:
     """Write a CSV file per series, and ``otava.yaml``, which names them."""
     target.mkdir()
-    histories = history(study)
+    points = history(study).points
     rows: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
     tests: dict[str, object] = {}
-    for series, time, value, label in _points(histories):
-        column = VALUE_COLUMNS[series.labels["metric"]]
-        name = _NOT_IN_NAMES.sub("_", f"{series.labels['path']} {series.labels['method']} {column}").strip("_")
+    for row in points[points["date"].notna()].to_dict("records"):
+        column = VALUE_COLUMNS[row["metric"]]
+        name = _NOT_IN_NAMES.sub("_", f"{row['path']} {row['method']} {column}").strip("_")
         # Names that differ in other characters only, such as the arrow of the way back.
-        while owners.setdefault(name, series.what) != series.what:
+        while owners.setdefault(name, row["what"]) != row["what"]:
             name += "_"
-        text = escape_formula(printable(label)).replace('"', "'")
-        rows.setdefault(name, [f"time,label,{column}\n"]).append(f'{time:%Y-%m-%d %H:%M:%S +0000},"{text}",{value!r}\n')
-        direction = _DIRECTION.get(series.labels["metric"], -1)
+        text = escape_formula(printable(row["label"])).replace('"', "'")
+        line = f'{row["date"]:%Y-%m-%d %H:%M:%S +0000},"{text}",{row["value"]!r}\n'
+        rows.setdefault(name, [f"time,label,{column}\n"]).append(line)
+        direction = _DIRECTION.get(row["metric"], -1)
         tests[name] = {
             "type": "csv", "file": f"{name}.csv", "time_column": "time", "attributes": ["label"],
             "metrics": {column: {"column": column, "direction": direction}},
@@ -200,7 +189,7 @@ def _otava(study: Study, target: Path) -> list[str]:
         (target / f"{name}.csv").write_text("".join(lines), "utf-8", newline="\n")
     # JSON is YAML.
     (target / "otava.yaml").write_text(json.dumps({"tests": tests}, indent=1) + "\n", "utf-8")
-    return [f"series: {len(rows)}", *_without_time(histories)]
+    return [f"series: {len(rows)}", *_without_time(points)]
 
 
 #: The function of each format, and the ends of names that choose it.

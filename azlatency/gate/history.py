@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
 
 from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
+from azlatency.kit.cells import is_missing
+from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size
 from azlatency.stats.across_runs.levels import SHORTEST
-from azlatency.stats.across_runs.run_history import FEWEST, VALUE_COLUMNS, Change, RunHistory, history, measured_runs
+from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
-from azlatency.stats.result import SHORT, Results, explain
+from azlatency.stats.result import SHORT, explain
+from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 Outcome = Literal["changed", "unchanged", "too_short"]
@@ -39,6 +42,15 @@ _WIDTH, _NAMED = 30, 3
 _ENDED = 3
 #: Metrics that are no times, which a margin in microseconds does not fit.
 _NO_TIMES = {"goodput", "loss"}
+#: Columns of the frames that the JSON has, in its order.
+_OF_SERIES = (
+    *KEYS, "what", "n", "change_count", "level", "before", "first", "last", "unit", "missing", "family", "scope",
+    "confidence", "statistic",
+)  # fmt: skip
+_OF_CHANGE = (
+    *KEYS, "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", "ratio", "ratio_low",
+    "ratio_high", "difference", "difference_low", "difference_high", "p", "label", "label_before", "scope",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +61,66 @@ class Since:
     time: datetime | None = None
     run_ids: frozenset[str] = frozenset()
 
-    def includes(self, series: RunHistory, change: Change) -> bool:
-        """Return whether a change is at this time or run, or later."""
+    def includes(self, change: Row, points: pd.DataFrame) -> bool:
+        """Return whether a change is at this time or run, or later; ``points`` are those of its series."""
         if not self.text:
             return True
-        if self.time is not None and change.time is not None:
-            return change.time >= self.time
+        if self.time is not None and pd.notna(change["date"]):
+            return bool(change["date"] >= self.time)
         # Without start times, the order of the runs of this series decides.
-        places = [place for place, ids in enumerate(series.points) if self.run_ids & set(ids)]
-        return bool(places) and change.at >= places[0]
+        places = [place for place, ids in enumerate(points["run_ids"]) if self.run_ids & set(ids.split())]
+        return bool(places) and change["at"] >= places[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A series, its points, and its changes; ``recent`` are those that are judged, of any size."""
+
+    series: Row
+    points: pd.DataFrame
+    changes: list[Row]
+    recent: list[Row]
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether the series was long enough, and its runs alike."""
+        return not is_missing(self.series["level"])
+
+    @property
+    def new(self) -> list[Row]:
+        """The judged changes beyond the margin."""
+        return [change for change in self.recent if change["verdict"] == "different"]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the series has a new change, or drifts, beyond the margin."""
+        return bool(self.new) or (self.series["alarmed"] and not self.changes)
+
+    def record(self) -> dict[str, Any]:
+        """Return everything for programs."""
+        new = [change["at"] for change in self.new]
+        return {
+            **{name: _plain(self.series[name]) for name in _OF_SERIES},
+            "codes": self.series["flags"].split(),
+            "drift": _plain(self.series["drift"]),
+            "times": [_plain(start) for start in self.points["date"].dropna()],
+            "values": [_plain(value) for value in self.points["value"].tolist()],
+            "changes": [
+                {
+                    **{name: _plain(change[name]) for name in _OF_CHANGE},
+                    "codes": change["flags"],
+                    "new": change["at"] in new,
+                }
+                for change in self.changes
+            ],
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value for JSON: times in ISO 8601, values that are missing or not finite as None."""
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%dT%H:%M:%SZ}" if pd.notna(value) else None
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +128,7 @@ class HistoryJudgement:
     """All series, and which of their changes are new. ``names`` are the studies as the user named them."""
 
     names: tuple[str, ...]
-    series: Results[RunHistory]
+    series: tuple[Judged, ...]
     since: Since
     confidence: float
     margin: str = "5%"
@@ -73,38 +136,26 @@ class HistoryJudgement:
     @property
     def outcome(self) -> Outcome:
         """The overall result."""
-        if any(map(self.is_changed, self.series)):
+        if any(one.is_changed for one in self.series):
             return "changed"
-        return "unchanged" if any(not one.refused for one in self.series) else "too_short"
+        return "unchanged" if any(one.is_searched for one in self.series) else "too_short"
 
     @property
     def exit_code(self) -> int:
         """0 unchanged, 1 changed, 3 too short."""
         return EXIT_CODES[self.outcome]
 
-    def new_changes(self, series: RunHistory) -> list[Change]:
-        """Return the changes of a series that are judged: new ones beyond the margin."""
-        return [change for change in self.since_then(series) if change.exceeds(self.margin)]
-
-    def since_then(self, series: RunHistory) -> list[Change]:
-        """Return the new changes of a series, of any size."""
-        return [change for change in series.changes if self.since.includes(series, change)]
-
-    def is_changed(self, series: RunHistory) -> bool:
-        """Return whether a series has a new change, or drifts, beyond the margin."""
-        return bool(self.new_changes(series)) or series.drifts_beyond(self.margin)
-
     @property
     def headline(self) -> str:
         """The outcome in one sentence."""
-        changed = [one for one in self.series if self.is_changed(one)]
-        judged = sum(not one.refused for one in self.series)
+        changed = sum(one.is_changed for one in self.series)
+        searched = sum(one.is_searched for one in self.series)
         since = f" since {self.since.text}" if self.since.text else ""
         if changed:
-            return f"Changed{since} by more than the margin of {self.margin}: {len(changed)} of {judged} series."
-        if judged:
-            return f"No change{since} beyond the margin of {self.margin} in {judged} series."
-        longest = max((one.n for one in self.series), default=0)
+            return f"Changed{since} by more than the margin of {self.margin}: {changed} of {searched} series."
+        if searched:
+            return f"No change{since} beyond the margin of {self.margin} in {searched} series."
+        longest = max((one.series["n"] for one in self.series), default=0)
         return f"Too short: {FEWEST} points per series are needed; the longest has {longest}."
 
     def record(self) -> dict[str, Any]:
@@ -118,18 +169,7 @@ class HistoryJudgement:
             "outcome": self.outcome,
             "exit_code": self.exit_code,
             "headline": self.headline,
-            "series": [self._series_record(one) for one in self.series],
-        }
-
-    def _series_record(self, series: RunHistory) -> dict[str, Any]:
-        new = self.new_changes(series)
-        return {
-            **_plain(series.row()),
-            "codes": list(series.codes),
-            "drift": series.drift,
-            "times": [f"{time:%Y-%m-%dT%H:%M:%SZ}" for time in series.times],
-            "values": [value if math.isfinite(value) else None for value in series.values],
-            "changes": [{**_plain(change.row()), "new": change in new} for change in series.changes],
+            "series": [one.record() for one in self.series],
         }
 
 
@@ -165,8 +205,6 @@ def judge_history(
     ValueError
         If a metric, the tool, the margin or the start is not known.
     """
-    import pandas as pd
-
     by_time = parse_margin(margin)[1] > 0
     if by_time and (no_times := set(metrics) & _NO_TIMES):
         raise ValueError(f"margin {margin!r} is a time, and {join_words(sorted(no_times))} is none; write a share: 5%")
@@ -185,11 +223,13 @@ def judge_history(
             raise ValueError(unknown_name("tool", tool, tools, f"measured: {', '.join(tools)}"))
         runs = runs[runs["tool"] == tool]
     chosen = [VALUE_COLUMNS[metric] for metric in metrics] or None
-    series = history(runs, value=chosen, confidence=confidence)
+    found, start = history(runs, value=chosen, margin=margin, confidence=confidence), _parse_since(since, runs)
+    if by_time:
+        found = found._replace(series=found.series[found.series["unit"] == "ns"])
     return HistoryJudgement(
         names=tuple(studies),
-        series=Results(one for one in series if one.unit == "ns") if by_time else series,
-        since=_parse_since(since, runs),
+        series=tuple(_judged(found, start)),
+        since=start,
         confidence=confidence,
         margin=margin,
     )
@@ -216,13 +256,14 @@ def _parse_since(text: str, runs: pd.DataFrame) -> Since:
     return Since(text=text, time=start, run_ids=frozenset(map(str, chosen.index)))
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row for JSON: times in ISO 8601, values that are not finite as None."""
-    plain = {}
-    for name, value in row.items():
-        endless = isinstance(value, float) and not math.isfinite(value)
-        plain[name] = f"{value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else None if endless else value
-    return plain
+def _judged(found: History, since: Since) -> Iterator[Judged]:
+    """Yield each series with its points and its changes."""
+    points, changes = (dict(iter(frame.groupby(KEYS, sort=False))) for frame in (found.points, found.changes))
+    for row in found.series.to_dict("records"):
+        key = tuple(row[name] for name in KEYS)
+        of_series = changes[key].to_dict("records") if key in changes else []
+        recent = [change for change in of_series if since.includes(change, points[key])]
+        yield Judged(series=row, points=points[key], changes=of_series, recent=recent)
 
 
 # --- what is printed
@@ -230,7 +271,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def sheet(judgement: HistoryJudgement) -> Sheet:
     """Return everything that is printed of a history."""
-    lines = [line for one in judgement.series for line in _lines(judgement, one)]
+    lines = [line for one in judgement.series for line in _lines(one)]
     used = {header for line in lines for header, cell in line.cells.items() if cell}
     lines = [
         replace(line, cells={header: cell for header, cell in line.cells.items() if header in used}) for line in lines
@@ -256,64 +297,58 @@ def sheet(judgement: HistoryJudgement) -> Sheet:
     )
 
 
-def _lines(judgement: HistoryJudgement, series: RunHistory) -> list[Line]:
+def _lines(judged: Judged) -> list[Line]:
     """Return a line for each new change of a series, or one line without a change; small ones are no failure."""
-    new = judgement.since_then(series)
-    word = "steady"
+    series, codes = judged.series, judged.series["flags"].split()
+    word, drift = "steady", drifts(series)
     mark: Mark = "good"
-    if series.drift is not None:
-        word, mark = ("DRIFTS", "bad") if judgement.is_changed(series) else ("drifts within the margin", "good")
-    if series.refused:
-        is_short = "few_clusters" in series.codes
+    if drift:
+        word, mark = ("DRIFTS", "bad") if judged.is_changed else ("drifts within the margin", "good")
+    if not judged.is_searched:
+        is_short = "few_clusters" in codes
         mark, word = ("open", "too short") if is_short else ("refused", "not judged")
-    elif series.changes and not new:
+    elif judged.changes and not judged.recent:
         word = "no new change"
+    name = f"{series['method']}, {series['metric']}"
+    if not judged.recent:
+        reasons = "; ".join([*filter(None, [drift]), *explain(codes)])
+        cells = _cells(judged, word, now=_value(series, "level"), change=drift)
+        return [Line(mark=mark, cells=cells, name=name, group=series["path"], message=f"{word}: {reasons}")]
     lines = []
-    shown: Sequence[Change | None] = new or [None]
-    for change in shown:
-        if change:
-            word, mark = ("CHANGED", "bad") if change.exceeds(judgement.margin) else ("within the margin", "good")
-        cells = {
-            "verdict": word,
-            "path": series.labels["path"],
-            "method": series.labels["method"],
-            "metric": series.labels["metric"],
-            "points": str(series.n),
-            "history": sparkline(series.values),
-            "before": _value(series, change.before if change else None),
-            "now": _value(series, change.after if change else series.level),
-            "changed on": _when(change) if change else "",
-            "change": change.size if change else series.drift_in_words,
-            "label": change.labelled if change else "",
-            "flags": ", ".join(SHORT[code] for code in series.codes),
-        }
-        reasons = "; ".join([series.drift_in_words] * bool(series.drift) + [*series.flags])
-        message = f"changed on {_when(change)}: {change.size}" if change else f"{word}: {reasons}"
-        name = f"{series.labels['method']}, {series.labels['metric']}"
-        if change and len(new) > 1:
-            name += f", {change.date}"
-        lines.append(Line(mark=mark, cells=cells, name=name, group=series.labels["path"], message=message))
+    for change in judged.recent:
+        word, mark = ("CHANGED", "bad") if change["verdict"] == "different" else ("within the margin", "good")
+        when, amount = date_with_interval(change), size(change)
+        ends = {"before": _value(change, "before"), "now": _value(change, "after")}
+        cells = _cells(judged, word, **ends, when=when, change=amount, label=labelled(change))
+        full = f"{name}, {date(change)}" if len(judged.recent) > 1 else name
+        message = f"changed on {when}: {amount}"
+        lines.append(Line(mark=mark, cells=cells, name=full, group=series["path"], message=message))
     return lines
 
 
-def _value(series: RunHistory, value: float | None) -> str:
-    return "" if value is None else format_value(value, series.unit, digits=4)
+def _cells(
+    judged: Judged, verdict: str, *, now: str, change: str, before: str = "", when: str = "", label: str = ""
+) -> dict[str, str]:
+    return {
+        "verdict": verdict,
+        **{name: judged.series[name] for name in KEYS},
+        "points": str(judged.series["n"]),
+        "history": sparkline(judged.points["value"].tolist()),
+        "before": before,
+        "now": now,
+        "changed on": when,
+        "change": change,
+        "label": label,
+        "flags": ", ".join(SHORT[code] for code in judged.series["flags"].split()),
+    }
 
 
-def _when(change: Change) -> str:
-    """Return the date of a change with its interval."""
-    if change.time is None or change.time_low is None or change.time_high is None:
-        return f"run {change.at + 1} ({change.at_low + 1}–{change.at_high + 1})"
-    low, high = change.time_low, change.time_high
-    if low.date() == high.date() and low != high:
-        return f"{change.time:%Y-%m-%d %H:%M} ({low:%H:%M} – {high:%H:%M})"
-    return f"{change.time:%Y-%m-%d}" + ("" if low == high else f" ({low:%m-%d} – {high:%m-%d})")
+def _value(row: Row, name: str) -> str:
+    return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=4)
 
 
 def sparkline(values: Sequence[float]) -> str:
     """Return the values as a line of bars, the median of neighbours where there are many; losses of most are full."""
-    import numpy as np
-
     parts = np.array_split(np.array(values, dtype=float), min(len(values), _WIDTH))
     middles = np.array([np.median(part) for part in parts])
     finite = middles[np.isfinite(middles)]
@@ -326,8 +361,8 @@ def sparkline(values: Sequence[float]) -> str:
 
 def _notes(judgement: HistoryJudgement) -> list[str]:
     """Explain how to read the rows, and what is odd about the nights."""
-    judged = [one for one in judgement.series if not one.refused]
-    notes = [
+    searched = [one for one in judgement.series if one.is_searched]
+    reading = (
         "One point per run, or per night with several runs (their median). The series with at least "
         f"{FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
         f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A new "
@@ -335,27 +370,29 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
         f"{judgement.margin} are shown, but are no failure; a series drifts if a line fits it better than levels. "
         "Before and now: medians of the points (loss: means). Latencies are round-trip times. The date has its 95 % "
         "interval. The history does not show the cause."
-    ] * bool(judged)
-    notes += _ended(judgement.series)
-    if missing := [one for one in judgement.series if one.missing]:
-        most = max(missing, key=lambda one: one.missing)
-        notes.append(f"Nights without a run in {len(missing)} series, most in {most.what}: {most.missing}.")
-    codes = dict.fromkeys(code for one in judgement.series for code in one.codes)
-    codes |= dict.fromkeys(code for one in judged for change in judgement.new_changes(one) for code in change.codes)
+    )
+    notes = [reading] if searched else []
+    rows = [one.series for one in judgement.series]
+    notes += _ended(rows)
+    if missing := [row for row in rows if row["missing"]]:
+        most = max(missing, key=lambda row: row["missing"])
+        notes.append(f"Nights without a run in {len(missing)} series, most in {most['what']}: {most['missing']}.")
+    flagged = [*rows, *(change for one in searched for change in one.new)]
+    codes = dict.fromkeys(code for row in flagged for code in row["flags"].split())
     return notes + [f"{text}." for text in explain(tuple(codes))]
 
 
-def _ended(series: Sequence[RunHistory]) -> list[str]:
+def _ended(rows: Sequence[Row]) -> list[str]:
     """Name the paths that are no longer measured, and those that began then: they may have been renamed."""
-    timed = [one for one in series if len(one.times) > 1]
+    timed = [row for row in rows if row["n"] > 1 and pd.notna(row["first"])]
     if not timed:
         return []
     spans: dict[str, tuple[datetime, datetime]] = {}
-    for path, group in groupby(timed, key=lambda one: str(one.labels["path"])):
-        ends = [(one.times[0], one.times[-1]) for one in group]
-        spans[path] = min(first for first, _ in ends), max(last for _, last in ends)
+    for row in timed:
+        first, last = spans.get(row["path"], (row["first"], row["last"]))
+        spans[row["path"]] = min(first, row["first"]), max(last, row["last"])
     latest = max(last for _, last in spans.values())
-    usual = max((one.times[-1] - one.times[0]) / (one.n - 1) for one in timed)
+    usual = max((row["last"] - row["first"]) / (row["n"] - 1) for row in timed)
     ended = {path: last for path, (_, last) in spans.items() if latest - last > _ENDED * usual}
     notes = []
     for path, last in list(ended.items())[:_NAMED]:

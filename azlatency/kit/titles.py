@@ -11,7 +11,6 @@ from azlatency.studies.format import format_interval, format_value, one_prefix
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
-    from azlatency.stats.across_runs.run_history import Change, RunHistory
 
 #: Values are not called longer or shorter than others below this ratio.
 ALIKE = 1.1
@@ -139,13 +138,3 @@ def names(paths: Iterable[str], most: int = 2) -> str:
         if len(different) == 1 or (len(different) <= most and len(joined) <= _LETTERS)
         else f"{len(different)} paths"
     )
-
-
-def last_changes(changed: Sequence[RunHistory]) -> str:
-    """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
-    return "; ".join(f"{one.labels['path']} {one.labels['metric']} {percent(one.changes[-1])}" for one in changed[:2])
-
-
-def percent(change: Change) -> str:
-    """Return the size of a change of level in percent, else both levels."""
-    return f"{100 * (change.after / change.before - 1):+.0f} %".replace("-", "−") if change.before else change.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.cells import is_missing
+from azlatency.kit.changes import say_change, say_series
 from azlatency.kit.titles import away_from_one, names, tied, times
 from azlatency.stats.result import ASSUMED, CODES, DRIFTS, FEASIBLE, SHORT, VERDICTS
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
@@ -263,5 +264,7 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "superiority": _comparison,
     "ends": _directions,
     "at_pilot_spread": _plan,
+    "at_low": say_change,
+    "change_count": say_series,
     "estimate": _estimate,
 }

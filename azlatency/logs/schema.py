@@ -347,20 +347,23 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         at               | int64   | | computed | Position (0-based) of the first point of a new level.
         at_low           | int64   | | computed | Earliest position of the change in its 95 % interval.
         at_high          | int64   | | computed | Latest position of the change in its 95 % interval.
-        date             | timestamp | | computed | When the first point of a new level started, in UTC.
+        position         | int64   | | computed | Position (0-based) of a point in its series.
+        date             | timestamp | | computed | When the first point of a new level, or the point, started, in UTC.
         date_low         | timestamp | | computed | Earliest time of the change in its 95 % interval.
         date_high        | timestamp | | computed | Latest time of the change in its 95 % interval.
         before           | float64 | | computed | Level before a change, in the unit of the row.
         after            | float64 | | computed | Level after a change, in the unit of the row.
         change_count     | int64   | | computed | Number of changes of level.
-        level            | float64 | | computed | Level of the last points of a history, in the unit of the row.
+        level            | float64 | | computed | Level of the last points of a history, or of the point, in the unit of the row.
+        drift            | float64 | | computed | Last over first value of a line through the points, if it fits better than levels.
+        alarmed          | bool    | | computed | Whether a change of level, or the drift, exceeds the margin.
         first            | timestamp | | computed | When the first point of a history started, in UTC.
         last             | timestamp | | computed | When the last point of a history started, in UTC.
         missing          | int64   | | computed | Number of nights without a run between the first and the last.
         family           | int64   | | computed | Number of series that were searched together.
         assumed          | string  | | computed | Codes of what no log, name or label of the runs says.
         notes            | string  | | computed | Sentences about single runs, such as those that were left out.
-        label            | string  | | computed | Label in force after a change; see study.toml.
+        label            | string  | | computed | Label in force after a change, or at a point; see study.toml.
         label_before     | string  | | computed | Label in force before a change.
         attainable_p     | float64 | | computed | Smallest p-value that data of this size can give.
         ends             | int64   | | computed | Number of zones or hosts.

@@ -12,7 +12,6 @@ from azlatency.report.charts import (
     falls_by_path,
     few,
     ground_truth,
-    history,
     last_segments,
     latency_forest,
     path_matrix,
@@ -30,11 +29,11 @@ from azlatency.report.charts import (
 )
 from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
+from azlatency.shapes.series import series
 
 __all__ = [
-    "Options", "column",
-    "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "history", "last_segments",
-    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series",
-    "run_shapes", "runs_in_order", "show", "single_changes", "tail_curves", "throughput_forest",
-    "throughput_series", "zone_map",
+    "Options", "column", "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "last_segments",
+    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
+    "runs_in_order", "series", "show", "single_changes", "tail_curves", "throughput_forest", "throughput_series",
+    "zone_map",
 ]  # fmt: skip

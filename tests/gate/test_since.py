@@ -11,6 +11,7 @@ from helpers.nights import CHANGED, FIRST, NIGHTS, changed_nights, values, write
 
 import azlatency as az
 from azlatency.gate.history import HistoryJudgement, judge_history, sheet, sparkline
+from azlatency.kit.changes import date as date_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> az.Study:
 
 
 def new_changes(judgement: HistoryJudgement) -> int:
-    return sum(len(judgement.new_changes(series)) for series in judgement.series)
+    return sum(len(judged.new) for judged in judgement.series)
 
 
 def night(number: int) -> str:
@@ -67,8 +68,8 @@ def test_runs_without_times_are_judged_from_a_run_on(tmp_path: Path) -> None:
     for start, new in ((CHANGED - 5, 1), (CHANGED + 5, 0)):
         judgement = judge_history({"numbered": study}, since=f"{start:02}/az1-az3/qperf.log")
         assert new_changes(judgement) == new
-    (changed,) = [series for series in judgement.series if series.changes]
-    assert changed.changes[0].date == f"run {changed.changes[0].at + 1}"
+    (change,) = [change for judged in judgement.series for change in judged.changes]
+    assert date_of(change) == f"run {change['at'] + 1}"
     lines = [line for line in sheet(judge_history({"numbered": study})).lines if "CHANGED" in line.cells.values()]
     assert lines[0].cells["changed on"].startswith("run ")
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import before_after, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import before_after, history, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
 from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
@@ -121,7 +121,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
-        "history": lambda: charts.history(az.history(study)),
+        "history": lambda: history.history(az.history(study)),
         "medians": lambda: charts.latency_forest(of.runs, of.medians),
         "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
         "goodput": lambda: charts.throughput_forest(

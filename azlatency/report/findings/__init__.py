@@ -5,7 +5,6 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 """
 
 from azlatency.report.findings import (
-    history,
     index,
     latency,
     placement,
@@ -17,6 +16,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "history", "index", "latency", "placement", "stability", "summary", "tail",
+    "index", "latency", "placement", "stability", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from azlatency.report.tables import (
     common,
-    history,
     index,
     latency,
     placement,
@@ -15,6 +14,6 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "history", "index", "latency", "placement", "provenance",
+    "common", "index", "latency", "placement", "provenance",
     "stability", "summary", "tail", "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -6,36 +6,40 @@ that share of healthy studies shows any change.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.levels import SHORTEST, Step, drift, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
 from azlatency.stats.across_runs.run_values import (
     check_columns,
     effective_margin,
     floats,
     in_time_order,
     is_frame,
+    parse_margin,
     refusals,
     run_ids_of,
     unit_of,
 )
-from azlatency.stats.result import Comparison, Result, Results, Row
-from azlatency.studies.format import count_of, format_value, natural_key
+from azlatency.stats.rows import Row, of_comparison
+from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import whole_run_rows
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from azlatency.logs.tables import Logs
+    from azlatency.stats.across_runs.levels import Step
     from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
 
@@ -48,225 +52,102 @@ METRICS = {
 }  # fmt: skip
 #: The column of each metric.
 VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
+#: Columns that name a series in each frame of a history.
+KEYS = ["path", "method", "metric"]
 # Columns that order, name and label the points of a series.
 _OF_POINT = ("started_at", "round", "file", "first_line", "run_id", "label", "tool_version")
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs that start this soon after each other may belong to one night; see `_nights`.
 _ONE_NIGHT = timedelta(hours=2)
+_PLACES = ("at", "at_low", "at_high")
+_RATIO = ["ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high"]
+_COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
+_COLUMNS = {
+    "series": [
+        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "unit", "missing",
+        "family", *_COMMON,
+    ],
+    "changes": [
+        *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", *_RATIO,
+        "verdict", "margin", "p", "n", "label", "label_before", *_COMMON,
+    ],
+    "points": [*KEYS, "what", "position", "date", "value", "unit", "level", "label", "run_ids"],
+}  # fmt: skip
+_DATES = ("first", "last", "date", "date_low", "date_high")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change(Result):
-    """One change of level.
+class History(NamedTuple):
+    """The series of a study, their changes of level and their points, in canonical units and UTC.
 
-    Attributes
-    ----------
-    at, at_low, at_high : int
-        Position (0-based) of the first point of the new level, with its 95 % interval.
-    time, time_low, time_high : datetime or None
-        The same as start times in UTC; ``None`` if the runs have none.
-    before, after : float
-        Level of the part before and of the part after: the median of its points, for loss their mean.
-    comparison : Comparison or None
-        After against before: ratio and difference with their intervals; ``None`` where it has no ratio, as for loss.
-    p : float
-        p-value, adjusted for all series of the call.
-    label, label_before : str
-        Labels in force after and before the interval of the time; see `RunHistory.run_labels`. Empty if only the
-        version of the tool is known, and did not change.
-    codes : tuple of str
-        ``new_tool_version`` if the version of the tool changed within the interval of the time.
-    """
-
-    at: int
-    at_low: int
-    at_high: int
-    time: datetime | None
-    time_low: datetime | None
-    time_high: datetime | None
-    before: float
-    after: float
-    unit: str
-    comparison: Comparison | None
-    p: float
-    label: str = ""
-    label_before: str = ""
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-    scope: str = "across_runs"
-
-    ROW: ClassVar[Row] = (
-        "at", "at_low", "at_high", ("date", "time"), ("date_low", "time_low"), ("date_high", "time_high"),
-        "before", "after", "unit", ("ratio", "comparison.ratio.estimate"), ("ratio_low", "comparison.ratio.low"),
-        ("ratio_high", "comparison.ratio.high"), ("difference", "comparison.difference.estimate"),
-        ("difference_low", "comparison.difference.low"), ("difference_high", "comparison.difference.high"), "p",
-        "label", "label_before", "scope",
-    )  # fmt: skip
-
-    @property
-    def date(self) -> str:
-        """When the new level began: the day, with the time if its interval is within it, or the number of the run."""
-        if self.time is None or self.time_low is None or self.time_high is None:
-            return f"run {self.at + 1}"
-        in_a_day = self.time_low.date() == self.time_high.date() and self.time_low != self.time_high
-        return f"{self.time:%Y-%m-%d %H:%M}" if in_a_day else f"{self.time:%Y-%m-%d}"
-
-    @property
-    def size(self) -> str:
-        """The difference and the ratio, for example ``+120 µs (+14 %, 95 % CI 13–15)``."""
-        gap = self.after - self.before
-        if not math.isfinite(gap):
-            return f"{format_value(self.before, self.unit)} → {format_value(self.after, self.unit)}"
-        text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), self.unit, like=abs(gap) or None)}"
-        ratio = self.comparison.ratio if self.comparison else None
-        if ratio is None or ratio.estimate is None:
-            return text
-        percent = f"{_percent(ratio.estimate)} %"
-        if ratio.low is None or ratio.high is None:
-            return f"{text} ({percent})"
-        level = f"{100 * ratio.confidence:g} % CI"
-        return f"{text} ({percent}, {level} {_percent(ratio.low)} to {_percent(ratio.high)})"
-
-    @property
-    def labelled(self) -> str:
-        """What is known about the change besides its size: the label in force, and a new version of the tool."""
-        text = f"label {self.label}" if self.label else ""
-        if self.label and self.label_before and self.label != self.label_before:
-            text += f" (before: {self.label_before})"
-        return f"{text}; new version of the tool".removeprefix("; ") if self.codes else text
-
-    def exceeds(self, margin: float | str) -> bool:
-        """Return whether the two levels differ by more than a margin: ``0.05``, ``"5%"`` or ``"2 us"``."""
-        return _exceeds(self.before, self.after, self.unit, margin)
-
-    def __str__(self) -> str:
-        what = ", ".join(str(value) for value in self.labels.values())
-        note = f"; {self.labelled}" if self.labelled else ""
-        return f"{what}{': ' if what else ''}changed on {self.date}: {self.size}{note}"
-
-
-def _exceeds(before: float, after: float, unit: str, margin: float | str) -> bool:
-    largest = 1 + effective_margin(margin, before, unit)
-    return not before / largest <= after <= before * largest
-
-
-def _percent(ratio: float) -> str:
-    """Return a ratio as a change in percent, with its sign."""
-    return f"{100 * (ratio - 1):+.1f}".replace("-", "−")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunHistory(Result):
-    """The series of one path, method and metric.
+    The columns ``path``, ``method`` and ``metric`` name a series in each frame.
 
     Attributes
     ----------
-    what : str
-        Path, method and metric.
-    labels : dict
-        ``path``, ``method`` and ``metric``.
-    values : tuple of float
-        One value per point in ``unit``: a run, or the median of the runs of one night.
-    times : tuple of datetime
-        Start of each point in UTC; empty if unknown.
-    points : tuple of tuple of str
-        Runs (``run_id``) of each point.
-    run_labels : tuple of str
-        Label in force at each point: the column ``label``, else the version of the tool.
-    versions : tuple of str
-        Version of the tool at each point; empty texts where it is unknown.
-    changes : tuple of Change
-        Changes of level in the order of time.
-    levels : tuple of float
-        Level of each part; the last is the level now.
-    drift : float or None
-        The last over the first value of a line through the points, if the line fits better than steps: the series
-        moves slowly and has no changes with a date.
-    family : int
-        Number of series that were searched together.
-    missing : int
-        Number of nights without a run between the first and the last.
+    series : DataFrame
+        One row per series, in the order of paths: ``n`` points, ``change_count``, the ``level`` now and the one
+        ``before`` the last change. ``level`` is missing if the series was not searched; ``flags`` say why. ``drift``:
+        the last over the first value of a line through the points, if it fits better than steps; such a series has no
+        changes. ``alarmed``: whether a change, or the drift, exceeds the margin. ``first`` and ``last``: start of these
+        points; ``missing``: nights without a run between them; ``family``: number of series searched together.
+    changes : DataFrame
+        One row per change in the order of time: ``at``, the position (0-based) of the first point of the new level, and
+        ``date``, its start, with their 95 % intervals; ``before`` and ``after``, the levels: medians of their ``n``
+        points, for loss means. ``ratio`` and ``difference`` of the points after to those before, missing where a value
+        is 0, and for loss. ``verdict``: different, or different_within_margin if the levels differ by no more than
+        ``margin``. ``p`` is adjusted for all series. ``label`` and ``label_before``: what was in force after and before
+        the interval of the date, the column ``label`` or else the version of the tool; empty if only a version is known
+        and did not change. Flag ``new_tool_version``: it changed within that interval.
+    points : DataFrame
+        One row per point: ``position``, ``date``, ``value``, the ``level`` that it belongs to, the ``label`` in force,
+        and its runs.
     """
 
-    what: str
-    labels: dict[str, Any]
-    values: tuple[float, ...]
-    times: tuple[datetime, ...]
-    points: tuple[tuple[str, ...], ...]
-    run_labels: tuple[str, ...]
-    versions: tuple[str, ...]
+    series: pd.DataFrame
+    changes: pd.DataFrame
+    points: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """The points of one path, method and metric in the order of time; ``times`` is empty if they are unknown."""
+
+    keys: dict[str, str]
     unit: str
-    confidence: float
-    changes: tuple[Change, ...] = ()
-    levels: tuple[float, ...] = ()
-    drift: float | None = None
-    family: int = 1
-    missing: int = 0
-    codes: tuple[str, ...] = ()
-    scope: str = "across_runs"
-    method: str = METHOD
-
-    ROW: ClassVar[Row] = (
-        "what", "n", ("change_count", "changes.#"), ("level", "level"), "before", ("first", "first"), ("last", "last"),
-        "unit", "missing", "family", "scope", "confidence", ("statistic", "method"),
-    )  # fmt: skip
+    values: FloatArray
+    times: list[datetime]
+    run_ids: list[str]
+    labels: list[str]
+    versions: list[str]
+    missing: int
+    flags: list[str]
 
     @property
-    def n(self) -> int:
-        """The number of points."""
-        return len(self.values)
+    def is_searched(self) -> bool:
+        return set(self.flags) <= _WARNINGS
 
     @property
-    def refused(self) -> bool:
-        """Whether the series was not searched: too short, or runs that must not be pooled."""
-        return not self.levels
+    def named(self) -> Row:
+        """The columns that name the series in each frame."""
+        return {**self.keys, "what": ", ".join(self.keys.values()), "unit": self.unit}
 
-    @property
-    def level(self) -> float | None:
-        """The level now."""
-        return self.levels[-1] if self.levels else None
 
-    @property
-    def before(self) -> float | None:
-        """The level before the last change; ``None`` if there was none."""
-        return self.levels[-2] if len(self.levels) > 1 else None
+class _Found(NamedTuple):
+    """The steps of a series, the level of each part, and how far it drifts; no levels if it was not searched."""
 
-    @property
-    def first(self) -> datetime | None:
-        """When the first point started."""
-        return self.times[0] if self.times else None
-
-    @property
-    def last(self) -> datetime | None:
-        """When the last point started."""
-        return self.times[-1] if self.times else None
-
-    @property
-    def drift_in_words(self) -> str:
-        """How far the series drifts over all its points; empty if it does not."""
-        return "" if self.drift is None else f"drifts by {_percent(self.drift)} % over {count_of(self.n, 'point')}"
-
-    def drifts_beyond(self, margin: float | str) -> bool:
-        """Return whether the series drifts by more than a margin over all its points."""
-        return self.drift is not None and _exceeds(self.levels[0], self.levels[0] * self.drift, self.unit, margin)
-
-    def __str__(self) -> str:
-        if self.refused:
-            return f"{self.what}: not estimable, {count_of(self.n, 'point')}{self.flag_note}"
-        if self.drift is not None:
-            return f"{self.what}: {format_value(self.level, self.unit)}, {self.drift_in_words}{self.flag_note}"
-        if not self.changes:
-            return f"{self.what}: {format_value(self.level, self.unit)}, no change in {count_of(self.n, 'point')}" + (
-                self.flag_note
-            )
-        steps = "; ".join(f"{change.date} {change.size}" for change in self.changes)
-        return f"{self.what}: {format_value(self.level, self.unit)}, changed {steps}{self.flag_note}"
+    steps: list[Step]
+    parts: list[FloatArray]
+    levels: list[float]
+    drift: float | None
 
 
 def history(
-    runs: pd.DataFrame | Study | Logs, *, value: str | Sequence[str] | None = None, confidence: float = 0.95
-) -> Results[RunHistory]:
+    runs: pd.DataFrame | Study | Logs,
+    *,
+    value: str | Sequence[str] | None = None,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+) -> History:
     """Return the history of each path, method and metric, with its changes of level.
 
     Parameters
@@ -275,24 +156,25 @@ def history(
         One row per run, as returned by `azlatency.latency` or `azlatency.throughput`, or a study with both.
     value : str or sequence of str, optional
         Columns to search; by default median (else mean), 99th percentile, goodput and loss, as far as there are.
+    margin : float or str, default "5%"
+        Largest change that does not matter in practice: ``0.05``, ``"5%"`` or ``"2 us"``. A time judges latencies only.
     confidence : float, default 0.95
         One minus the probability that any series of runs that did not change shows a change, between 0.5 and 1.
 
     Returns
     -------
-    Results of RunHistory
-        One per path, method and metric, in the order of paths. A point is a run; if a series consists of at least five
+    History
+        Three frames: ``series``, ``changes`` and ``points``. A point is a run; if a series consists of at least five
         nights that are far apart, the runs of a night, which start within two hours of each other, are one point, their
-        median. Not estimable below 20 points
-        (``few_clusters``), and for runs that must not be pooled. Flags: ``order_assumed`` (no start times),
-        ``clock_set_back`` (rounds and start times disagree), ``nights_missing``.
+        median. Not searched: series below 20 points (``few_clusters``), and runs that must not be pooled. Other flags:
+        ``order_assumed`` (no start times), ``clock_set_back`` (rounds and start times disagree), ``nights_missing``.
 
     Raises
     ------
     KeyError
         If the runs have none of the columns.
     ValueError
-        If the confidence is out of range.
+        If the confidence is out of range, or the margin has another form.
 
     Notes
     -----
@@ -308,39 +190,54 @@ def history(
     >>> nights = pd.date_range("2026-09-01", periods=40, tz="UTC")
     >>> times = [(450 if night < 25 else 490) * 1e3 + night % 7 * 2e3 for night in range(40)]
     >>> runs = pd.DataFrame({"path": "a → b", "method": "ping", "started_at": nights, "median_ns": times})
-    >>> print(az.history(runs)[0].changes[0])
+    >>> print(az.say(az.history(runs).changes))
     a → b, ping, median: changed on 2026-09-26: +40.0 µs (+8.8 %, 95 % CI +8.2 to +9.7)
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
+    parse_margin(margin)
     frame = runs if is_frame(runs) else measured_runs(runs)
-    columns = [value] if isinstance(value, str) else value
-    series = list(_series(frame, columns, confidence))
-    family = sum(not set(one.codes) - _WARNINGS for one in series)
-    judged = [one if set(one.codes) - _WARNINGS else _judged(one, family) for one in series]
     order = {metric: place for place, metric in enumerate(METRICS.values())}
-    return Results(
-        sorted(
-            judged,
-            key=lambda one: (
-                natural_key(one.labels["path"]),
-                one.labels["method"],
-                order.get(one.labels["metric"], len(order)),
-            ),
-        )
+    every = sorted(
+        _series(frame, [value] if isinstance(value, str) else value),
+        key=lambda one: (
+            natural_key(one.keys["path"]), one.keys["method"], order.get(one.keys["metric"], len(order)),
+        ),
+    )  # fmt: skip
+    family = sum(one.is_searched for one in every)
+    series, changes = [], []
+    points: dict[str, list[object]] = {name: [] for name in _COLUMNS["points"]}
+    for one in every:
+        found = _search(one, (1 - confidence) / family) if one.is_searched else _Found([], [], [], None)
+        shared = {
+            **one.named,
+            "scope": "across_runs",
+            "confidence": confidence,
+            "run_ids": " ".join(dict.fromkeys(" ".join(one.run_ids).split())),
+        }
+        rows = [shared | _change(one, found, place, margin, confidence, family) for place in range(len(found.steps))]
+        changes += rows
+        series.append(shared | _summary(one, found, rows, margin, family if one.is_searched else 1))
+        for name, cells in _points(one, found).items():
+            points[name] += cells
+    return History(
+        *(_frame(rows, name) for name, rows in (("series", series), ("changes", changes), ("points", points)))
     )
+
+
+def _frame(rows: list[Row] | dict[str, list[object]], name: str) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=_COLUMNS[name])
+    return frame.assign(**{date: pd.to_datetime(frame[date], utc=True) for date in _DATES if date in frame})
 
 
 def measured_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs of a study that measured latency, with the column ``loss``, and those that measured goodput."""
-    import pandas as pd
-
     times = latency(study)
     loss = whole_run_rows(study.metrics, "loss")["value"].reindex(times.index)
     return pd.concat([times.assign(loss=loss.astype("float64")), throughput(study)])
 
 
-def _series(runs: pd.DataFrame, columns: Sequence[str] | None, confidence: float) -> Iterator[RunHistory]:
+def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Series]:
     """Yield the series of each path, method and column, not yet searched."""
     check_columns(runs, "path", "method", *columns or ())
     names = [name for name in columns or METRICS if name in runs.columns]
@@ -354,19 +251,15 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None, confidence: float
         for column in names:
             is_measured = group[column].notna().to_numpy()
             if is_measured.any() and not (columns is None and column == "mean_ns" and has_median):
-                labels = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
+                keys = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
                 measured = places[is_measured]
                 refused = ["few_clusters"] if len(measured) < FEWEST else refusals([runs.iloc[measured]], column)
                 refused = [code for code in refused if code != "loss_censored"]
-                yield _one_series(group[is_measured], column, labels, refused, confidence)
+                yield _one_series(group[is_measured], column, keys, refused)
 
 
-def _one_series(
-    runs: pd.DataFrame, column: str, labels: dict[str, Any], refused: list[str], confidence: float
-) -> RunHistory:
+def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: list[str]) -> _Series:
     """Return the points of one series in the order of time, with the reasons why it is not searched."""
-    import numpy as np
-
     runs, times, warnings = _ordered(runs)
     values = floats(runs[column])
     nights = _nights(times) if times else [slice(place, place + 1) for place in range(len(values))]
@@ -374,37 +267,36 @@ def _one_series(
     if len(nights) < FEWEST and not refused:
         refused = ["few_clusters"]
     versions = _labels(runs, "tool_version")
-    run_labels = [text or version for text, version in zip(_labels(runs, "label"), versions, strict=True)]
-    missing = _missing([times[night.start] for night in nights]) if times else 0
-    # Most nights have one run, and the median of an array takes longer than all the rest.
-    several = len(nights) < len(values)
-    return RunHistory(
-        what=", ".join(labels.values()),
-        labels=labels,
-        values=tuple(float(np.median(values[night])) for night in nights) if several else tuple(map(float, values)),
-        times=tuple(times[night.start] for night in nights) if times else (),
-        points=tuple(run_ids[night] for night in nights),
-        run_labels=tuple(run_labels[night.start] for night in nights),
-        versions=tuple(versions[night.start] for night in nights),
+    labels = [text or version for text, version in zip(_labels(runs, "label"), versions, strict=True)]
+    starts = [times[night.start] for night in nights] if times else []
+    missing = _missing(starts)
+    if len(nights) < len(values):  # most nights have one run, and the median of an array takes longer than all the rest
+        values = np.array([np.median(values[night]) for night in nights])
+    return _Series(
+        keys=keys,
         unit="fraction" if column == "loss" else unit_of(column),
-        confidence=confidence,
+        values=values,
+        times=starts,
+        run_ids=[" ".join(run_ids[night]) for night in nights],
+        labels=[labels[night.start] for night in nights],
+        versions=[versions[night.start] for night in nights],
         missing=missing,
-        codes=(*refused, *warnings, *["nights_missing"] * bool(missing)),
-        run_ids=tuple(dict.fromkeys(filter(None, run_ids))),
+        flags=[*refused, *warnings, *(["nights_missing"] if missing else [])],
     )
 
 
 def _ordered(runs: pd.DataFrame) -> tuple[pd.DataFrame, list[datetime], list[str]]:
-    """Return the runs in the order of their start times, these times, and warnings about the order."""
+    """Return the runs in the order of their start times, these times in UTC, and warnings about the order."""
     if "started_at" not in runs.columns or runs["started_at"].isna().any():
         in_order, source = in_time_order(runs.drop(columns="started_at", errors="ignore"))
-        return in_order, [], ["order_assumed"] if source == "file" else ["order_unknown"] * (source == "unknown")
+        warnings = {"file": ["order_assumed"], "unknown": ["order_unknown"]}
+        return in_order, [], warnings.get(source, [])
     in_order = runs.sort_values("started_at", kind="stable")
     times = [time.to_pydatetime() for time in in_order["started_at"]]
-    times = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
+    times = [time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
     rounds = in_order["round"] if "round" in runs.columns else in_order["started_at"]
     set_back = rounds.notna().all() and rounds.is_unique and not rounds.is_monotonic_increasing
-    return in_order, times, ["clock_set_back"] * bool(set_back)
+    return in_order, times, ["clock_set_back"] if set_back else []
 
 
 def _nights(times: Sequence[datetime]) -> list[slice]:
@@ -438,55 +330,92 @@ def _labels(runs: pd.DataFrame, column: str) -> list[str]:
     return [str(cell) if known else "" for cell, known in zip(cells, cells.notna(), strict=True)]
 
 
-def _judged(series: RunHistory, family: int) -> RunHistory:
-    """Return a series with its changes; the error of one series is that of the call, divided by their number."""
-    import numpy as np
-
-    x = np.array(series.values)
-    steps = find_steps(x, (1 - series.confidence) / family)
-    moved = drift(x, steps)
+def _search(series: _Series, error: float) -> _Found:
+    """Return the levels of a series; ``error``: that of the call, divided by the number of series."""
+    steps = find_steps(series.values, error)
+    moved = drift(series.values, steps)
     steps = [] if moved is not None else steps
-    parts = np.split(x, [step.at for step in steps])
+    parts = np.split(series.values, [step.at for step in steps])
     middle = np.mean if series.unit == "fraction" else np.median
-    levels = tuple(float(middle(part)) for part in parts)
-    changes = tuple(
-        _change(series, step, levels[place : place + 2], (parts[place], parts[place + 1]), family)
-        for place, step in enumerate(steps)
-    )
-    return replace(series, levels=levels, changes=changes, drift=moved, family=family)
+    return _Found(steps, parts, [float(middle(part)) for part in parts], moved)
 
 
-def _change(
-    series: RunHistory, step: Step, levels: tuple[float, ...], parts: tuple[FloatArray, FloatArray], family: int
-) -> Change:
-    times: tuple[datetime | None, ...] = tuple(
-        series.times[place] if series.times else None for place in (step.at, step.low, step.high)
-    )
-    comparison = None
-    if series.unit != "fraction" and min(part.min() for part in parts) > 0:
-        comparison = compare_runs(parts[1], parts[0], confidence=series.confidence, unit=series.unit)
+def _summary(series: _Series, found: _Found, changes: list[Row], margin: float | str, family: int) -> Row:
+    """Return what the frame ``series`` says of a series, besides its name and its runs."""
+    levels, verdicts = found.levels, [change["verdict"] for change in changes]
+    if found.drift is not None:
+        verdicts.append(_verdict(levels[0], levels[0] * found.drift, series.unit, margin)[0])
+    return {
+        "n": len(series.values),
+        "change_count": len(changes),
+        "level": levels[-1] if levels else np.nan,
+        "before": levels[-2] if len(levels) > 1 else np.nan,
+        "drift": np.nan if found.drift is None else found.drift,
+        "alarmed": "different" in verdicts,
+        "first": series.times[0] if series.times else None,
+        "last": series.times[-1] if series.times else None,
+        "missing": series.missing,
+        "family": family,
+        "statistic": METHOD,
+        "flags": " ".join(series.flags),
+    }
+
+
+def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float, family: int) -> Row:
+    """Return what the frame ``changes`` says of one step, besides the name of the series and its runs."""
+    step, (before, after) = found.steps[place], found.levels[place : place + 2]
+    old, new = found.parts[place : place + 2]
+    compared: Row = {}
+    if series.unit != "fraction" and min(old.min(), new.min()) > 0:
+        compared = of_comparison(compare_runs(new, old, confidence=confidence, unit=series.unit))
+    verdict, limit = _verdict(before, after, series.unit, margin)
     # What changed within the interval of the time is what may have caused the step.
-    last, next_ = max(step.low - 1, 0), min(step.high, series.n - 1)
+    last, next_ = max(step.low - 1, 0), min(step.high, len(series.values) - 1)
     versions = {series.versions[last], series.versions[next_]} - {""}
-    relabelled = series.run_labels[last] != series.run_labels[next_]
+    relabelled = series.labels[last] != series.labels[next_]
     # A version that stayed the same explains nothing.
-    is_stated = series.run_labels[step.at] != series.versions[step.at]
+    is_stated = series.labels[step.at] != series.versions[step.at]
     places = (last, next_) if relabelled else (step.at - 1, step.at)
-    labels = [series.run_labels[place] if relabelled or is_stated else "" for place in places]
-    return Change(
-        at=step.at,
-        at_low=step.low,
-        at_high=step.high,
-        time=times[0],
-        time_low=times[1],
-        time_high=times[2],
-        before=levels[0],
-        after=levels[1],
-        unit=series.unit,
-        comparison=comparison,
-        p=min(step.p * family, 1.0),
-        label=labels[1],
-        label_before=labels[0],
-        codes=("new_tool_version",) * (len(versions) > 1),
-        labels=series.labels,
-    )
+    labels = [series.labels[at] if relabelled or is_stated else "" for at in places]
+    row: Row = {
+        "at": step.at,
+        "at_low": step.low,
+        "at_high": step.high,
+        "before": before,
+        "after": after,
+        **{name: compared.get(name, np.nan) for name in _RATIO},
+        "verdict": verdict,
+        "margin": limit,
+        "p": min(step.p * family, 1.0),
+        "n": len(old) + len(new),
+        "label_before": labels[0],
+        "label": labels[1],
+        "statistic": compared.get("statistic", ""),
+        "flags": "new_tool_version" if len(versions) > 1 else "",
+    }
+    if series.times:
+        row |= {date: series.times[row[at]] for at, date in zip(_PLACES, _DATES[2:], strict=True)}
+    return row
+
+
+def _verdict(before: float, after: float, unit: str, margin: float | str) -> tuple[str, float]:
+    """Return whether two levels differ by more than the margin, and the margin as a share; a time is for times only."""
+    if unit != "ns" and parse_margin(margin)[1]:
+        return "", np.nan
+    share = effective_margin(margin, before, unit)
+    return "different_within_margin" if before / (1 + share) <= after <= before * (1 + share) else "different", share
+
+
+def _points(series: _Series, found: _Found) -> dict[str, list[object]]:
+    """Return the columns of the frame ``points``."""
+    number = len(series.values)
+    sizes = [len(part) for part in found.parts]
+    return {
+        **{name: [text] * number for name, text in series.named.items()},
+        "position": list(range(number)),
+        "date": list(series.times) or [None] * number,
+        "value": series.values.tolist(),
+        "level": np.repeat(found.levels, sizes).tolist() if sizes else [np.nan] * number,
+        "label": list(series.labels),
+        "run_ids": list(series.run_ids),
+    }

@@ -1,0 +1,111 @@
+"""Changes of level in words: of the rows of `azlatency.history`, for page, card and command."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azlatency.kit.cells import is_missing
+from azlatency.studies.format import count_of, format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Row = Mapping[str, Any]
+
+
+def date(change: Row) -> str:
+    """Return when the new level began: the day, with the time if the interval is within it, or the run's number."""
+    start, low, high = change["date"], change["date_low"], change["date_high"]
+    if pd.isna(start):
+        return f"run {change['at'] + 1}"
+    in_a_day = low.date() == high.date() and low != high
+    return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
+
+
+def date_with_interval(change: Row) -> str:
+    """Return the date of a change with its interval."""
+    start, low, high = change["date"], change["date_low"], change["date_high"]
+    if pd.isna(start):
+        return f"{date(change)} ({change['at_low'] + 1}–{change['at_high'] + 1})"
+    if low == high:
+        return date(change)
+    spec = "%H:%M" if low.date() == high.date() else "%m-%d"
+    return f"{date(change)} ({low:{spec}} – {high:{spec}})"
+
+
+def difference(change: Row) -> str:
+    """Return the difference of the levels and the ratio: "+120 µs (+14 %"; no ratio where there is none."""
+    gap = change["after"] - change["before"]
+    if not math.isfinite(gap):
+        return " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
+    text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None)}"
+    return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'])} %)"
+
+
+def size(change: Row) -> str:
+    """Return the difference and the ratio with its interval: "+120 µs (+14.0 %, 95 % CI +13.1 to +15.2)"."""
+    low, high = change["ratio_low"], change["ratio_high"]
+    if is_missing(low) or is_missing(high):
+        return difference(change)
+    interval = f"{100 * change['confidence']:g} % CI {_percent(low)} to {_percent(high)}"
+    return f"{difference(change).removesuffix(')')}, {interval})"
+
+
+def percent(change: Row) -> str:
+    """Return the size of a change of level in percent, else both levels."""
+    if not change["before"]:
+        return size(change)
+    return f"{100 * (change['after'] / change['before'] - 1):+.0f} %".replace("-", "−")
+
+
+def last_changes(changes: pd.DataFrame) -> str:
+    """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
+    last = changes.drop_duplicates("what", keep="last").head(2)
+    return "; ".join(f"{row['path']} {row['metric']} {percent(row)}" for row in last.to_dict("records"))
+
+
+def in_force(change: Row) -> str:
+    """Return the label in force, with the one before if it is another; empty if none is known."""
+    label, before = change["label"], change["label_before"]
+    if not label:
+        return ""
+    return f"label {label}" + (f" (before: {before})" if before and before != label else "")
+
+
+def labelled(change: Row) -> str:
+    """Return what is known about the change besides its size: the label in force, and a new version of the tool."""
+    version = "new version of the tool" if change["flags"] else ""
+    return "; ".join(filter(None, [in_force(change), version]))
+
+
+def drifts(series: Row) -> str:
+    """Say how far a series drifts over all its points; empty if it does not."""
+    if is_missing(series["drift"]):
+        return ""
+    return f"drifts by {_percent(series['drift'])} % over {count_of(series['n'], 'point')}"
+
+
+def say_change(change: Row) -> str:
+    """Return a change in a sentence, without what its flags say."""
+    note = in_force(change)
+    return f"{change['what']}: changed on {date(change)}: {size(change)}" + (f"; {note}" if note else "")
+
+
+def say_series(series: Row) -> str:
+    """Return the level now of a series in a sentence, and whether it changed."""
+    points = count_of(series["n"], "point")
+    if is_missing(series["level"]):
+        return f"{series['what']}: not estimable, {points}"
+    text = f"no change in {points}"
+    if series["change_count"]:
+        before = format_value(series["before"], series["unit"])
+        text = f"{count_of(series['change_count'], 'change')} in {points}, {before} before the last one"
+    return f"{series['what']}: {format_value(series['level'], series['unit'])}, {drifts(series) or text}"
+
+
+def _percent(ratio: float) -> str:
+    """Return a ratio as a change in percent, with its sign."""
+    return f"{100 * (ratio - 1):+.1f}".replace("-", "−")

@@ -1,0 +1,78 @@
+"""A change of level in words, for page, card and command."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from azlatency.kit import changes
+
+DAY = pd.Timestamp("2026-09-26 20:43", tz="UTC")
+CHANGE = {
+    "path": "a → b", "metric": "median", "what": "a → b, ping, median", "at": 25, "at_low": 24, "at_high": 27,
+    "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "before": 450e3,
+    "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097, "confidence": 0.95,
+    "label": "", "label_before": "", "flags": "",
+}  # fmt: skip
+MINUTE = pd.Timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "date", "interval"),
+    [
+        ({}, "2026-09-26", "2026-09-26 (09-25 – 09-28)"),
+        ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
+        ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
+        ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
+    ],
+)
+def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str, interval: str) -> None:
+    assert changes.date(CHANGE | fields) == date and changes.date_with_interval(CHANGE | fields) == interval
+
+
+@pytest.mark.parametrize(
+    ("fields", "difference", "size", "percent"),
+    [
+        ({}, "+40.0 µs (+8.8 %)", "+40.0 µs (+8.8 %, 95 % CI +8.2 to +9.7)", "+9 %"),
+        (
+            {"after": 405e3, "ratio": 0.9, "ratio_low": 0.88, "ratio_high": 0.92, "confidence": 0.99},
+            "−45.0 µs (−10.0 %)", "−45.0 µs (−10.0 %, 99 % CI −12.0 to −8.0)", "−10 %",
+        ),
+        ({"ratio_low": math.nan}, "+40.0 µs (+8.8 %)", "+40.0 µs (+8.8 %)", "+9 %"),
+        (
+            {"before": 0.0, "after": 0.012, "unit": "fraction", "ratio": math.nan, "ratio_low": math.nan},
+            "+1.20 %", "+1.20 %", "+1.20 %",
+        ),
+    ],
+)  # fmt: skip
+def test_the_size_is_a_difference_and_a_ratio(
+    fields: dict[str, object], difference: str, size: str, percent: str
+) -> None:
+    change = CHANGE | fields
+    assert changes.difference(change) == difference
+    assert changes.size(change) == size and changes.percent(change) == percent
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, ""),
+        ({"label": "image 2", "label_before": "image 2"}, "label image 2"),
+        ({"label": "image 2", "label_before": "image 1"}, "label image 2 (before: image 1)"),
+        ({"flags": "new_tool_version"}, "new version of the tool"),
+        ({"label": "3.8", "flags": "new_tool_version"}, "label 3.8; new version of the tool"),
+    ],
+)
+def test_the_label_in_force_is_named(fields: dict[str, object], text: str) -> None:
+    assert changes.labelled(CHANGE | fields) == text
+
+
+def test_the_last_changes_of_two_series_are_named() -> None:
+    frame = pd.DataFrame([
+        CHANGE | {"method": "ping"}, CHANGE | {"method": "ping", "after": 900e3},
+        CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3},
+        CHANGE | {"method": "ping", "path": "c → a", "what": "c"},
+    ])  # fmt: skip
+    assert changes.last_changes(frame) == "a → b median +100 %; b → a median −50 %"

@@ -1,0 +1,108 @@
+"""Page 11: levels that changed in sixty emulated rounds, and in nights that are made."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.cases import stream
+from helpers.chart_checks import assert_fit_to_print
+from helpers.studies import load
+from helpers.tables import cell
+
+import azlatency as az
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import history as page
+from azlatency.stats.across_runs.run_history import History
+
+NIGHTS = pd.date_range("2026-09-01", periods=50, freq="D", tz="UTC")
+
+
+def nights(path: str, step: float, seed: int, **columns: object) -> pd.DataFrame:
+    values = 300e3 * stream(seed).lognormal(0, 0.02, 50) * np.where(np.arange(50) >= 30, step, 1)
+    return pd.DataFrame({"path": path, "method": "ping 56 B", "started_at": NIGHTS, "median_ns": values, **columns})
+
+
+@pytest.fixture(scope="module")
+def emulated() -> History:
+    return az.history(load("emulated-nights"))
+
+
+def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentence(emulated: History) -> None:
+    # Printed medians of ping: 338 µs in the 25 rounds before, 363 µs in the 35 after; 363 ÷ 338 = 1.074.
+    size = "+25.0 µs (+7.4 %, 95 % CI +7.2 to +7.7)"
+    table, chart, findings = page.changes(emulated), page.history(emulated), str(page.find(emulated))
+    assert cell(table, "az1a → az2a", "before") == "338.0 µs" and cell(table, "az1a → az2a", "after") == "363.0 µs"
+    assert cell(table, "az1a → az2a", "change") == size and cell(table, "az3a → az2a", "before") == "762.7 Mbit/s"
+    assert isinstance(chart, Chart)
+    assert f"az1a → az2a, ping 56 B, median: 338 µs, then 363 µs; 2026-11-24 20:43: {size}" in chart.alt
+    assert f"az1a → az2a, ping 56 B, median: changed on 2026-11-24 20:43: {size}." in findings
+    result = "az1a → az2a median +7 %; az3a → az2a goodput −50 %"
+    assert chart.title == f"2 of 11 series changed: {result}"
+    assert f"**2 of 11 series** changed their level: {result}." in findings
+    assert cell(page.series(emulated), "az1a → az2a, ping 56 B, median", "level now") == "363.0 µs"
+    assert cell(page.series(emulated), "az1a → az2a, ping 56 B, loss", "changes") == "0"
+
+
+def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
+    labels = ["image 1"] * 30 + ["image 2"] * 20
+    runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
+    found = az.history(pd.concat(runs))
+    chart = page.history(found)
+    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → b median +")
+    assert_fit_to_print("history", chart)
+    panels = [axis for axis in chart.figure.axes if axis.get_visible()]
+    assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
+    assert "image 2" in panels[1].get_title("left").split("\n")[-1]
+    assert "b → c, ping 56 B, median: " in chart.alt and "no change" in chart.alt
+    assert "label image 2 (before: image 1)" in str(page.find(found))
+    assert cell(page.changes(found), "a → c", "label in force") == "label image 2 (before: image 1)"
+    (date,) = found.changes.loc[found.changes["path"] == "a → c", "date"]
+    assert abs(date - NIGHTS[30]) <= timedelta(days=1)
+    assert cell(page.changes(found), "a → c", "changed on") == f"{date:%Y-%m-%d}"
+
+
+def test_a_new_version_of_the_tool_is_named_and_explained() -> None:
+    found = az.history(nights("a → b", 1.1, 1, tool_version=["3.7"] * 30 + ["3.8"] * 20))
+    assert "label 3.8 (before: 3.7); new version of the tool." in str(page.find(found))
+    assert "the tool may be the cause" in str(page.changes(found))
+
+
+def test_a_row_cites_the_runs_of_its_series() -> None:
+    runs = nights("a → b", 0.8, 6).rename(columns={"median_ns": "throughput_bit_s"})
+    found = az.history(runs.assign(run_id=[f"run-{night}" for night in range(50)]))
+    table = page.changes(found)
+    assert not isinstance(table, Note) and table.source is not None
+    (reference,) = table.source(table.rows[0])
+    assert reference.run_ids == tuple(f"run-{night}" for night in range(50))  # type: ignore[union-attr]
+    assert reference.value == "throughput_bit_s"  # type: ignore[union-attr]
+
+
+def test_a_drift_has_no_date() -> None:
+    starts = pd.date_range("2026-01-01", periods=120, tz="UTC")
+    values = 1e6 * np.exp(np.linspace(0, 0.1, 120) + 0.01 * stream(1).standard_normal(120))
+    rising = pd.DataFrame({"path": "a → b", "method": "ping 56 B", "started_at": starts, "median_ns": values})
+    found = az.history(rising)
+    chart = page.history(found)
+    assert isinstance(chart, Chart) and chart.title == "1 of 1 series drift, and no level changed"
+    words = f"drifts by {100 * (found.series['drift'][0] - 1):+.1f} % over 120 points"
+    assert f"a → b, ping 56 B, median: {words}, without a date." in str(page.find(found))
+    assert words.startswith("drifts by +10.") and words in chart.alt and isinstance(page.changes(found), Note)
+
+
+def test_a_steady_study_is_said_to_be_steady() -> None:
+    found = az.history(nights("a → b", 1, 7).drop(index=[5, 6]))
+    findings, chart = str(page.find(found)), page.history(found)
+    assert "**No level changed** in 1 series of up to 48 points" in findings
+    assert "Nights missing: 1 of 1 series" in findings
+    assert isinstance(chart, Chart) and chart.title == "No level changed in 1 series"
+
+
+def test_short_series_have_no_chart() -> None:
+    found = az.history(nights("a → b", 1, 5)[:10])
+    assert isinstance(page.history(found), Note) and isinstance(page.changes(found), Note)
+    assert "20 points" in str(page.find(found)) and "too few groups" in str(page.series(found))
+    assert cell(page.series(found), "a → b", "level now") == "–" and cell(page.series(found), "a → b", "changes") == ""
+    assert isinstance(page.series(found._replace(series=found.series[:0])), Note)
