@@ -31,7 +31,7 @@ def emulated() -> History:
 
 
 def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentence(emulated: History) -> None:
-    # Printed medians of ping: 338 µs in the 25 rounds before, 363 µs in the 35 after; 363 ÷ 338 = 1.074.
+    # The median of the times that ping prints, in the median round: 338 µs in the first 25, 363 µs in the other 35.
     size = "+25.0 µs (+7.4 %, 95 % CI +7.2 to +7.7)"
     table, chart, findings = page.changes(emulated), page.history(emulated), str(page.find(emulated))
     assert cell(table, "az1a → az2a", "before") == "338.0 µs" and cell(table, "az1a → az2a", "after") == "363.0 µs"
