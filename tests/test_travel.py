@@ -62,12 +62,15 @@ FRAMES: dict[str, Frames] = {
     "percentile_sizes": lambda study, runs: az.stats.percentile_sizes(runs["n"]),
     "agreement": lambda study, runs: az.stats.agreement(study).methods,
     "pairs of agreement": lambda study, runs: az.stats.agreement(study).pairs,
-    "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs),
+    "printed_quantiles": lambda study, runs: az.stats.printed_quantiles(
+        study.quantiles, study.metrics, labels=runs[["path", "method", "name"]]
+    ),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
+    "history: changes": lambda *_: az.history(az.load("emulated-nights", processed=PROCESSED)).changes,
     **{
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
-        for name in ("series", "changes", "points")
+        for name in ("series", "points")
     },
     "compare_imports": lambda study, runs: az.stats.compare_imports(runs[runs["round"] > 4], runs[runs["round"] <= 4]),
     **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},

@@ -258,7 +258,9 @@ def _parse_since(text: str, runs: pd.DataFrame) -> Since:
 
 def _judged(found: History, since: Since) -> Iterator[Judged]:
     """Yield each series with its points and its changes."""
-    points, changes = (dict(iter(frame.groupby(KEYS, sort=False))) for frame in (found.points, found.changes))
+    points, changes = (
+        dict(iter(frame.groupby(KEYS, sort=False, dropna=False))) for frame in (found.points, found.changes)
+    )
     for row in found.series.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         of_series = changes[key].to_dict("records") if key in changes else []

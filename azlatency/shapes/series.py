@@ -155,7 +155,7 @@ def _hint(dot: dict[Any, Any], unit: Unit) -> str:
 
 def _levels(axis: Axes, drawn: pd.DataFrame) -> list[float]:
     """Draw the level of each part from its first dot to its last one, and return the levels."""
-    parts = [part for _, part in drawn.groupby((drawn["level"] != drawn["level"].shift()).cumsum())]
+    parts = [part for _, part in drawn.groupby((drawn["level"] != drawn["level"].shift()).cumsum(), dropna=False)]
     for part in parts:
         ends = part.iloc[[0, -1]]
         axis.plot(ends["place"], ends["level"], color=ESTIMATE, linewidth=1.6)

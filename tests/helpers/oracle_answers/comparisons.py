@@ -19,7 +19,7 @@ from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
 from azlatency.stats.within_run.exceedance import exceedance
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.quantiles import run_quantiles as quantiles
 from helpers.cases import generated
 from helpers.enumeration import sign_flip_p
 from helpers.oracle_answers import Refused, answers, array

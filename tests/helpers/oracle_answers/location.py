@@ -19,7 +19,7 @@ from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
 from azlatency.stats.within_run.order_statistics import effective_ranks, order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
-from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.stats.within_run.quantiles import run_quantiles as quantiles
 from helpers.cases import generated, table
 from helpers.oracle_answers import Either, answers, array
 
