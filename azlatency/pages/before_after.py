@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -54,10 +55,11 @@ def settings(after: Study, before: Study) -> Table[Row] | Note:
         "what": text("what"),
         after.name: cited(text("after"), lambda row: [row["after_ref"]]),
         before.name: cited(text("before"), lambda row: [row["before_ref"]]),
-        "same?": cited(text("same"), lambda row: [row["after_ref"], row["before_ref"]]),
+        "same?": text("same"),
     }
     names = ["what", "after", "before", "same", "after_ref", "before_ref"]
-    return table(pd.DataFrame(rows, columns=names), "Two imports", columns)
+    shown = table(pd.DataFrame(rows, columns=names), "Two imports", columns)
+    return replace(shown, source=lambda row: [row["after_ref"], row["before_ref"]])
 
 
 # --- after over before

@@ -43,11 +43,9 @@ def test_settings_name_the_vm_sizes_of_both_studies(cni: Study, other: Study) ->
     assert cell(table, "VM size", "westeurope-availability-set-vs-zones") == "Standard_D4as_v4"
     assert cell(table, "VM size", "same?") == "no" and cell(table, "runs", "westeurope-azure-cni") == "25"
     assert isinstance(table, Table)
-    size, both = table.rows[1], table.columns[3].source
-    assert both is not None and list(both(size)) == [
-        FileRef("study.toml", "vm_size"),
-        FileRef("study.toml", "vm_size", before=True),
-    ]
+    assert table.source is not None
+    refs = [FileRef("study.toml", "vm_size"), FileRef("study.toml", "vm_size", before=True)]
+    assert list(table.source(table.rows[1])) == refs
     assert table.rows[-1]["after_ref"] == RunsRef(tuple(cni.runs["run_id"]), "run")
 
 
