@@ -10,7 +10,7 @@ import pytest
 from helpers.places import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-MOST_LINES = 11
+MOST_LINES = 9
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
