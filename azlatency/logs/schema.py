@@ -430,7 +430,7 @@ ROWS = {
     "throughput": "What `azlatency.throughput` adds to `run_table`.",
     "configured_links": "One row per direction of a link of an emulated network, from `truth.json`.",
     "hosts": "`study.hosts`: one row per machine and recording of its facts by the script of `azlatency plan`.",
-    "results": "What `to_frame()` of results adds to the columns that identify the rows, such as path and method.",
+    "results": "What results add to the columns that identify their rows, such as path and method.",
 }
 
 #: Columns of integers that have a value in every row.

@@ -28,6 +28,7 @@ LABELS = (
     "verdict_alone",
     "machine_spread",
     "ratio_low",
+    "run_ids",
     "decides_low",
     "decides_high",
     "ratio_high",
