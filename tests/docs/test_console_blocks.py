@@ -1,6 +1,6 @@
 """Every console block of docs/ on a terminal: it prints what it shows, and a narrow terminal crops no number.
 
-Those of the README follow each other in `test_readme.py`.
+Those of the README and the tutorial follow each other in `test_readme.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from helpers.blocks import console_steps, is_run, matches, numbers
 from helpers.places import ROOT
 from helpers.terminal import on_terminal, screen
 
-PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "```console" in page.read_text("utf-8")]
+TUTORIAL = ROOT / "docs" / "tutorial"
+PAGES = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if page.parent != TUTORIAL and "```console" in page.read_text("utf-8")
+]
 
 
 @pytest.mark.slow  # a process per command; test_docs_tools.py runs the same commands without a terminal
