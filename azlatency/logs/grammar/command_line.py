@@ -55,6 +55,24 @@ _WRAPPERS = _PLACES.keys() | {
     "perf",
     "script",
 }
+#: Programs that change nothing that a measurement depends on.
+_NEUTRAL_TEXT = """
+    ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
+    hostname uptime uname ver id who whoami w exit logout quit tmux screen man help which whereis command df du free
+    top htop ps pgrep kill jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
+    jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
+    wget nslookup dig host getent arp netstat ss traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu
+    lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
+    hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
+"""
+_NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
+#: Words that show a state; programs that show it if nothing but a device or a name follows.
+_SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
+_SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
+#: A shell that runs no script.
+_SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
+#: A write to a file of settings: ``echo 1 > /proc/sys/…``.
+_WRITES_SETTING = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|vim?|nano|sed -i))[^;&|]{0,200}?\s?/(?:proc|sys|etc)/")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=.*")
 
 
@@ -67,6 +85,25 @@ def runs_program(command: str, programs: frozenset[str]) -> bool:
     """Return whether a command line runs one of the programs, after assignments and wrappers such as ``ssh HOST``."""
     names = [program_name(word) for word in command.split() if not _ASSIGNMENT.fullmatch(word)]
     return bool(names) and (names[0] in programs or (names[0] in _WRAPPERS and not programs.isdisjoint(names)))
+
+
+def changes_settings(command: str) -> bool:
+    """Return whether a command line that is no measurement may change how the next one goes."""
+    if _WRITES_SETTING.search(command):
+        return True
+    return not all(map(_is_neutral, re.split(r"[;|&]+", command.partition(" #")[0])))
+
+
+def _is_neutral(command: str) -> bool:
+    words = [word for word in command.split() if word not in ("sudo", "do", "then", "else", "time")]
+    if not words or _SHELL.fullmatch(" ".join(words)):
+        return True
+    name, arguments = program_name(words[0]).casefold(), words[1:]
+    if name in _NEUTRAL or name.startswith(("get-", "test-")) or not _SHOWS.isdisjoint(arguments):
+        return True
+    if name == "ethtool" and arguments and re.fullmatch(r"-[acdgiklmnSTPxu]", arguments[0]):
+        return True
+    return name in _SHOWS_ALONE and len(arguments) < 2 and "=" not in "".join(arguments)
 
 
 def arguments_of(words: Sequence[str], programs: Collection[str]) -> Sequence[str]:

@@ -1,7 +1,8 @@
 """The label of a run: what a person wrote above it, if nothing else stands between them.
 
 A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence. It holds for the
-runs below it until the next label or heading. Counters, dates, addresses and commands alone are no label.
+runs below it until the next label or heading. Counters, dates and addresses alone are no label. A command between two
+runs that is neither neutral (``ls``) nor a measurement is part of the label of those below it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from heapq import merge
 from itertools import islice
 from typing import NamedTuple
 
-from azlatency.logs.grammar.command_line import runs_program
+from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
 from azlatency.logs.parsers import program_names
 from azlatency.logs.record import Row
@@ -32,7 +33,12 @@ _LABEL = re.compile(
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it echoes.
-_COMMAND = re.compile(r"\S{0,80}[$%❯➜»]\s+\S|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*\S|PS [A-Z]:\S{0,80}>")
+_COMMAND = re.compile(
+    r"(?:\([\w.-]{1,40}\)\s?)?"
+    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
+    r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
+    r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
+)
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _ECHO = re.compile(r"\b(?:echo|printf)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
@@ -59,6 +65,8 @@ _SAYS_NOTHING_TEXT = """
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 _LONGEST = 1010
+#: What stands between the labels of a run, and in front of a command among them.
+JOINED, COMMAND = " / ", "$ "
 #: More lines outside of runs than this are not searched.
 _MOST_LINES = 20_000
 
@@ -75,17 +83,21 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
     label: str | None = None
     section: str | None = None
     heading: str | None = None
+    sections: list[list[tuple[Row, list[str]]]] = []
     for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
         is_first = place == 0 or run["heading"] != heading
         if is_first:
             heading, section, label = run["heading"], None, None
+            sections.append([])
         above: list[_Label] = []
         while found is not None and found.line < start:
             above.append(found)
             found = next(outside, None)
+        sections[-1].append((run, [each.text for each in above if each.is_command]))
         above = [
             each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
             for each in above
+            if not each.is_command
         ]
         if is_first and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
@@ -93,7 +105,25 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
         # Of several labels, the last but one is that of a section.
         section = written[-2].text if len(written) > 1 else section
         label = written[-1].text if written else label
-        run["heading"] = " / ".join(filter(None, (heading, section, label))) or None
+        run["heading"] = JOINED.join(filter(None, (heading, section, label))) or None
+    for runs_of_section in sections:
+        _add_commands(runs_of_section)
+
+
+def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
+    """Append the commands between the runs of a section to the labels of the runs below them.
+
+    Those above its first run count only if others follow: the last ones, as many as above a later run. Else the setup
+    of each session would tell it from the others.
+    """
+    later = next((commands for _, commands in runs[1:] if commands), None)
+    if later is None:
+        return
+    label: str | None = None
+    for place, (run, commands) in enumerate(runs):
+        if commands := commands if place else commands[-len(later) :]:
+            label = COMMAND + "; ".join(commands).replace(JOINED, " /")[:_LONGEST]
+        run["heading"] = JOINED.join(filter(None, (run["heading"], label))) or None
 
 
 class _Label(NamedTuple):
@@ -103,6 +133,8 @@ class _Label(NamedTuple):
     is_caption: bool
     """Whether it is a short text without marks, which may be a line of a paragraph."""
     is_marked: bool
+    is_command: bool = False
+    """Whether it is a command between two runs, which may change a setting."""
 
 
 def _is_paragraph(label: _Label, others: Sequence[_Label]) -> bool:
@@ -122,6 +154,8 @@ def _lines_outside(
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
             is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
             is_after_output = is_output
+            if not inside and (command := _changing_command(text[:_LONGEST])):
+                yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above
@@ -131,6 +165,17 @@ def _lines_outside(
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _changing_command(line: str) -> str | None:
+    """Return the command of a prompt that may change how the next run goes; None for neutral ones and measurements."""
+    match = _COMMAND.match(line)
+    if match is None:
+        return None
+    command = re.sub(r"^sudo(?:\s+-\w+)*(?:\s+|$)", "", match["command"].strip())
+    if not program_names().isdisjoint(map(program_name, command.split())):
+        return None
+    return command if changes_settings(command) else None
 
 
 def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from azlatency.logs.recognise.labels import COMMAND, JOINED
 from azlatency.studies.manifest.names import (
     Name,
     Part,
@@ -27,8 +28,6 @@ from azlatency.studies.manifest.names import (
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
-#: What stands between the names of folders, or the headings above a log.
-JOINED = " / "
 _FRACTION = re.compile(r"\d+\.\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
@@ -206,7 +205,7 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
         (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
     )
     chains = [
-        {_without_marks(text): label_text(text, series).casefold() for text in (heading or "").split(JOINED) if text}
+        {_without_marks(text): _compared(text, series) for text in (heading or "").split(JOINED) if text}
         for heading in headings
     ]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
@@ -216,6 +215,11 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
     return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+
+
+def _compared(text: str, series: frozenset[str]) -> str:
+    """Return what is compared of a label; of a command all, because numbers and addresses in it are settings."""
+    return (text if text.startswith(COMMAND) else label_text(text, series)).casefold()
 
 
 def _without_marks(text: str) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.logs.grammar.command_line import describe_settings, option, settings_of, settings_text, size_of, words_of
+from azlatency.logs.grammar.command_line import (
+    changes_settings,
+    describe_settings,
+    option,
+    settings_of,
+    settings_text,
+    size_of,
+    words_of,
+)
 from azlatency.logs.parsers import find_parser
 
 
@@ -87,3 +95,28 @@ def test_a_setting_that_the_log_states_wins_over_the_command() -> None:
 def test_settings_survive_their_text() -> None:
     settings = {"window": "256K", "no-delay": "", "congestion": "bbr"}
     assert settings_of(settings_text(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("ls -l | head -3", False),
+        ("date; sleep 60", False),
+        ("cat /proc/cpuinfo > cpu.txt", False),
+        ("mv result.txt run_1.txt", False),
+        ("ip addr show eth0", False),
+        ("ethtool -k eth0", False),
+        ("sysctl net.core.busy_read", False),
+        ("sudo su -", False),
+        ("sysctl -w net.core.busy_read=50", True),
+        ("ethtool -K eth0 tso off", True),
+        ("echo 50 > /proc/sys/net/core/busy_read", True),
+        ("echo performance | sudo tee /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", True),
+        ("vi /etc/sysctl.conf", True),
+        ("bash set_governor.sh performance", True),
+        ("cd scripts && ./set_governor.sh", True),
+        ("export LD_PRELOAD=libvma.so", True),
+    ],
+)
+def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None:
+    assert changes_settings(command) is changes
