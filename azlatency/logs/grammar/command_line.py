@@ -73,6 +73,10 @@ _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sys
 _SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
 #: A write to a file of settings: ``echo 1 > /proc/sys/…``.
 _WRITES_SETTING = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|vim?|nano|sed -i))[^;&|]{0,200}?\s?/(?:proc|sys|etc)/")
+#: Those of them that tell no runs apart, and variables that change how a tool writes and not how it measures.
+_SAME_RUN = frozenset({"sudo", "time", "nohup", "exec", "env", "stdbuf", "timeout", "script", "ssh"})
+_SPEAKS = frozenset({"LANG", "LC_ALL", "LC_NUMERIC", "TZ", "TERM"})
+_ADDRESS = re.compile(r"[\d.]{7,15}|[\da-fA-F:.]*:[\da-fA-F:.]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=.*")
 
 
@@ -96,7 +100,7 @@ def changes_settings(command: str) -> bool:
 
 def _is_neutral(command: str) -> bool:
     words = [word for word in command.split() if word not in ("sudo", "do", "then", "else", "time")]
-    if not words or _SHELL.fullmatch(" ".join(words)):
+    if _SHELL.fullmatch(" ".join(words)) or all(map(_ASSIGNMENT.fullmatch, words)):
         return True
     name, arguments = program_name(words[0]).casefold(), words[1:]
     if name in _NEUTRAL or name.startswith(("get-", "test-")) or not _SHOWS.isdisjoint(arguments):
@@ -216,11 +220,38 @@ def describe_settings(
     for spelling in options.get("requested_count", ()) if row.get("requested_count") is None else ():
         if re.fullmatch(r"[1-9]\d{0,11}", count := option(words, spelling, flags=flags) or ""):
             row["requested_count"] = int(count)
-    stated = {name: "" for name, spellings in switches.items() if has_switch(words, *spellings, flags=flags)}
+    stated = _prefix_settings(row, words_of(row["command"]), words)
+    stated |= {name: "" for name, spellings in switches.items() if has_switch(words, *spellings, flags=flags)}
     for name, spellings in options.items():
         if name != "requested_count" and (value := option(words, *spellings, flags=flags)) is not None:
             stated[name] = value[:_LONGEST]
     row["settings"] = settings_text(stated | settings_of(row.get("settings")))
+
+
+def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:
+    """Return the settings that stand before a program: ``taskset -c 0``, ``LD_PRELOAD=libvma.so``, ``ip netns exec a``.
+
+    The place of a wrapper that is the client of the run is an end.
+    """
+    prefix = " ".join(words[: len(words) - len(arguments)])
+    earlier, _, prefix = re.fullmatch(r"(?s)(.*[;&|])?(\s*(?:do|then)\s)?(.*)", prefix).groups(default="")
+    stated = {"after": earlier.strip(" ;&|")[:_LONGEST]} if earlier and changes_settings(earlier) else {}
+    wrapper = ""
+    for word in prefix.split():
+        name, is_assigned, value = word.partition("=")
+        if _ASSIGNMENT.fullmatch(word) and is_assigned:
+            stated |= {name: value[-_LONGEST:]} if name not in _SPEAKS else {}
+        elif program_name(word) in _WRAPPERS and not (wrapper and word == "exec"):
+            wrapper = program_name(word)
+            stated |= {} if wrapper in _SAME_RUN else {wrapper: ""}
+        elif wrapper in stated:
+            stated[wrapper] = f"{stated[wrapper]} {word}".strip()
+    ends = str(row.get("client"))
+    for place in _PLACES.keys() & stated.keys():
+        is_end = place not in _LOCAL or _ADDRESS.fullmatch(ends) or ends in stated[place].split() or ends == "None"
+        if is_end and "run" not in stated[place].split()[:1]:
+            del stated[place]
+    return stated
 
 
 def settings_text(settings: Mapping[str, str]) -> str:

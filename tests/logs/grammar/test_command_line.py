@@ -120,3 +120,25 @@ def test_settings_survive_their_text() -> None:
 )
 def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None:
     assert changes_settings(command) is changes
+
+
+@pytest.mark.parametrize(
+    ("command", "client", "settings"),
+    [
+        ("sudo taskset -c 0 numactl -m 0 ping a", None, "numactl -m 0; taskset -c 0"),
+        ("LD_PRELOAD=/usr/lib/libvma.so LANG=C ping a", "vm", "LD_PRELOAD /usr/lib/libvma.so"),
+        ("ping -I wg0 a", "vm", "-I wg0"),
+        ("ip netns exec h1 chrt -f 50 ping a", "vm", "chrt -f 50; ip netns exec h1"),
+        ("ip netns exec h1 ping a", "h1", ""),  # the name space is the client
+        ("ip netns exec h1 ping a", "10.0.0.4", ""),  # its address is the client
+        ("ssh -p 22 vm2 nice -n -5 ping a", "vm2", "nice -n -5"),
+        ("for i in 1 2 3; do ping a", "vm", ""),
+        ("sysctl -w a.b=5 && ping a", "vm", "after sysctl -w a.b=5"),
+        ("docker run --rm --net=host ping a", "vm", "docker run --rm --net=host"),
+    ],
+)
+def test_what_stands_before_a_tool_is_a_setting(command: str, client: str | None, settings: str) -> None:
+    row = {"command": command, "client": client}
+    parser = find_parser("ping")
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+    assert row["settings"] == settings
