@@ -304,7 +304,8 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
-        set_labels(source, recorder.accounting, segments.prose_lines, recorder.rows["runs"])
+    if not skip and (not is_read_whole or len(recorder.rows["runs"]) > 1):
+        set_labels(source, recorder.accounting, segments.prose_lines, recorder.rows["runs"], segments.logs)
     lost = () if is_read_whole else find_lost_lines(source, recorder.accounting, segments)
     near: dict[str, int] = {}
     for line, owner in islice(lost, _MOST_UNKNOWN):

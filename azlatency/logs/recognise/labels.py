@@ -8,6 +8,7 @@ runs that is neither neutral (``ls``) nor a measurement is part of the label of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
-from azlatency.logs.parsers import program_names
+from azlatency.logs.parsers import Log, program_names
 from azlatency.logs.record import Row
 from azlatency.logs.source.decode import Source
 
@@ -27,9 +28,20 @@ _LABEL = re.compile(
     r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)])\s+(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
+    r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"
     r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/]{1,60}[,; ]{0,3}){1,10})"
 )
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+#: What a script writes in front of a text: a time, and a level.
+_LOGGED = re.compile(
+    r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d)?[T ,]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
+    r"[ :,|-]{1,4})?(?:[\w.]{1,40} - (?=[A-Z]{4,7}\b))?"
+    r"(?:[\[<(|]?(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|TRACE)[\]>)|]?[ :|-]{1,4})?"
+)
+#: One bare word, or two, which may be the label of the run below.
+_BARE_WORD = re.compile(r"(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+_UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it echoes.
@@ -43,14 +55,15 @@ _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _ECHO = re.compile(r"\b(?:echo|printf)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d.,]*")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = "time date started duration real user sys load uptime pid cookie seq elapsed total average rtt"
 _MEASURED = frozenset(_MEASURED_TEXT.split())
 _DATE = re.compile(
-    r"\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
-    r"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?[. ]{{1,2}}(?:{_MONTHS})[a-z]*\b|\b(?:{_MONTHS})[a-z]*\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    rf"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:{_MONTHS})[a-z]*\b"
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
@@ -61,7 +74,8 @@ _COUNTED = re.compile(r"[\[(]?\d{1,9}/\d{1,9}[\])]?\s+")
 #: Lines of nothing but these words say nothing about a run.
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
-    login logout exit last ok success log test
+    login logout exit last ok success log test killed terminated interrupted waiting sleeping connected connecting
+    closed ready yes no true false null none ping iperf sockperf
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 _LONGEST = 1010
@@ -71,7 +85,13 @@ JOINED, COMMAND = " / ", "$ "
 _MOST_LINES = 20_000
 
 
-def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[int], runs: Sequence[Row]) -> None:
+def set_labels(
+    source: Source,
+    accounting: LineAccounting,
+    boundaries: Sequence[int],
+    runs: Sequence[Row],
+    logs: Sequence[Log],
+) -> None:
     """Append the label of each run to its ``heading``; ``boundaries`` are lines with prompts, headings, fences.
 
     A sentence is the label of a run only if another run stands above it below the same heading: it separates them.
@@ -90,6 +110,9 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
             heading, section, label = run["heading"], None, None
             sections.append([])
         above: list[_Label] = []
+        for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
+            if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
+                above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
         while found is not None and found.line < start:
             above.append(found)
             found = next(outside, None)
@@ -108,6 +131,18 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
         run["heading"] = JOINED.join(filter(None, (heading, section, label))) or None
     for runs_of_section in sections:
         _add_commands(runs_of_section)
+    _add_hosts(in_order, logs)
+
+
+def _add_hosts(runs: Sequence[Row], logs: Sequence[Log]) -> None:
+    """Append the hosts of the prompts, if there are several: two machines may print one address as theirs."""
+    if len({log.host for log in logs} - {None}) < 2:
+        return
+    first_lines = [log.first_line for log in logs]
+    for run in runs:
+        host = logs[max(bisect_right(first_lines, run["first_line"]) - 1, 0)].host
+        if host is not None and host != run.get("client"):
+            run["heading"] = JOINED.join(filter(None, (run["heading"], f"on {host}")))
 
 
 def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
@@ -191,11 +226,15 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
     text = _DATE.sub("", line)
+    if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line):
+        return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 
 
 def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
+    if logged := _LOGGED.match(line):
+        line = line[logged.end() :]
     line = _COUNTED.sub("", line, count=1) if _COUNTED.match(line) else line
     match = _LABEL.fullmatch(line)
     if match is None and (not _is_sentence(line) or _SAID_BY_TOOLS.search(line)):
@@ -204,7 +243,9 @@ def _label(number: int, line: str) -> _Label | None:
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING or (match is not None and found["valued"] and words & _MEASURED)
+    is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
+    is_noise = words <= _SAYS_NOTHING and not (is_bare and not words)
+    is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)
     if is_command or is_noise:
         return None
     is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
