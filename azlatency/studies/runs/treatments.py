@@ -153,10 +153,11 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         for name in names.values()
         if any(_FRACTION.fullmatch(part.text) for part in name.parts)
     }
+    pairs = _number_pairs(names.values())
     counted: set[_Key] = set()
     for rest, numbers in alike.items():
         values = {number for number in numbers.values() if number is not None}
-        if not values or rest in fractions:  # "loss_0.1" beside "loss_1": the number is a setting
+        if not values or rest in fractions or rest in pairs:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
@@ -164,6 +165,21 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         if without_gap(values, firsts):
             counted.update(numbers)
     return counted
+
+
+def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
+    """Return the rests of names that end with two bare numbers which both count: ``rtt-1-1`` … ``rtt-2-3`` are pairs.
+
+    Behind a thing or a setting, the first number is its value: ``client_1_3``.
+    """
+    alike: dict[_Rest, dict[int, _Rest]] = {}
+    for name in names:
+        before = name.parts[name.place - 1 : name.place] if name.last is not None and name.place else ()
+        is_pair = before and name.last and before[0].level == name.last.level and before[0].text.isdecimal()
+        if is_pair and not any(is_thing(part.text) for part in name.parts[max(name.place - 2, 0) : name.place - 1]):
+            rest = _rest(name._replace(parts=name.parts[: name.place - 1] + name.parts[name.place :]))
+            alike.setdefault(rest, {})[number_in(before[0].text)] = _rest(name)
+    return {rest for firsts in alike.values() if len(firsts) > 1 and without_gap(firsts) for rest in firsts.values()}
 
 
 def _told_apart(
