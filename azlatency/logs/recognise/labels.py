@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
@@ -41,6 +43,7 @@ _LOGGED = re.compile(
 )
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+_CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
@@ -98,8 +101,7 @@ def set_labels(
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
-    outside = _lines_outside(source, accounting, set(boundaries), sorted(spans))
-    found = next(outside, None)
+    outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
     label: str | None = None
     section: str | None = None
     heading: str | None = None
@@ -113,9 +115,8 @@ def set_labels(
         for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
             if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
                 above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
-        while found is not None and found.line < start:
-            above.append(found)
-            found = next(outside, None)
+        while outside and outside[0].line < start:
+            above.append(outside.popleft())
         sections[-1].append((run, [each.text for each in above if each.is_command]))
         above = [
             each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
@@ -132,6 +133,19 @@ def set_labels(
     for runs_of_section in sections:
         _add_commands(runs_of_section)
     _add_hosts(in_order, logs)
+
+
+def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
+    """Return labels with the captions above their logs, if each log of the file has one below it."""
+    starts = sorted(start for start, _ in spans)
+    captions = {label: bisect_right(starts, label.line) for label in labels if _CAPTION.match(label.text)}
+    if {*captions.values()} != {*range(1, len(starts) + 1)}:
+        return labels
+    moved = [
+        label._replace(line=starts[captions[label] - 1] - 1, is_marked=True) if label in captions else label
+        for label in labels
+    ]
+    return sorted(moved, key=attrgetter("line"))
 
 
 def _add_hosts(runs: Sequence[Row], logs: Sequence[Log]) -> None:

@@ -112,7 +112,9 @@ def _by_names(
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
         parts = {key: tuple(sorted((*parts[key], *name.counters), key=_place)) for key, name in names.items()}
     texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
-    common = set.intersection(*map(set, texts.values()))
+    # A word that some names say twice tells them apart: "az1-az1", "victim_ping_attacker_ping".
+    first = next(iter(texts.values()))
+    common = {text for text in first if all(each.count(text) == first.count(text) for each in texts.values())}
     shown = {key: _shown(key[0], _told_apart(parts[key], texts[key], common)) for key in names}
     different = set(texts.values())
     if len(different) == 1:
@@ -148,6 +150,8 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
     alike: dict[_Rest, dict[_Key, int | None]] = {}
     for key, name in names.items():
         alike.setdefault(_rest(name), {})[key] = None if name.last is None else number_in(name.last.text)
+    if all(len(numbers) == 1 for numbers in alike.values()):  # "01_default", "02_bbr": nothing repeats
+        return set()
     fractions = {
         tuple((level, text) for level, text in _rest(name) if not _FRACTION.fullmatch(text))
         for name in names.values()

@@ -110,6 +110,13 @@ def test_kernels_and_hosts_of_prompts_tell_runs_apart(tmp_path: Path, off: str, 
     assert None not in found and len(set(found)) == 2
 
 
+def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -> None:
+    below = "".join(f"```\n{PING}```\n*Figure {n}: {label}*\n\n" for n, label in ((1, "direct"), (2, "VPN")))
+    assert headings(tmp_path, below, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
+    above = "".join(f"*Figure {n}: {label}*\n```\n{PING}```\n\n" for n, label in ((1, "direct"), (2, "VPN")))
+    assert headings(tmp_path, above, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
+
+
 def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:
     text = f"# A\n\n**off**\n\n{PING}\n\n# B\n\n{PING}"
     assert headings(tmp_path, text, "notes.md") == ["A / off", "B"]
