@@ -233,9 +233,9 @@ def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Se
 
     The place of a wrapper that is the client of the run is an end.
     """
-    prefix = " ".join(words[: len(words) - len(arguments)])
-    earlier, _, prefix = re.fullmatch(r"(?s)(.*[;&|])?(\s*(?:do|then)\s)?(.*)", prefix).groups(default="")
-    stated = {"after": earlier.strip(" ;&|")[:_LONGEST]} if earlier and changes_settings(earlier) else {}
+    *earlier, prefix = re.split(r"[;&|]+\s*(?:(?:do|then)\s)?", " ".join(words[: len(words) - len(arguments)]))
+    changing = [command.strip() for command in earlier if changes_settings(command)]
+    stated = {"after": "; ".join(changing)[:_LONGEST]} if changing else {}
     wrapper = ""
     for word in prefix.split():
         name, is_assigned, value = word.partition("=")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
@@ -16,7 +17,6 @@ from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
     FROM_NAME,
-    JOINED,
     NUMBER_COUNTS,
     ONE_CLIENT,
     ONE_SERVER,
