@@ -69,6 +69,8 @@ _NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
 #: Words that show a state; programs that show it if nothing but a device or a name follows.
 _SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
 _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
+#: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
+_COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
 #: A shell that runs no script.
 _SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
 #: A write to a file of settings: ``echo 1 > /proc/sys/…``.
@@ -95,7 +97,7 @@ def changes_settings(command: str) -> bool:
     """Return whether a command line that is no measurement may change how the next one goes."""
     if _WRITES_SETTING.search(command):
         return True
-    return not all(map(_is_neutral, re.split(r"[;|&]+", command.partition(" #")[0])))
+    return not all(map(_is_neutral, re.split(r"[;|&]+", _COUNTING.sub("", command).partition(" #")[0])))
 
 
 def _is_neutral(command: str) -> bool:
@@ -233,7 +235,8 @@ def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Se
 
     The place of a wrapper that is the client of the run is an end.
     """
-    *earlier, prefix = re.split(r"[;&|]+\s*(?:(?:do|then)\s)?", " ".join(words[: len(words) - len(arguments)]))
+    text = _COUNTING.sub("", " ".join(words[: len(words) - len(arguments)]))
+    *earlier, prefix = re.split(r"[;&|]+\s*(?:(?:do|then)\s)?", text)
     changing = [command.strip() for command in earlier if changes_settings(command)]
     stated = {"after": "; ".join(changing)[:_LONGEST]} if changing else {}
     wrapper = ""

@@ -133,6 +133,7 @@ def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None
         ("ip netns exec h1 ping a", "10.0.0.4", ""),  # its address is the client
         ("ssh -p 22 vm2 nice -n -5 ping a", "vm2", "nice -n -5"),
         ("for i in 1 2 3; do ping a", "vm", ""),
+        ("for((i=0; i<5; i++)); do taskset -c 2 ping a", "vm", "taskset -c 2"),
         ("sysctl -w a.b=5 && ping a", "vm", "after sysctl -w a.b=5"),
         ("docker run --rm --net=host ping a", "vm", "docker run --rm --net=host"),
     ],
