@@ -7,6 +7,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -167,9 +168,11 @@ def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     counted = runs["assumed"].fillna("").str.split().map(lambda codes: NUMBER_COUNTS in codes).astype(bool)
     if not counted.any():
         return runs
-    of_counted = values[counted & (values > 0)]
+    of_counted = values[
+        counted & values.between(0, math.inf, inclusive="neither")
+    ]  # a run that lost its probes says it
     by = [runs.loc[of_counted.index, name].fillna("") for name in ("path", "method", "scenario")]
-    groups = of_counted.groupby(by, sort=False)
+    groups = of_counted.groupby(by, sort=False, dropna=False)
     doubtful = of_counted.index[groups.transform("max") > FAR_APART * groups.transform("min")]
     unknown = runs["unknown"].mask(runs.index.isin(doubtful), (runs["unknown"] + f" {DOUBTFUL}").str.strip())
     return runs.assign(unknown=unknown)
