@@ -23,7 +23,7 @@ from azlatency.logs.parsers import Log, load_parsers, parser_version
 from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
-from azlatency.logs.recognise.labels import set_labels
+from azlatency.logs.recognise.labels import JOINED, set_labels
 from azlatency.logs.recognise.layers import add_layers
 from azlatency.logs.recognise.segment import (
     Segments,
@@ -304,7 +304,8 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     is_read_whole = _is_read_whole(recorder.accounting)
     if not (skip or is_read_whole):
         classify_remaining_lines(source, recorder.accounting, segments)
-        set_labels(source, recorder.accounting, segments.prose_lines, recorder.rows["runs"])
+    if not skip and (not is_read_whole or len(recorder.rows["runs"]) > 1):
+        set_labels(source, recorder.accounting, segments.prose_lines, recorder.rows["runs"], segments.logs)
     lost = () if is_read_whole else find_lost_lines(source, recorder.accounting, segments)
     near: dict[str, int] = {}
     for line, owner in islice(lost, _MOST_UNKNOWN):
@@ -365,7 +366,7 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         text = f"the {log.tool} parser failed ({error!r}); please report it"
         recorder.add_event("parser_failed", "error", text, log.first_line)
 
-    heading = " / ".join(log.headings) or None
+    heading = JOINED.join(log.headings) or None
     for row in recorder.rows["runs"][earlier:]:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command

@@ -163,6 +163,11 @@ _CODES = {
         "runs of this group overlap in time, so they may be of different machines; give each a client, a server or a "
         "scenario in study.toml",
     ),
+    "doubtful_number": (
+        "repeats doubtful",
+        "only the last number of their names joins these runs, and their values are more than 4 times apart; say in "
+        "study.toml whether the number counts repeats",
+    ),
     "sender_only": (
         "sender's count",
         "the receiver of some runs did not report, and the sender's count contains what still waits in buffers",

@@ -55,6 +55,30 @@ _WRAPPERS = _PLACES.keys() | {
     "perf",
     "script",
 }
+#: Programs that change nothing that a measurement depends on.
+_NEUTRAL_TEXT = """
+    ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
+    hostname uptime uname ver id who whoami w exit logout quit tmux screen man help which whereis command df du free
+    top htop ps pgrep kill jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
+    jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
+    wget nslookup dig host getent arp netstat ss traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu
+    lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
+    hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
+"""
+_NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
+#: Words that show a state; programs that show it if nothing but a device or a name follows.
+_SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
+_SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
+#: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
+_COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
+#: A shell that runs no script.
+_SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
+#: A write to a file of settings: ``echo 1 > /proc/sys/…``.
+_WRITES_SETTING = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|vim?|nano|sed -i))[^;&|]{0,200}?\s?/(?:proc|sys|etc)/")
+#: Those of them that tell no runs apart, and variables that change how a tool writes and not how it measures.
+_SAME_RUN = frozenset({"sudo", "time", "nohup", "exec", "env", "stdbuf", "timeout", "script", "ssh"})
+_SPEAKS = frozenset({"LANG", "LC_ALL", "LC_NUMERIC", "TZ", "TERM"})
+_ADDRESS = re.compile(r"[\d.]{7,15}|[\da-fA-F:.]*:[\da-fA-F:.]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w{0,60}=.*")
 
 
@@ -67,6 +91,25 @@ def runs_program(command: str, programs: frozenset[str]) -> bool:
     """Return whether a command line runs one of the programs, after assignments and wrappers such as ``ssh HOST``."""
     names = [program_name(word) for word in command.split() if not _ASSIGNMENT.fullmatch(word)]
     return bool(names) and (names[0] in programs or (names[0] in _WRAPPERS and not programs.isdisjoint(names)))
+
+
+def changes_settings(command: str) -> bool:
+    """Return whether a command line that is no measurement may change how the next one goes."""
+    if _WRITES_SETTING.search(command):
+        return True
+    return not all(map(_is_neutral, re.split(r"[;|&]+", _COUNTING.sub("", command).partition(" #")[0])))
+
+
+def _is_neutral(command: str) -> bool:
+    words = [word for word in command.split() if word not in ("sudo", "do", "then", "else", "time")]
+    if _SHELL.fullmatch(" ".join(words)) or all(map(_ASSIGNMENT.fullmatch, words)):
+        return True
+    name, arguments = program_name(words[0]).casefold(), words[1:]
+    if name in _NEUTRAL or name.startswith(("get-", "test-")) or not _SHOWS.isdisjoint(arguments):
+        return True
+    if name == "ethtool" and arguments and re.fullmatch(r"-[acdgiklmnSTPxu]", arguments[0]):
+        return True
+    return name in _SHOWS_ALONE and len(arguments) < 2 and "=" not in "".join(arguments)
 
 
 def arguments_of(words: Sequence[str], programs: Collection[str]) -> Sequence[str]:
@@ -179,11 +222,39 @@ def describe_settings(
     for spelling in options.get("requested_count", ()) if row.get("requested_count") is None else ():
         if re.fullmatch(r"[1-9]\d{0,11}", count := option(words, spelling, flags=flags) or ""):
             row["requested_count"] = int(count)
-    stated = {name: "" for name, spellings in switches.items() if has_switch(words, *spellings, flags=flags)}
+    stated = _prefix_settings(row, words_of(row["command"]), words)
+    stated |= {name: "" for name, spellings in switches.items() if has_switch(words, *spellings, flags=flags)}
     for name, spellings in options.items():
         if name != "requested_count" and (value := option(words, *spellings, flags=flags)) is not None:
             stated[name] = value[:_LONGEST]
     row["settings"] = settings_text(stated | settings_of(row.get("settings")))
+
+
+def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:
+    """Return the settings that stand before a program: ``taskset -c 0``, ``LD_PRELOAD=libvma.so``, ``ip netns exec a``.
+
+    The place of a wrapper that is the client of the run is an end.
+    """
+    text = _COUNTING.sub("", " ".join(words[: len(words) - len(arguments)]))
+    *earlier, prefix = re.split(r"[;&|]+\s*(?:(?:do|then)\s)?", text)
+    changing = [command.strip() for command in earlier if changes_settings(command)]
+    stated = {"after": "; ".join(changing)[:_LONGEST]} if changing else {}
+    wrapper = ""
+    for word in prefix.split():
+        name, is_assigned, value = word.partition("=")
+        if _ASSIGNMENT.fullmatch(word) and is_assigned:
+            stated |= {name: value[-_LONGEST:]} if name not in _SPEAKS else {}
+        elif program_name(word) in _WRAPPERS and not (wrapper and word == "exec"):
+            wrapper = program_name(word)
+            stated |= {} if wrapper in _SAME_RUN else {wrapper: ""}
+        elif wrapper in stated:
+            stated[wrapper] = f"{stated[wrapper]} {word}".strip()
+    ends = str(row.get("client"))
+    for place in _PLACES.keys() & stated.keys():
+        is_end = place not in _LOCAL or _ADDRESS.fullmatch(ends) or ends in stated[place].split() or ends == "None"
+        if is_end and "run" not in stated[place].split()[:1]:
+            del stated[place]
+    return stated
 
 
 def settings_text(settings: Mapping[str, str]) -> str:

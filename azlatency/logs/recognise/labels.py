@@ -1,21 +1,25 @@
 """The label of a run: what a person wrote above it, if nothing else stands between them.
 
 A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence. It holds for the
-runs below it until the next label or heading. Counters, dates, addresses and commands alone are no label.
+runs below it until the next label or heading. Counters, dates and addresses alone are no label. A command between two
+runs that is neither neutral (``ls``) nor a measurement is part of the label of those below it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.logs.grammar.command_line import runs_program
+from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
-from azlatency.logs.parsers import program_names
+from azlatency.logs.parsers import Log, program_names
 from azlatency.logs.record import Row
 from azlatency.logs.source.decode import Source
 
@@ -26,25 +30,43 @@ _LABEL = re.compile(
     r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)])\s+(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
+    r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"
     r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/]{1,60}[,; ]{0,3}){1,10})"
 )
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+#: What a script writes in front of a text: a time, and a level.
+_LOGGED = re.compile(
+    r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d)?[T ,]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
+    r"[ :,|-]{1,4})?(?:[\w.]{1,40} - (?=[A-Z]{4,7}\b))?"
+    r"(?:[\[<(|]?(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|TRACE)[\]>)|]?[ :|-]{1,4})?"
+)
+#: One bare word, or two, which may be the label of the run below.
+_BARE_WORD = re.compile(r"(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+_CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+_UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it echoes.
-_COMMAND = re.compile(r"\S{0,80}[$%❯➜»]\s+\S|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*\S|PS [A-Z]:\S{0,80}>")
+_COMMAND = re.compile(
+    r"(?:\([\w.-]{1,40}\)\s?)?"
+    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
+    r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
+    r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
+)
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _ECHO = re.compile(r"\b(?:echo|printf)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d.,]*")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = "time date started duration real user sys load uptime pid cookie seq elapsed total average rtt"
 _MEASURED = frozenset(_MEASURED_TEXT.split())
 _DATE = re.compile(
-    r"\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
-    r"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?[. ]{{1,2}}(?:{_MONTHS})[a-z]*\b|\b(?:{_MONTHS})[a-z]*\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    rf"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:{_MONTHS})[a-z]*\b"
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
@@ -55,37 +77,51 @@ _COUNTED = re.compile(r"[\[(]?\d{1,9}/\d{1,9}[\])]?\s+")
 #: Lines of nothing but these words say nothing about a run.
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
-    login logout exit last ok success log test
+    login logout exit last ok success log test killed terminated interrupted waiting sleeping connected connecting
+    closed ready yes no true false null none ping iperf sockperf
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 _LONGEST = 1010
+#: What stands between the labels of a run, and in front of a command among them.
+JOINED, COMMAND = " / ", "$ "
 #: More lines outside of runs than this are not searched.
 _MOST_LINES = 20_000
 
 
-def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[int], runs: Sequence[Row]) -> None:
+def set_labels(
+    source: Source,
+    accounting: LineAccounting,
+    boundaries: Sequence[int],
+    runs: Sequence[Row],
+    logs: Sequence[Log],
+) -> None:
     """Append the label of each run to its ``heading``; ``boundaries`` are lines with prompts, headings, fences.
 
     A sentence is the label of a run only if another run stands above it below the same heading: it separates them.
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
-    outside = _lines_outside(source, accounting, set(boundaries), sorted(spans))
-    found = next(outside, None)
+    outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
     label: str | None = None
     section: str | None = None
     heading: str | None = None
+    sections: list[list[tuple[Row, list[str]]]] = []
     for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
         is_first = place == 0 or run["heading"] != heading
         if is_first:
             heading, section, label = run["heading"], None, None
+            sections.append([])
         above: list[_Label] = []
-        while found is not None and found.line < start:
-            above.append(found)
-            found = next(outside, None)
+        for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
+            if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
+                above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
+        while outside and outside[0].line < start:
+            above.append(outside.popleft())
+        sections[-1].append((run, [each.text for each in above if each.is_command]))
         above = [
             each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
             for each in above
+            if not each.is_command
         ]
         if is_first and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
@@ -93,7 +129,50 @@ def set_labels(source: Source, accounting: LineAccounting, boundaries: Sequence[
         # Of several labels, the last but one is that of a section.
         section = written[-2].text if len(written) > 1 else section
         label = written[-1].text if written else label
-        run["heading"] = " / ".join(filter(None, (heading, section, label))) or None
+        run["heading"] = JOINED.join(filter(None, (heading, section, label))) or None
+    for runs_of_section in sections:
+        _add_commands(runs_of_section)
+    _add_hosts(in_order, logs)
+
+
+def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
+    """Return labels with the captions above their logs, if each log of the file has one below it."""
+    starts = sorted(start for start, _ in spans)
+    captions = {label: bisect_right(starts, label.line) for label in labels if _CAPTION.match(label.text)}
+    if {*captions.values()} != {*range(1, len(starts) + 1)}:
+        return labels
+    moved = [
+        label._replace(line=starts[captions[label] - 1] - 1, is_marked=True) if label in captions else label
+        for label in labels
+    ]
+    return sorted(moved, key=attrgetter("line"))
+
+
+def _add_hosts(runs: Sequence[Row], logs: Sequence[Log]) -> None:
+    """Append the hosts of the prompts, if there are several: two machines may print one address as theirs."""
+    if len({log.host for log in logs} - {None}) < 2:
+        return
+    first_lines = [log.first_line for log in logs]
+    for run in runs:
+        host = logs[max(bisect_right(first_lines, run["first_line"]) - 1, 0)].host
+        if host is not None and host != run.get("client"):
+            run["heading"] = JOINED.join(filter(None, (run["heading"], f"on {host}")))
+
+
+def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
+    """Append the commands between the runs of a section to the labels of the runs below them.
+
+    Those above its first run count only if others follow: the last ones, as many as above a later run. Else the setup
+    of each session would tell it from the others.
+    """
+    later = next((commands for _, commands in runs[1:] if commands), None)
+    if later is None:
+        return
+    label: str | None = None
+    for place, (run, commands) in enumerate(runs):
+        if commands := commands if place else commands[-len(later) :]:
+            label = COMMAND + "; ".join(commands).replace(JOINED, " /")[:_LONGEST]
+        run["heading"] = JOINED.join(filter(None, (run["heading"], label))) or None
 
 
 class _Label(NamedTuple):
@@ -103,6 +182,8 @@ class _Label(NamedTuple):
     is_caption: bool
     """Whether it is a short text without marks, which may be a line of a paragraph."""
     is_marked: bool
+    is_command: bool = False
+    """Whether it is a command between two runs, which may change a setting."""
 
 
 def _is_paragraph(label: _Label, others: Sequence[_Label]) -> bool:
@@ -122,6 +203,8 @@ def _lines_outside(
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
             is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
             is_after_output = is_output
+            if not inside and (command := _changing_command(text[:_LONGEST])):
+                yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above
@@ -131,6 +214,17 @@ def _lines_outside(
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _changing_command(line: str) -> str | None:
+    """Return the command of a prompt that may change how the next run goes; None for neutral ones and measurements."""
+    match = _COMMAND.match(line)
+    if match is None:
+        return None
+    command = re.sub(r"^sudo(?:\s+-\w+)*(?:\s+|$)", "", match["command"].strip())
+    if not program_names().isdisjoint(map(program_name, command.split())):
+        return None
+    return command if changes_settings(command) else None
 
 
 def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
@@ -146,11 +240,15 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
     text = _DATE.sub("", line)
+    if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line):
+        return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 
 
 def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
+    if logged := _LOGGED.match(line):
+        line = line[logged.end() :]
     line = _COUNTED.sub("", line, count=1) if _COUNTED.match(line) else line
     match = _LABEL.fullmatch(line)
     if match is None and (not _is_sentence(line) or _SAID_BY_TOOLS.search(line)):
@@ -159,7 +257,9 @@ def _label(number: int, line: str) -> _Label | None:
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING or (match is not None and found["valued"] and words & _MEASURED)
+    is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
+    is_noise = words <= _SAYS_NOTHING and not (is_bare and not words)
+    is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)
     if is_command or is_noise:
         return None
     is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"

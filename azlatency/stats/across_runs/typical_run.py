@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
-_DESCRIBED = frozenset({"no_replication", "incomplete_runs", "overlapping_runs"})
+_DESCRIBED = frozenset({"no_replication", "incomplete_runs", "overlapping_runs", "doubtful_number"})
 RANK_METHOD = "median run; interval of interpolated order statistics (Hettmansperger & Sheather 1986)"
 T_METHOD = "median run; Student t on the logarithms of run values"
 SHARED_METHOD = f"{T_METHOD}, with a variance moderated over paths (Smyth 2004)"

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from azlatency.studies.manifest.path_pattern import CLOUD_ZONE
+from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 
 #: Words whose number counts repeats, and words that mean nothing more without one.
 _COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take"
@@ -75,8 +75,12 @@ _THINGS_TEXT = """
     étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
     服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
     端末 서버 클라이언트 노드
+    gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
+    edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
 """
 _THINGS = frozenset(_THINGS_TEXT.split())
+#: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
+_REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|central)\d?")
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -100,6 +104,7 @@ _TIME = re.compile(
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
+    r"|(?<![a-z0-9])(?:19|20)\d\d-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?(?![a-z0-9])"
     r"|(?<![0-9])(?!\d{5}0{5}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
@@ -136,6 +141,8 @@ _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
 """
+#: Those of which a series without a gap counts repeats alone, too: ``bench-first`` … ``bench-sixth``.
+_ORDINALS = _SPELLED_ORDINALS_TEXT.split()[:10]
 _SPELLED_ORDINALS = frozenset(_SPELLED_ORDINALS_TEXT.split())
 #: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
 _COUNTED = _REPEATS | {"test", "sample", "measurement"}
@@ -145,6 +152,7 @@ _ENDS = frozenset(_ENDS_TEXT.split())
 #: Members of series: ``r1``, ``run_a``, and two numbers that may be a month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
+    rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
@@ -244,6 +252,8 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
     if kind == "letter":
         letters = {ord(text[-1]) - ord("a") for text in texts}
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
+    if kind == "ordinal":
+        return len(texts) >= _FEWEST_LETTERS and without_gap({_ORDINALS.index(text) for text in texts}, firsts=[0])
     pairs = [tuple(map(int, text.split("-"))) for text in texts]
     if without_gap({number for pair in pairs for number in pair}):
         return False
@@ -293,7 +303,7 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     # As many characters keep the places of what follows.
     text = _TIME.sub(lambda match: "\0" * len(match[0]), level)
     tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
-    folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + ["", ""]
+    folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + [""] * 3
     words: list[_Word] = []
     at = 0
     while at < len(tokens):
@@ -303,13 +313,14 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
             words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
             at += sum(start <= place < member.end() for place, _ in tokens)
-        elif length := _counter_length(before, *folded[at : at + 3]):
+        elif length := _counter_length(before, *folded[at : at + 4]):
             word = next((text for text in map(_letters, folded[at : at + length]) if text in _COUNTED), "")
-            number = _number_of("".join(folded[at : at + length]))
+            number = _number_of("".join(folded[at : at + min(length, 2)]))
             words += [_Word(0, start, word, number, False, True)] * bool(word)
             at += length
         else:
-            words += _split(start, token)
+            is_assigned = text[:start].endswith("=")  # "NODELAY=1"
+            words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
             at += 1
     return tuple(words)
 
@@ -318,8 +329,8 @@ def _number_of(counter: str) -> int | None:
     return number_in(counter) if any(map(str.isdecimal, counter)) else None
 
 
-def _counter_length(before: str, token: str, following: str, third: str) -> int:
-    """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``run 3``, ``3rd run``."""
+def _counter_length(before: str, token: str, following: str, third: str, fourth: str) -> int:
+    """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``3rd run``, ``run 1 of 6``."""
     numbered, ordinal, of_n = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token), _K_OF_N.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
@@ -329,6 +340,8 @@ def _counter_length(before: str, token: str, following: str, third: str) -> int:
         return 3
     if ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS and not _is_duration(ordinal, ordinal["word"]):
         return 1
+    if token in _REPEATS and following.isdecimal() and third == "of" and fourth.isdecimal():
+        return 4
     if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
     if ordinal and following in _REPEATS and not third.isdecimal() and not _is_duration(ordinal, following):
@@ -379,4 +392,4 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
 def is_thing(word: str) -> bool:
     """Return whether a word is a thing or a setting, which a number beside it names or sets."""
     word = word.casefold()
-    return bool({word, word.removesuffix("s"), word.removesuffix("es")} & _THINGS)
+    return bool({word, word.removesuffix("s"), word.removesuffix("es")} & _THINGS) or bool(_REGION.fullmatch(word))

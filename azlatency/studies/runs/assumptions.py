@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import END_COLUMNS, client_runs, overlapping_runs
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, client_runs, overlapping_runs
+from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
     FROM_NAME,
-    JOINED,
     NUMBER_COUNTS,
     ONE_CLIENT,
     ONE_SERVER,
@@ -47,6 +49,7 @@ def assumptions(study: Study | Logs) -> list[str]:
             lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
+    lines += _doubtful(study)
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
@@ -109,6 +112,35 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
             f'scenario = "{toml_text(_without_numbers(kind))}"',
         )
     ]
+
+
+def _doubtful(study: Study | Logs) -> Iterator[str]:
+    """Yield runs whose last number may name a thing, and the lines that make it a scenario, or a repeat."""
+    for runs in (latency(study), throughput(study)):
+        doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
+        for _, group in grouped(doubtful, ["path", "method"]):
+            files = _below_common_folder(list(dict.fromkeys(group["file"])))
+            shown = ", ".join(map(printable, files[:_MOST])) + (", …" if len(files) > _MOST else "")
+            yield f"not pooled: {shown}: their values are more than 4 times apart, so the last number may name a thing"
+            yield "  if it does, add an entry for each to the end of study.toml:"
+            yield from (f"    {line}" for line in _entry(files[0]))
+            yield "  if it counts repeats, add instead:"
+            yield from (f"    {line}" for line in joining_entry(files))
+            return
+
+
+def _entry(file: str) -> list[str]:
+    """Return the entry that makes the name of a log its scenario."""
+    name = os.path.splitext(file.replace("/", " "))[0]
+    return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{toml_text(name)}"']
+
+
+def _below_common_folder(files: Sequence[str]) -> list[str]:
+    """Return the paths of logs that are no study below their folder, which becomes that of the study."""
+    if not os.path.isabs(files[0]):
+        return list(files)
+    root = os.path.commonpath([os.path.dirname(file) for file in files])
+    return [file.removeprefix(root).lstrip("/") for file in files]
 
 
 def _without_numbers(kind: str) -> str:

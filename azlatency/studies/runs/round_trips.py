@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.schema import ROUND_TRIP, document
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import STEP, client_runs, frequency_tables, once_per_study, whole_run_rows
+from azlatency.studies.runs.run_table import (
+    STEP,
+    client_runs,
+    frequency_tables,
+    once_per_study,
+    refuse_doubtful,
+    whole_run_rows,
+)
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
 if TYPE_CHECKING:
@@ -124,7 +131,8 @@ def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float])
     _fill_from_classes(frequency_tables(study, prefix), runs, quantiles)
     runs["n"] = runs["n"].fillna(runs["received"])
     # A run whose replies are all interval-censored has neither a mean nor a median, but it has percentiles.
-    return runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+    runs = runs[runs["mean_ns"].notna() | runs["median_ns"].notna() | runs.index.isin(without_median)]
+    return refuse_doubtful(runs, runs["median_ns"].fillna(runs["mean_ns"]))
 
 
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:

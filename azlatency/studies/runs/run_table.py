@@ -7,6 +7,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -23,7 +24,7 @@ from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
-from azlatency.studies.runs.treatments import ONE_CLIENT, ONE_SERVER, Described, treatments
+from azlatency.studies.runs.treatments import NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER, Described, treatments
 from azlatency.studies.store.study import Study, StudyInfo
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 SIDES = ("receiver", "sender")
 #: Code of the refusal to pool runs that overlap in time.
 OVERLAP = "overlapping_runs"
+#: Code of the refusal to pool runs that only an assumed counter joins, and whose values are this many times apart.
+DOUBTFUL, FAR_APART = "doubtful_number", 4
 #: Start times have whole seconds, and clocks differ: the last second of a run, or its last fifth, shows no overlap.
 _UNCERTAIN_NS, _CERTAIN_SHARE = 1e9, 0.8
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
@@ -158,6 +161,21 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
             if start < end and file != other_file:
                 found[run_id], found[other_id] = other_id, run_id
     return found
+
+
+def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Refuse to pool runs whose last number is only assumed to count repeats if their values are far apart."""
+    counted = runs["assumed"].fillna("").str.split().map(lambda codes: NUMBER_COUNTS in codes).astype(bool)
+    if not counted.any():
+        return runs
+    of_counted = values[
+        counted & values.between(0, math.inf, inclusive="neither")
+    ]  # a run that lost its probes says it
+    by = [runs.loc[of_counted.index, name].fillna("") for name in ("path", "method", "scenario")]
+    groups = of_counted.groupby(by, sort=False, dropna=False)
+    doubtful = of_counted.index[groups.transform("max") > FAR_APART * groups.transform("min")]
+    unknown = runs["unknown"].mask(runs.index.isin(doubtful), (runs["unknown"] + f" {DOUBTFUL}").str.strip())
+    return runs.assign(unknown=unknown)
 
 
 def _to_durations(nanoseconds: pd.Series) -> pd.Series:

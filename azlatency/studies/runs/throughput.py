@@ -15,6 +15,7 @@ from azlatency.studies.runs.run_table import (
     client_runs,
     names_of,
     once_per_study,
+    refuse_doubtful,
     stream_rows,
 )
 
@@ -89,7 +90,7 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
     if by_sender.any():
         goodput = goodput.assign(method=goodput["method"].where(~by_sender, goodput["method"] + SENDER))
         goodput = goodput.assign(name=names_of(goodput))
-    return goodput
+    return refuse_doubtful(goodput, goodput["throughput_bit_s"])
 
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from azlatency.logs.recognise.labels import COMMAND, JOINED
 from azlatency.studies.manifest.names import (
     Name,
     Part,
@@ -27,8 +28,6 @@ from azlatency.studies.manifest.names import (
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
-#: What stands between the names of folders, or the headings above a log.
-JOINED = " / "
 _FRACTION = re.compile(r"\d+\.\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
@@ -113,7 +112,9 @@ def _by_names(
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
         parts = {key: tuple(sorted((*parts[key], *name.counters), key=_place)) for key, name in names.items()}
     texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
-    common = set.intersection(*map(set, texts.values()))
+    # A word that some names say twice tells them apart: "az1-az1", "victim_ping_attacker_ping".
+    first = next(iter(texts.values()))
+    common = {text for text in first if all(each.count(text) == first.count(text) for each in texts.values())}
     shown = {key: _shown(key[0], _told_apart(parts[key], texts[key], common)) for key in names}
     different = set(texts.values())
     if len(different) == 1:
@@ -149,15 +150,18 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
     alike: dict[_Rest, dict[_Key, int | None]] = {}
     for key, name in names.items():
         alike.setdefault(_rest(name), {})[key] = None if name.last is None else number_in(name.last.text)
+    if all(len(numbers) == 1 for numbers in alike.values()):  # "01_default", "02_bbr": nothing repeats
+        return set()
     fractions = {
         tuple((level, text) for level, text in _rest(name) if not _FRACTION.fullmatch(text))
         for name in names.values()
         if any(_FRACTION.fullmatch(part.text) for part in name.parts)
     }
+    pairs = _number_pairs(names.values())
     counted: set[_Key] = set()
     for rest, numbers in alike.items():
         values = {number for number in numbers.values() if number is not None}
-        if not values or rest in fractions:  # "loss_0.1" beside "loss_1": the number is a setting
+        if not values or rest in fractions or rest in pairs:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
@@ -165,6 +169,21 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         if without_gap(values, firsts):
             counted.update(numbers)
     return counted
+
+
+def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
+    """Return the rests of names that end with two bare numbers which both count: ``rtt-1-1`` … ``rtt-2-3`` are pairs.
+
+    Behind a thing or a setting, the first number is its value: ``client_1_3``.
+    """
+    alike: dict[_Rest, dict[int, _Rest]] = {}
+    for name in names:
+        before = name.parts[name.place - 1 : name.place] if name.last is not None and name.place else ()
+        is_pair = before and name.last and before[0].level == name.last.level and before[0].text.isdecimal()
+        if is_pair and not any(is_thing(part.text) for part in name.parts[max(name.place - 2, 0) : name.place - 1]):
+            rest = _rest(name._replace(parts=name.parts[: name.place - 1] + name.parts[name.place :]))
+            alike.setdefault(rest, {})[number_in(before[0].text)] = _rest(name)
+    return {rest for firsts in alike.values() if len(firsts) > 1 and without_gap(firsts) for rest in firsts.values()}
 
 
 def _told_apart(
@@ -206,7 +225,7 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
         (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
     )
     chains = [
-        {_without_marks(text): label_text(text, series).casefold() for text in (heading or "").split(JOINED) if text}
+        {_without_marks(text): _compared(text, series) for text in (heading or "").split(JOINED) if text}
         for heading in headings
     ]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
@@ -216,6 +235,11 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
     return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+
+
+def _compared(text: str, series: frozenset[str]) -> str:
+    """Return what is compared of a label; of a command all, because numbers and addresses in it are settings."""
+    return (text if text.startswith(COMMAND) else label_text(text, series)).casefold()
 
 
 def _without_marks(text: str) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.logs.grammar.command_line import describe_settings, option, settings_of, settings_text, size_of, words_of
+from azlatency.logs.grammar.command_line import (
+    changes_settings,
+    describe_settings,
+    option,
+    settings_of,
+    settings_text,
+    size_of,
+    words_of,
+)
 from azlatency.logs.parsers import find_parser
 
 
@@ -87,3 +95,51 @@ def test_a_setting_that_the_log_states_wins_over_the_command() -> None:
 def test_settings_survive_their_text() -> None:
     settings = {"window": "256K", "no-delay": "", "congestion": "bbr"}
     assert settings_of(settings_text(settings)) == settings
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("ls -l | head -3", False),
+        ("date; sleep 60", False),
+        ("cat /proc/cpuinfo > cpu.txt", False),
+        ("mv result.txt run_1.txt", False),
+        ("ip addr show eth0", False),
+        ("ethtool -k eth0", False),
+        ("sysctl net.core.busy_read", False),
+        ("sudo su -", False),
+        ("sysctl -w net.core.busy_read=50", True),
+        ("ethtool -K eth0 tso off", True),
+        ("echo 50 > /proc/sys/net/core/busy_read", True),
+        ("echo performance | sudo tee /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", True),
+        ("vi /etc/sysctl.conf", True),
+        ("bash set_governor.sh performance", True),
+        ("cd scripts && ./set_governor.sh", True),
+        ("export LD_PRELOAD=libvma.so", True),
+    ],
+)
+def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None:
+    assert changes_settings(command) is changes
+
+
+@pytest.mark.parametrize(
+    ("command", "client", "settings"),
+    [
+        ("sudo taskset -c 0 numactl -m 0 ping a", None, "numactl -m 0; taskset -c 0"),
+        ("LD_PRELOAD=/usr/lib/libvma.so LANG=C ping a", "vm", "LD_PRELOAD /usr/lib/libvma.so"),
+        ("ping -I wg0 a", "vm", "-I wg0"),
+        ("ip netns exec h1 chrt -f 50 ping a", "vm", "chrt -f 50; ip netns exec h1"),
+        ("ip netns exec h1 ping a", "h1", ""),  # the name space is the client
+        ("ip netns exec h1 ping a", "10.0.0.4", ""),  # its address is the client
+        ("ssh -p 22 vm2 nice -n -5 ping a", "vm2", "nice -n -5"),
+        ("for i in 1 2 3; do ping a", "vm", ""),
+        ("for((i=0; i<5; i++)); do taskset -c 2 ping a", "vm", "taskset -c 2"),
+        ("sysctl -w a.b=5 && ping a", "vm", "after sysctl -w a.b=5"),
+        ("docker run --rm --net=host ping a", "vm", "docker run --rm --net=host"),
+    ],
+)
+def test_what_stands_before_a_tool_is_a_setting(command: str, client: str | None, settings: str) -> None:
+    row = {"command": command, "client": client}
+    parser = find_parser("ping")
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+    assert row["settings"] == settings

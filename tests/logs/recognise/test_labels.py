@@ -40,6 +40,11 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("<h3>AN off</h3>", "<h3>AN on</h3>"),
         ("ping with AN off:", "ping with AN on:"),
         ("$ echo AN off\nAN off:", "$ echo AN on\nAN on:"),
+        ("[2026-01-03 10:00:00] test with AN off", "[2026-01-03 10:01:00] test with AN on"),
+        ("2026-01-03 10:00:00,123 - root - INFO - AN off", "2026-01-03 10:01:00,456 - root - INFO - AN on"),
+        ("INFO: AN off", "INFO: AN on"),
+        ("TASK [AN off] *******\nok: [vm-a]", "TASK [AN on] *******\nok: [vm-a]"),
+        ("AN off\n------", "AN on\n-----"),
         ("無効：\nAN off:", "有効：\nAN on:"),
     ],
 )
@@ -71,6 +76,45 @@ def test_what_is_no_label(tmp_path: Path, between: str) -> None:
 def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> None:
     text = f"# Lab\n\nA text about this laboratory.\n\n{PING}\n{PING}\nThen we changed the governor.\n\n{PING}"
     assert headings(tmp_path, text, "notes.md") == ["Lab", "Lab", "Lab / Then we changed the governor."]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("direct", "nat", "lb"),
+        ("4k", "64k", "1M"),
+        ("case a", "case b", "case c"),
+        ("vm size D4s_v5", "vm size D8s_v5", "vm size D16s_v5"),
+        ("Test with kernel 5.15, 3 January 2026", "Test with kernel 6.8, 3 January 2026", "Test with kernel 6.9"),
+    ],
+)
+def test_a_word_and_a_text_with_a_number_are_labels(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    assert headings(tmp_path, "".join(f"{label}\n{PING}" for label in labels)) == [*labels]
+
+
+IPERF3 = (FIXTURES / "iperf3" / "3.12-tcp-omit.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        (
+            "Linux node1 5.15.0-91-generic #1 SMP x86_64 GNU/Linux",
+            "Linux node1 6.8.0-31-generic #1 SMP x86_64 GNU/Linux",
+        ),
+        ("[user@host-a ~]$ iperf3 -c 10.1.0.5", "[user@host-b ~]$ iperf3 -c 10.1.0.5"),
+    ],
+)
+def test_kernels_and_hosts_of_prompts_tell_runs_apart(tmp_path: Path, off: str, on: str) -> None:
+    found = headings(tmp_path, f"{off}\n{IPERF3}\n{on}\n{IPERF3}")
+    assert None not in found and len(set(found)) == 2
+
+
+def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -> None:
+    below = "".join(f"```\n{PING}```\n*Figure {n}: {label}*\n\n" for n, label in ((1, "direct"), (2, "VPN")))
+    assert headings(tmp_path, below, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
+    above = "".join(f"*Figure {n}: {label}*\n```\n{PING}```\n\n" for n, label in ((1, "direct"), (2, "VPN")))
+    assert headings(tmp_path, above, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
 
 
 def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:

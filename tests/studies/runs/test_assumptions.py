@@ -46,6 +46,35 @@ def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> N
     assert estimate.n == 3
 
 
+@pytest.mark.parametrize(
+    ("milliseconds", "entry", "pooled"),
+    [
+        ((0.3, 0.9, 1.0), None, True),
+        ((0.3, 0.9, 2.3), None, False),
+        ((0.3, 0.9, 2.3), '    [[run]] /     pattern = "oslo-{repeat}.log"', True),
+        ((0.3, 0.4, 2.3), '    [[run]] /     log = "oslo-3.log" /     scenario = "oslo-3"', True),
+    ],
+)
+def test_repeats_of_an_assumed_counter_far_apart_have_no_interval(
+    tmp_path: Path, milliseconds: tuple[float, ...], entry: str | None, pooled: bool
+) -> None:
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    for number, time in enumerate(milliseconds, start=1):
+        (folder / f"oslo-{number}.log").write_text(ping("10.0.0.9", time, time * 1.01), "utf-8")
+    said = "\n".join(assumptions(az.parse(folder)))
+    assert ("more than 4 times apart" in said) is (max(milliseconds) > 4 * min(milliseconds))
+    if entry is not None and "{repeat}" in entry:
+        assert "\n".join(entry.split(" / ")) in said
+    lines = "" if entry is None else "\n".join(entry.split(" / "))
+    (folder / "study.toml").write_text(f"[study]\n{lines}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    estimate = max(estimates_of(az.summarize(runs, "mean_ns")), key=lambda found: found.n)
+    assert estimate.refused is not pooled
+    assert ("doubtful_number" in estimate.codes) is not pooled
+
+
 def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
     entry = "\n".join(assumptions(logs(folder, "a/x.log", "b/x.log"))[-3:])

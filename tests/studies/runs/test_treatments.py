@@ -109,3 +109,9 @@ def test_names_say_the_scenario_of_runs_of_other_ends_and_settings(tmp_path: Pat
     runs = az.throughput(az.parse(tmp_path))
     assert set(runs["scenario"]) == {"t2/cubic", "m5/cubic", "m5/bbr"}
     assert all(":" not in path for path in runs["path"])
+
+
+def test_a_number_in_front_of_a_treatment_and_a_word_said_twice_are_kept() -> None:
+    assert scenarios(["01_default.txt", "02_bbr.txt"]) == ["01_default", "02_bbr"]
+    assert scenarios(["vm_ping_by_ping.txt", "vm_ping_by_udp.txt"]) == ["ping ping", "ping udp"]
+    assert scenarios(["az1-az1/x", "az1-az2/x"]) == ["az1-az1", "az1-az2"]

@@ -62,7 +62,7 @@ class PingParser(Parser):
     reads_any_size = True
     commands = ("ping", "ping6")
     names_size = sends_rarely = True
-    options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",)}
+    options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",), "-I": ("-I",)}
     switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
     flags = "46ABCDHLORUVabdfhnqrv"
     signatures = SIGNATURES
