@@ -60,6 +60,7 @@ class _Commands(TyperGroup):
             formatter.write_dl([(name, " ".join(text.split())) for name, text in sentences.items()])
 
     def make_context(self, *args: Any, **options: Any) -> Any:
+        _reopen_closed_streams()
         with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
 
@@ -96,6 +97,16 @@ def _orderly_end() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         raise typer.Exit(0) from None
+
+
+def _reopen_closed_streams() -> None:
+    """Connect the standard streams that the caller closed (``>&-``) to nothing; the exit code still counts.
+
+    Without it, the first file that a command opens would take the place of the stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the command ends
 
 
 def discard_output() -> None:
