@@ -36,14 +36,15 @@ from azlatency import __version__
 from azlatency.gate.matching import align_paths, nearest_names, unknown_name
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
-from azlatency.stats.across_runs.run_values import parse_margin
+from azlatency.stats.across_runs.run_values import parse_margin, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.key import check_across, differing
+from azlatency.studies.runs.left_out import in_words, without_result
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import run_table, with_network_paths
+from azlatency.studies.runs.run_table import client_runs, run_table, with_network_paths
 from azlatency.studies.runs.selection import select_scenario
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
@@ -373,6 +374,10 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         remarks |= dict.fromkeys(
             _no_metric(*sides[0]) if nothing_common else nearest_names(only_in_base, only_in_candidate)
         )
+    for study, name in zip((base, candidate), names, strict=True):
+        if study is not None:
+            runs = _select(client_runs(study), tool, path)
+            remarks |= dict.fromkeys(f"{name}: {line}" for line in in_words(runs, without_result(study)))
     if candidate is not None:
         remarks |= dict.fromkeys(_differing_fields(compared, names))
         remarks |= dict.fromkeys(
@@ -545,14 +550,13 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     decisions = decide([item.comparison for item in compared], confidence)
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
+        column = item.pairing.column(_column(item.metric))
+        before, after = item.pairing.before, item.pairing.after
         plan = None
         if verdict == "inconclusive" and not comparison.drifts and "rounds" not in comparison.ratio.diagnostics:
-            values = item.pairing.values(_column(item.metric))
-            plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
-        column = item.pairing.column(_column(item.metric))
-        base, candidate = (
-            typical_run(side, value=column, confidence=confidence) for side in (item.pairing.before, item.pairing.after)
-        )
+            values = run_values(before, column), run_values(after, column)
+            plan = runs_to_decide(values[0], values[1], comparison.margin, confidence=confidence)
+        base, candidate = (typical_run(side, value=column, confidence=confidence) for side in (before, after))
         rows.append(
             Row(
                 metric=item.metric,

@@ -111,3 +111,21 @@ def test_a_report_of_a_dump_says_what_is_assumed(dump: Path, tmp_path: Path) -> 
     text = page.read_text("utf-8")
     assert "assumed: zones, ends, rounds and repeats as the names say: " in text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my dump", "my-dump-report"]
+
+
+def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> None:
+    """Five repeats, a cut one and a client that could not connect, which names neither end."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for number in range(1, 6):
+        (folder / f"ping_{number}.log").write_text(ping("10.0.0.9", 1.0, 1.1 + number / 100, 1.2), "utf-8")
+    (folder / "ping_6.log").write_text(ping("10.0.0.9", 1.0, 9.0, 9.0).partition("\n---")[0], "utf-8")
+    refused = "iperf3: error - unable to connect to server: Connection refused\n"
+    (folder / "iperf.log").write_text(refused, "utf-8")
+    done = azlatency(folder, cwd=tmp_path)
+    assert [line for line in done.stderr.splitlines() if "assumed" in line or "left out" in line] == [
+        "assumed: one client, which these logs do not name (5 runs)",
+        "assumed: the last number in the names of these files counts repeats (5 runs)",
+        "1 run without a result left out: iperf.log (failed)",
+        "1 cut or failed run left out: ping_6.log",
+    ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import in_words, used_runs, without_result
 from azlatency.studies.runs.run_table import END_COLUMNS, client_runs, overlapping_runs
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
@@ -35,21 +36,23 @@ _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
 def assumptions(study: Study | Logs) -> list[str]:
-    """Return one sentence for everything that is assumed, and for what is kept apart, with the line that joins it."""
+    """Return sentences about what is assumed, kept apart (with the line that joins it) and without a result."""
     runs = client_runs(study)
     if not len(runs):
         return []
     lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
     codes = runs["assumed"].fillna("").str.split()
+    used = used_runs(study)["assumed"].fillna("").str.split()
     for code, sentence in _SENTENCES.items():
-        of_code = runs[[code in each for each in codes]]
-        if len(of_code):
-            lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
+        count = sum(code in each for each in used)
+        if count:
+            lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
+    lines += in_words(runs, without_result(study))
     return lines
 
 
