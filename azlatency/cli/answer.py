@@ -153,18 +153,20 @@ def print_answer(study: Study) -> None:
 
 
 def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
+    from azlatency.kit.claim import interval_of
     from azlatency.stats.result import SHORT
     from azlatency.studies.format import format_estimate, format_interval, format_value
 
-    ends = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
-    low, high = (float(end) if end is not None else None for end in ends)
+    described = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
+    low, high = (float(end) if end is not None else None for end in described)
     value = format_value(estimate.estimate, estimate.unit, digits=3) if estimate.estimate is not None else ""
     if not value and low is not None and high is not None:
         value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
-    interval = ""
-    if estimate.estimate is not None and estimate.low is not None and estimate.high is not None:
+    ends = interval_of(estimate)
+    interval = "too far apart" if estimate.low is not None and ends is None else ""
+    if estimate.estimate is not None and ends is not None:
         # The digits that the interval supports, in both columns.
-        both = format_estimate(estimate.estimate, estimate.low, estimate.high, estimate.unit, confidence=None)
+        both = format_estimate(estimate.estimate, *ends, estimate.unit, confidence=None)
         value, interval = both.removesuffix(")").split(" (")
     path, method = str(estimate.labels["path"]), str(estimate.labels["method"])
     tail = tails.get((path, method), float("nan"))

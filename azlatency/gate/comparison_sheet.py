@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
+from azlatency.kit.claim import known_ends
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import FEASIBLE, SHORT, explain
 from azlatency.studies.format import format_value
@@ -25,9 +26,10 @@ def _value(value: float | None, row: Row) -> str:
 
 def _interval(row: Row) -> str:
     """Return the interval that decides; the level only where it is not that of the others."""
-    low, high, confidence = row.comparison.decides
+    *ends, confidence = row.comparison.decides
+    low, high = known_ends(*ends)
     if low is None or high is None:
-        return ""
+        return "" if None in ends else "not known"
     level = "" if confidence == row.comparison.ratio.confidence else f" ({100 * confidence:g} %)"
     return f"{low:.3f} – {high:.3f}{level}"
 

@@ -129,3 +129,16 @@ def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> No
         "1 run without a result left out: iperf.log (failed)",
         "1 cut or failed run left out: ping_6.log",
     ]
+
+
+def test_an_interval_that_says_nothing_is_neither_on_the_page_nor_in_the_terminal(tmp_path: Path) -> None:
+    """Runs of 1, 3 and 30 ms: the ends of Student's t with two degrees of freedom are a factor of thousands apart."""
+    for side, factor in (("base", 1.0), ("new", 1.1)):
+        (tmp_path / side).mkdir()
+        for number, rtt in enumerate((1.0 * factor, 3.0 * factor, 30.0 * factor), 1):
+            (tmp_path / side / f"ping_{number}.log").write_text(ping("10.0.0.9", rtt, rtt + 0.1, rtt + 0.2), "utf-8")
+    done = azlatency("report", "base", "--out", "site", cwd=tmp_path)
+    assert "too far apart" in done.stdout and "–" not in done.stdout
+    assert "too far apart" in (tmp_path / "site" / "base" / "00_summary.html").read_text("utf-8")
+    compared = azlatency("compare", "base", "new", cwd=tmp_path).stdout
+    assert "  not known  " in compared.splitlines()[1]
