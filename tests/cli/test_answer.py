@@ -142,3 +142,16 @@ def test_an_interval_that_says_nothing_is_neither_on_the_page_nor_in_the_termina
     assert "too far apart" in (tmp_path / "site" / "base" / "00_summary.html").read_text("utf-8")
     compared = azlatency("compare", "base", "new", cwd=tmp_path).stdout
     assert "  not known  " in compared.splitlines()[1]
+
+
+def test_a_percentile_among_the_lost_probes_is_lost_and_a_cut_run_has_no_part_in_it(tmp_path: Path) -> None:
+    """Of 100 probes of 1 ms two were lost; a second run of 3 ms is cut."""
+    replies = (
+        ping("10.0.0.9", *[1.0] * 100).replace("icmp_seq=7 ", "icmp_seq=101 ").replace("icmp_seq=8 ", "icmp_seq=102 ")
+    )
+    text = replies.replace("100 packets transmitted, 100 received, 0%", "102 packets transmitted, 100 received, 1.96%")
+    (tmp_path / "ping_1.log").write_text(text, "utf-8")
+    (tmp_path / "ping_2.log").write_text(ping("10.0.0.9", *[3.0] * 100).partition("\n---")[0], "utf-8")
+    heads, row, *_ = azlatency(tmp_path / "ping_1.log", tmp_path / "ping_2.log", cwd=tmp_path).stdout.splitlines()
+    assert row[: heads.index("p99") + 3].split()[-1] == "lost", row
+    assert "∞" not in row and row.split()[6] == "1"
