@@ -150,8 +150,11 @@ def print_answer(study: Study) -> None:
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate.remarks if "assumed" not in note)
-    for line in [*assumptions(study), *notes]:
+    lines = [*assumptions(study), *notes]
+    for line in lines:
         print_note(line)
+    if any("study.toml:" in line for line in lines):
+        print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
 def _row(estimate: Estimate, tails: pd.Series) -> Row:

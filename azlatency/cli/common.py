@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
+from azlatency.cli.grid import wrap
 from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
@@ -214,10 +215,22 @@ def print_error(message: str) -> None:
     print(printable(message), file=sys.stderr)
 
 
+#: Blanks before a line that is to be copied.
+_TO_COPY = 4
+
+
 def print_note(message: str) -> None:
-    """Print one line on standard error that ``--quiet`` leaves out."""
-    if not _Output.quiet:
+    """Print one line on standard error that ``--quiet`` leaves out, wrapped between words on a terminal."""
+    if _Output.quiet:
+        return
+    text = message.lstrip(" ")
+    indent = message[: len(message) - len(text)]
+    # Lines to copy are indented, and stay whole.
+    if len(indent) >= _TO_COPY or not sys.stderr.isatty():
         print_error(message)
+        return
+    for line in wrap(printable(text), console(stderr=True).width - len(indent)):
+        print_error(indent + line)
 
 
 def is_quiet() -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, printable
-from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_rows
 from azlatency.studies.runs.throughput import throughput
@@ -38,11 +37,7 @@ def named(files: Sequence[str]) -> str:
 def without_result(study: Study | Logs) -> dict[str, str]:
     """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words."""
     runs, metrics = client_runs(study), study.metrics
-    measured = {
-        *latency(study).index,
-        *(name.removesuffix(REVERSE) for name in throughput(study, sender_only=True).index),
-    }
-    measured |= {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
+    measured = _with_time_or_rate(study) | {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
     sent, received = (whole_run_rows(metrics, name)["value"] for name in ("sent", "received"))
     reasons = {}
     for run_id, status in runs.loc[~runs.index.isin(measured), "status"].items():
@@ -61,14 +56,14 @@ def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
 
 
 def used_runs(study: Study | Logs) -> pd.DataFrame:
-    """Return the runs whose values are used; cut or failed ones only if no run of their path and method is complete."""
+    """Return the runs whose times and rates are used; cut or failed ones only if no repeat of them is complete."""
     runs = client_runs(study)
-    runs = runs[~runs.index.isin(list(without_result(study)))]
+    runs = runs[runs.index.isin(_with_time_or_rate(study))]
     incomplete = is_incomplete(runs)
-    alone = [
-        run_id
-        for _, group in grouped(runs, ["path", "method"])
-        if incomplete[group.index].all()
-        for run_id in group.index
-    ]
-    return runs[~incomplete | runs.index.isin(alone)]
+    alone = incomplete.groupby([runs["path"], runs["method"]], dropna=False).transform("all")
+    return runs[~incomplete | alone]
+
+
+def _with_time_or_rate(study: Study | Logs) -> set[str]:
+    frames = latency(study), latency(study, quantity="connect"), throughput(study, sender_only=True)
+    return {str(run_id).removesuffix(REVERSE) for frame in frames for run_id in frame.index}
