@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections import Counter
@@ -16,9 +17,11 @@ import typer
 from azlatency.cli.common import command, console, no_file, print_error, print_note, progress
 from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.cli.grid import Row
     from azlatency.stats.result import Estimate
     from azlatency.studies.store.study import Study
@@ -134,8 +137,7 @@ def print_answer(study: Study) -> None:
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [each for frame in found for each in results.estimates(frame, *DIAGNOSTICS)]
-    tails = round_trips.groupby(["path", "method"], dropna=False)["p99_ns"].median()
-    rows = [_row(estimate, tails.to_dict()) for estimate in estimates]
+    rows = [_row(estimate, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
         print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
@@ -148,32 +150,42 @@ def print_answer(study: Study) -> None:
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate.remarks if "assumed" not in note)
-    for line in [*assumptions(study), *notes]:
+    lines = [*assumptions(study), *notes]
+    for line in lines:
         print_note(line)
+    if any("study.toml:" in line for line in lines):
+        print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Estimate, tails: dict[tuple[str, str], float]) -> Row:
+def _row(estimate: Estimate, tails: pd.Series) -> Row:
+    from azlatency.kit.claim import interval_of
     from azlatency.stats.result import SHORT
-    from azlatency.studies.format import format_estimate, format_interval, format_value
 
-    ends = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
-    low, high = (float(end) if end is not None else None for end in ends)
+    described = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
+    low, high = (float(end) if end is not None else None for end in described)
     value = format_value(estimate.estimate, estimate.unit, digits=3) if estimate.estimate is not None else ""
     if not value and low is not None and high is not None:
         value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
-    interval = ""
-    if estimate.estimate is not None and estimate.low is not None and estimate.high is not None:
+    ends = interval_of(estimate)
+    interval = "too far apart" if estimate.low is not None and ends is None else ""
+    if estimate.estimate is not None and ends is not None:
         # The digits that the interval supports, in both columns.
-        both = format_estimate(estimate.estimate, estimate.low, estimate.high, estimate.unit, confidence=None)
+        both = format_estimate(estimate.estimate, *ends, estimate.unit, confidence=None)
         value, interval = both.removesuffix(")").split(" (")
-    path, method = str(estimate.labels["path"]), str(estimate.labels["method"])
-    tail = tails.get((path, method), float("nan"))
+    tail = float(tails[tails.index.isin(estimate.run_ids)].median()) if estimate.unit == "ns" else math.nan
     return {
-        "path": path,
-        "method": method,
+        "path": str(estimate.labels["path"]),
+        "method": str(estimate.labels["method"]),
         "runs": str(estimate.n),
         "median run": value,
         "95 % CI": interval,
-        "p99": format_value(tail, "ns", digits=3) if tail == tail and estimate.unit == "ns" else "",  # noqa: PLR0124
+        "p99": _tail(tail),
         "flags": ", ".join(SHORT[code] for code in estimate.codes),
     }
+
+
+def _tail(value_ns: float) -> str:
+    """Return a percentile; it is infinite if more probes than the share beyond it were lost."""
+    if math.isnan(value_ns):
+        return ""
+    return "lost" if math.isinf(value_ns) else format_value(value_ns, "ns", digits=3)

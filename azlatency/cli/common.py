@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
+from azlatency.cli.grid import wrap
 from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class _Commands(TyperGroup):
             formatter.write_dl([(name, " ".join(text.split())) for name, text in sentences.items()])
 
     def make_context(self, *args: Any, **options: Any) -> Any:
+        _reopen_closed_streams()
         with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
 
@@ -96,6 +98,16 @@ def _orderly_end() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         raise typer.Exit(0) from None
+
+
+def _reopen_closed_streams() -> None:
+    """Connect the standard streams that the caller closed (``>&-``) to nothing; the exit code still counts.
+
+    Without it, the first file that a command opens would take the place of the stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the command ends
 
 
 def discard_output() -> None:
@@ -203,10 +215,22 @@ def print_error(message: str) -> None:
     print(printable(message), file=sys.stderr)
 
 
+#: Blanks before a line that is to be copied.
+_TO_COPY = 4
+
+
 def print_note(message: str) -> None:
-    """Print one line on standard error that ``--quiet`` leaves out."""
-    if not _Output.quiet:
+    """Print one line on standard error that ``--quiet`` leaves out, wrapped between words on a terminal."""
+    if _Output.quiet:
+        return
+    text = message.lstrip(" ")
+    indent = message[: len(message) - len(text)]
+    # Lines to copy are indented, and stay whole.
+    if len(indent) >= _TO_COPY or not sys.stderr.isatty():
         print_error(message)
+        return
+    for line in wrap(printable(text), console(stderr=True).width - len(indent)):
+        print_error(indent + line)
 
 
 def is_quiet() -> bool:

@@ -30,8 +30,10 @@ def print_table(
     leave: Sequence[str] = (),
     names: Sequence[str] = (),
     styles: Sequence[str] = (),
-) -> None:
+) -> list[str]:
     """Print rows of cells by header, as wide as the terminal; columns without a value are left out.
+
+    Returns the columns that leave the table because the terminal is too narrow.
 
     Parameters
     ----------
@@ -48,10 +50,14 @@ def print_table(
     styles : sequence of str
         Style of the first cell of each row.
     """
+    if not rows:
+        return []
     width = out.width if out.file.isatty() else None
     safe = [{header: printable(cell) for header, cell in row.items()} for row in rows]
-    for line in _lines(safe, width, texts, leave, list(map(printable, names)), styles or [""] * len(rows)):
+    lines, left = _lines(safe, width, texts, leave, list(map(printable, names)), styles or [""] * len(rows))
+    for line in lines:
         out.print(line, soft_wrap=True)
+    return left
 
 
 def print_text(out: Console, text: str, style: str = "") -> None:
@@ -70,12 +76,12 @@ def _lines(
     leave: Sequence[str],
     names: Sequence[str],
     styles: Sequence[str],
-) -> Iterator[Text]:
-    """Return the lines of the widest form of a table that fits."""
-    headers = [header for header in (rows[0] if rows else ()) if any(row[header] for row in rows)]
+) -> tuple[Iterator[Text], list[str]]:
+    """Return the lines of the widest form of a table that fits, and the columns that it leaves out."""
+    headers = [header for header in rows[0] if any(row[header] for row in rows)]
     leave = [header for header in leave if header in headers]
     if width is None:
-        return _grid(rows, headers, _natural_widths(rows, headers), texts, styles)
+        return _grid(rows, headers, _natural_widths(rows, headers), texts, styles), []
     stages = [[header for header in headers if header not in leave[:count]] for count in range(len(leave) + 1)]
     stages = [columns for columns in stages if _distinct(rows, columns, texts) == _distinct(rows, headers, texts)]
     for wrapping in ((), texts):
@@ -83,8 +89,8 @@ def _lines(
             widths = _fitted_widths(rows, columns, width, wrapping)
             if widths is not None:
                 left = [header for header in leave if header not in columns]
-                return _with_rest(_grid(rows, columns, widths, texts, styles), rows, left, width, names)
-    return _blocks(rows, headers, width, styles)
+                return _with_rest(_grid(rows, columns, widths, texts, styles), rows, left, width, names), left
+    return _blocks(rows, headers, width, styles), []
 
 
 def _distinct(rows: Sequence[Row], columns: Sequence[str], texts: Sequence[str]) -> int:

@@ -73,7 +73,7 @@ def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
 
 def _print_table(sheet: Sheet) -> None:
     out = console()
-    print_table(
+    left = print_table(
         out,
         [line.cells for line in sheet.lines],
         texts=("path", "method", "changed on", "change", "label"),
@@ -81,7 +81,8 @@ def _print_table(sheet: Sheet) -> None:
         names=[f"{line.group}, {line.name}" for line in sheet.lines],
         styles=[_STYLES[line.mark] for line in sheet.lines],
     )
-    for line in (*(() if is_quiet() else sheet.notes), sheet.headline):
+    explained = [*(text for column, text in sheet.legend.items() if column not in left), *sheet.notes]
+    for line in (*(() if is_quiet() else explained), sheet.headline):
         print_text(out, line)
 
 

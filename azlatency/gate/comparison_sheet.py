@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
+from azlatency.kit.claim import known_ends
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import FEASIBLE, SHORT, explain
 from azlatency.studies.format import format_value
@@ -25,9 +26,10 @@ def _value(value: float | None, row: Row) -> str:
 
 def _interval(row: Row) -> str:
     """Return the interval that decides; the level only where it is not that of the others."""
-    low, high, confidence = row.comparison.decides
+    *ends, confidence = row.comparison.decides
+    low, high = known_ends(*ends)
     if low is None or high is None:
-        return ""
+        return "" if None in ends else "not known"
     level = "" if confidence == row.comparison.ratio.confidence else f" ({100 * confidence:g} %)"
     return f"{low:.3f} – {high:.3f}{level}"
 
@@ -84,31 +86,38 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
 }
 
 
-def _notes(judgement: Judgement) -> list[str]:
-    """Explain how to read the rows, and what was left out."""
-    notes = [
-        "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
+def _legend(judgement: Judgement) -> dict[str, str]:
+    """Explain how to read the columns of the rows."""
+    if not judgement.rows:
+        return {}
+    legend = {
+        "ratio": "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
         "one-sided tests show that the ratio is within the margin; their interval has twice the error. Latencies are "
-        "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well.",
-        *(f"{remark}." for remark in judgement.remarks),
-    ]
+        "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well."
+    }
+    if any(map(_runs_needed, judgement.rows)):
+        legend["needed"] = (
+            "Needed: the runs on each side that would show with 80 % probability that nothing changed beyond the "
+            f"margin, if nothing did. It is a range if there are fewer than {PILOT} runs. A change about as large as "
+            "the margin stays inconclusive."
+        )
+        if any(not row.is_feasible for row in judgement.rows):
+            legend["needed"] += f" Over {FEASIBLE}: more of the same runs do not help. {HELPS}."
+    return legend
+
+
+def _notes(judgement: Judgement) -> list[str]:
+    """Explain what the rows have in common, and what was left out."""
+    notes = [f"{remark}." for remark in judgement.remarks]
     notes += [f"{line}." for line in dict.fromkeys(line for row in judgement.rows for line in row.comparison.remarks)]
     if any(row.rounds for row in judgement.rows):
         notes.append(
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
             "round to round does not count."
         )
-    if judgement.count("inconclusive"):
-        notes.append(
-            "Needed: the runs on each side that would show with 80 % probability that nothing changed beyond the "
-            f"margin, if nothing did. It is a range if there are fewer than {PILOT} runs. A change about as large as "
-            "the margin stays inconclusive."
-        )
-    if any(not row.is_feasible for row in judgement.rows):
-        notes.append(f"Over {FEASIBLE}: more of the same runs do not help. {HELPS}.")
     if any(row.is_one_of_many for row in judgement.rows):
         notes.append(
             f"{HOLM}: alone, the row would be a change; among {len(judgement.rows)} rows, one such interval may be "
@@ -138,12 +147,14 @@ def sheet(judgement: Judgement) -> Sheet:
         intro=(("Candidate ", judgement.candidate), (" against base ", judgement.base), (".", "")),
         lines=tuple(map(_line, judgement.rows)),
         folded="No change beyond the margin",
+        legend=_legend(judgement),
         notes=tuple(_notes(judgement)),
         properties={
             name: str(getattr(judgement, name)) for name in ("base", "candidate", "margin", "confidence", "outcome")
         },
         failure="beyond_margin",
-        leave=("scope", "flags", "needed", "difference"),
+        # The difference of two single runs is their result; elsewhere, ratio and interval say it, too.
+        leave=("scope", "flags", "needed", *(["difference"] if any(map(_interval, judgement.rows)) else [])),
         # An empty suite would be a success in CI.
         missing=tuple(missing or ["nothing"] * (not judgement.rows)),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 from xml.etree import ElementTree
@@ -41,7 +41,8 @@ class Sheet:
 
     ``intro`` are pairs of a text and a name that Markdown prints in bold. Lines with the mark ``good`` are folded in
     Markdown under ``folded``. ``failure`` is the type of a failed test case; ``missing`` are names of further test
-    cases that are skipped. ``leave`` are the columns that leave a narrow table, the least important one first.
+    cases that are skipped. ``leave`` are the columns that leave a narrow table, the least important one first;
+    ``legend`` explains columns, and stands above the notes.
     """
 
     command: str
@@ -54,7 +55,13 @@ class Sheet:
     properties: Mapping[str, str]
     failure: str
     leave: tuple[str, ...] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+
+    @property
+    def explained(self) -> list[str]:
+        """The legend and the notes."""
+        return [*self.legend.values(), *self.notes]
 
     def count(self, *marks: Mark) -> int:
         """Return the number of lines with one of these marks."""
@@ -78,7 +85,7 @@ def markdown(sheet: Sheet) -> str:
     if good:
         summary = f"<details><summary>{sheet.folded}</summary>"
         lines += [summary, "", *_markdown_table(good), "</details>", ""]
-    lines += [f"- {_escape_markdown(note)}" for note in sheet.notes]
+    lines += [f"- {_escape_markdown(note)}" for note in sheet.explained]
     return "\n".join(lines) + "\n"
 
 
@@ -134,7 +141,7 @@ def junit(sheet: Sheet) -> str:
             suite, "testcase", name=_xml(name), classname="not measured on both sides", time="0"
         )
         ElementTree.SubElement(case, "skipped", message="measured only in the base")
-    ElementTree.SubElement(suite, "system-out").text = _xml("\n".join([sheet.headline, *sheet.notes]))
+    ElementTree.SubElement(suite, "system-out").text = _xml("\n".join([sheet.headline, *sheet.explained]))
     ElementTree.SubElement(suite, "system-err")
     suites = ElementTree.Element("testsuites")
     suites.append(suite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,6 +13,9 @@ from azlatency.studies.format import did_you_mean
 from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
 from azlatency.studies.runs.key import label
 from azlatency.studies.runs.path import NetworkPath, name_paths
+
+#: At most this many pairs of names that are alike are listed.
+_MOST_ALIKE = 3
 
 
 def align_paths(
@@ -58,12 +62,37 @@ def unknown_name(what: str, name: str, known: Sequence[str], advice: str) -> str
     return f"unknown {what} {name!r}{did_you_mean(name, known, cutoff=0.5) or ';'} {advice}"
 
 
-def nearest_names(base: Sequence[str], candidate: Sequence[str]) -> list[str]:
-    """Say which names of the two sides are most alike, at most three, if no name is on both sides."""
-    pairs = [(name, close[0]) for name in base if (close := get_close_matches(name, candidate, n=1, cutoff=0.6))]
-    if not base or not candidate:
+def nothing_in_common(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
+    """Say why no path and method is on both sides, and what to do: other methods, or other names of the ends."""
+    if not len(base) or not len(candidate):
         return []
-    hint = "; ".join(f"{name} and {other}" for name, other in pairs[:3])
+    sides = (base, candidate)
+    common = [path for path in dict.fromkeys(base["path"]) if path in set(candidate["path"])]
+    if common:
+        old, new = (", ".join(dict.fromkeys(side.loc[side["path"] == common[0], "method"])) for side in sides)
+        if old == new:
+            return []
+        return [
+            f"Both sides measured {common[0]}, but with different methods: {old} in the base, {new} in the candidate. "
+            "There is nothing in common to compare; measure both with one method"
+        ]
+    if options := _map_options(sides):
+        return [f"No path is on both sides. If their ends correspond, add: {options}"]
+    paths = [list(dict.fromkeys(side["path"])) for side in sides]
+    pairs = [(name, close[0]) for name in paths[0] if (close := get_close_matches(name, paths[1], n=1, cutoff=0.6))]
+    hint = "; ".join(f"{name} and {other}" for name, other in pairs[:_MOST_ALIKE])
     if not hint:
         return ["No path is on both sides; give the ends the same names with --map PATTERN=NAME"]
     return [f"No path is on both sides. The most alike are {hint}; --map PATTERN=NAME gives ends the same name"]
+
+
+def _map_options(sides: Sequence[pd.DataFrame]) -> str:
+    """Return the options that give the ends of two sides with one path each the same names."""
+    options: list[str] = []
+    for end in ("client", "server"):
+        names = [list(dict.fromkeys(side[end].dropna())) for side in sides]
+        if any(len(each) > 1 for each in names) or len({len(each) for each in names}) > 1:
+            return ""
+        if names[0] != names[1]:
+            options += [f"--map {shlex.quote(f'{each[0]}={end}')}" for each in names]
+    return " ".join(options)

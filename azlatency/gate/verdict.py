@@ -33,17 +33,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from azlatency import __version__
-from azlatency.gate.matching import align_paths, nearest_names, unknown_name
+from azlatency.gate.matching import align_paths, nothing_in_common, unknown_name
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
-from azlatency.stats.across_runs.run_values import parse_margin
+from azlatency.stats.across_runs.run_values import parse_margin, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, Estimate, explain
 from azlatency.studies.manifest.machine_names import Maps
+from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
+from azlatency.studies.runs.left_out import in_words, without_result
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import run_table, with_network_paths
+from azlatency.studies.runs.run_table import client_runs, run_table, with_network_paths
 from azlatency.studies.runs.selection import select_scenario
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
@@ -279,8 +281,9 @@ class Judgement:
             "inconclusive": f"Inconclusive at a margin of {self.margin}",
         }[self.outcome]
         counts = ", ".join(f"{self.count(verdict)} {name}" for verdict, name in VERDICTS.items() if self.count(verdict))
-        missing = f"; {len(self.only_in_base)} measured only in the base" if self.only_in_base else ""
-        return f"{sentence}: {counts or 'nothing to compare'}{missing}."
+        only = (("base", self.only_in_base), ("candidate", self.only_in_candidate))
+        missing = ", ".join(f"{len(names)} measured only in the {side}" for side, names in only if names)
+        return f"{sentence}: {counts or 'nothing to compare'}{'; ' if missing else ''}{missing}."
 
     def record(self) -> dict[str, Cell | list[str] | list[dict[str, Cell]]]:
         """Return everything for programs. The words of verdicts and outcomes are stable."""
@@ -369,11 +372,19 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     only_in_base = [name for each in found for name in each.only_in_base]
     only_in_candidate = [name for each in found for name in each.only_in_candidate]
     if not compared:
-        nothing_common = not metrics and not any(each.on_both_sides for each in found)
-        remarks |= dict.fromkeys(
-            _no_metric(*sides[0]) if nothing_common else nearest_names(only_in_base, only_in_candidate)
-        )
-    if candidate is not None:
+        if not metrics and not any(each.on_both_sides for each in found):
+            remarks |= dict.fromkeys(_no_metric(*sides[0]))
+        elif only_in_base and only_in_candidate:
+            after, before = (_select(pd.concat(frames), tool, path) for frames in (seen[::2], seen[1::2]))
+            remarks |= dict.fromkeys(nothing_in_common(before, after))
+    for study, name in zip((base, candidate), names, strict=True):
+        if study is not None:
+            runs = _select(client_runs(study), tool, path)
+            remarks |= dict.fromkeys(f"{name}: {line}" for line in in_words(runs, without_result(study)))
+    if candidate is None:
+        # What the names say is the question here; that their numbers count repeats is still assumed.
+        remarks |= dict.fromkeys(line for line in assumptions(base) if line.startswith("assumed: "))
+    else:
         remarks |= dict.fromkeys(_differing_fields(compared, names))
         remarks |= dict.fromkeys(
             f"The machines differ in {fact}: {old} in the base, {new} in the candidate"
@@ -545,14 +556,13 @@ def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row
     decisions = decide([item.comparison for item in compared], confidence)
     for item, (verdict, p) in zip(compared, decisions, strict=True):
         comparison = item.comparison
+        column = item.pairing.column(_column(item.metric))
+        before, after = item.pairing.before, item.pairing.after
         plan = None
         if verdict == "inconclusive" and not comparison.drifts and "rounds" not in comparison.ratio.diagnostics:
-            values = item.pairing.values(_column(item.metric))
-            plan = runs_to_decide(*values, comparison.margin, confidence=confidence)
-        column = item.pairing.column(_column(item.metric))
-        base, candidate = (
-            typical_run(side, value=column, confidence=confidence) for side in (item.pairing.before, item.pairing.after)
-        )
+            values = run_values(before, column), run_values(after, column)
+            plan = runs_to_decide(values[0], values[1], comparison.margin, confidence=confidence)
+        base, candidate = (typical_run(side, value=column, confidence=confidence) for side in (before, after))
         rows.append(
             Row(
                 metric=item.metric,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
+from azlatency.kit.claim import known_ends
 from azlatency.stats.result import CODES, SHORT
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ VERDICTS = {
     "equivalent": "practically equivalent",
     "inconclusive": "inconclusive",
 }
-#: Ratio of the ends above which an interval says nothing.
-_WIDEST = 100
 Row = dict[str, Any]
 
 
@@ -89,7 +88,7 @@ def ends(
 
     def known(row: Row) -> tuple[float | None, float | None]:
         pair = row[low], row[high]
-        return (None, None) if not any(map(is_missing, pair)) and pair[1] > _WIDEST * pair[0] else pair
+        return pair if any(map(is_missing, pair)) else known_ends(*pair)
 
     return Column("", known, interval(spec, missing, no_low=open_end, no_high=open_end), unit)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
+from helpers.terminal import on_terminal
 from studies.runs.test_run_table import ping
 
 
@@ -111,3 +113,59 @@ def test_a_report_of_a_dump_says_what_is_assumed(dump: Path, tmp_path: Path) -> 
     text = page.read_text("utf-8")
     assert "assumed: zones, ends, rounds and repeats as the names say: " in text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my dump", "my-dump-report"]
+
+
+def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> None:
+    """Five repeats, a cut one and a client that could not connect, which names neither end."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for number in range(1, 6):
+        (folder / f"ping_{number}.log").write_text(ping("10.0.0.9", 1.0, 1.1 + number / 100, 1.2), "utf-8")
+    (folder / "ping_6.log").write_text(ping("10.0.0.9", 1.0, 9.0, 9.0).partition("\n---")[0], "utf-8")
+    refused = "iperf3: error - unable to connect to server: Connection refused\n"
+    (folder / "iperf.log").write_text(refused, "utf-8")
+    done = azlatency(folder, cwd=tmp_path)
+    assert [line for line in done.stderr.splitlines() if "assumed" in line or "left out" in line] == [
+        "assumed: one client, which these logs do not name (5 runs)",
+        "assumed: the last number in the names of these files counts repeats (5 runs)",
+        "1 run without a result left out: iperf.log (failed)",
+        "1 cut or failed run left out: ping_6.log",
+    ]
+
+
+def test_an_interval_that_says_nothing_is_neither_on_the_page_nor_in_the_terminal(tmp_path: Path) -> None:
+    """Runs of 1, 3 and 30 ms: the ends of Student's t with two degrees of freedom are a factor of thousands apart."""
+    for side, factor in (("base", 1.0), ("new", 1.1)):
+        (tmp_path / side).mkdir()
+        for number, rtt in enumerate((1.0 * factor, 3.0 * factor, 30.0 * factor), 1):
+            (tmp_path / side / f"ping_{number}.log").write_text(ping("10.0.0.9", rtt, rtt + 0.1, rtt + 0.2), "utf-8")
+    done = azlatency("report", "base", "--out", "site", cwd=tmp_path)
+    assert "too far apart" in done.stdout and "–" not in done.stdout
+    assert "too far apart" in (tmp_path / "site" / "base" / "00_summary.html").read_text("utf-8")
+    compared = azlatency("compare", "base", "new", cwd=tmp_path).stdout
+    assert "  not known  " in compared.splitlines()[1]
+
+
+def test_a_percentile_among_the_lost_probes_is_lost_and_a_cut_run_has_no_part_in_it(tmp_path: Path) -> None:
+    """Of 100 probes of 1 ms two were lost; a second run of 3 ms is cut."""
+    replies = (
+        ping("10.0.0.9", *[1.0] * 100).replace("icmp_seq=7 ", "icmp_seq=101 ").replace("icmp_seq=8 ", "icmp_seq=102 ")
+    )
+    text = replies.replace("100 packets transmitted, 100 received, 0%", "102 packets transmitted, 100 received, 1.96%")
+    (tmp_path / "ping_1.log").write_text(text, "utf-8")
+    (tmp_path / "ping_2.log").write_text(ping("10.0.0.9", *[3.0] * 100).partition("\n---")[0], "utf-8")
+    heads, row, *_ = azlatency(tmp_path / "ping_1.log", tmp_path / "ping_2.log", cwd=tmp_path).stdout.splitlines()
+    assert row[: heads.index("p99") + 3].split()[-1] == "lost", row
+    assert "∞" not in row and row.split()[6] == "1"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
+def test_notes_are_wrapped_between_words_and_lines_to_copy_stay_whole(tmp_path: Path) -> None:
+    (tmp_path / "dump").mkdir()
+    for name, rtt in (("with_a_long_name_near", 1.0), ("with_a_long_name_far", 2.0)):
+        (tmp_path / "dump" / f"{name}.log").write_text(ping("10.0.0.9", rtt, rtt, rtt), "utf-8")
+    _, printed = on_terminal("azlatency dump", 40, tmp_path)
+    lines = printed.splitlines()
+    assert "assumed: one client, which these logs do" in lines and "not name (2 runs)" in lines
+    assert "    [[run]]" in lines and "azlatency import DUMP --study NAME" in " ".join(lines)
+    assert max(len(line) for line in lines if not line.startswith("    ")) <= 40, printed

@@ -144,3 +144,18 @@ def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: P
     code, printed = on_terminal(words, 80, raw.parents[1], stop=True)
     assert (code, printed.splitlines()[-1]) == (130, "interrupted")
     assert "Traceback" not in printed
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams in a shell")
+@pytest.mark.parametrize(
+    ("words", "code", "printed"),
+    [("parse LOG >&-", 0, ""), ("LOG >&-", 0, ""), ("compare LOG LOG >&-", 3, ""), ("nothing >&- 2>&-", 2, ""),
+     ("parse LOG --format csv 2>&-", 0, "run_id"), ("- <&-", 1, "")],
+)  # fmt: skip
+def test_a_closed_stream_takes_no_output_and_the_exit_code_counts(
+    words: str, code: int, printed: str, log: Path, tmp_path: Path
+) -> None:
+    command = f"{sys.executable} -m azlatency {words.replace('LOG', str(log))}"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code and printed in done.stdout and "Traceback" not in done.stderr, done.stderr
+    assert printed or not done.stdout

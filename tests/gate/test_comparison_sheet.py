@@ -22,3 +22,5 @@ def test_without_a_common_path_a_case_is_skipped_so_that_the_suite_is_not_empty(
         printed.missing == ("nothing",) and printed.mark == "open" and printed.properties["outcome"] == "inconclusive"
     )
     assert "Different regions." in printed.notes and "Measured only in the candidate: x → y." in printed.notes
+    assert printed.legend == {}, "there is no row to read"
+    assert printed.headline.endswith("nothing to compare; 1 measured only in the candidate.")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from helpers.sides import compare, write_side
 
-from azlatency.gate.matching import align_paths, nearest_names
+from azlatency.gate.matching import align_paths, nothing_in_common
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.runs.path import Endpoint, NetworkPath
 
@@ -39,10 +39,30 @@ def test_scenarios_that_are_compared_do_not_name_paths() -> None:
     assert list(after["path"]) == list(before["path"]) == ["zone 1 → zone 2"]
 
 
-def test_nearest_names() -> None:
-    (hint,) = nearest_names(["a-1 → b-1, ping (latency)"], ["a-2 → b-2, ping (latency)"])
-    assert "a-1 → b-1, ping (latency) and a-2 → b-2, ping (latency)" in hint
-    assert nearest_names(["a"], []) == [] and "No path is on both sides" in nearest_names(["a"], ["zzz"])[0]
+def runs(path: str, method: str = "ping", client: str | None = None, server: str | None = None) -> pd.DataFrame:
+    return pd.DataFrame({"path": [path], "method": [method], "client": [client], "server": [server]})
+
+
+def test_ends_with_other_names_are_joined_by_the_options_that_are_printed() -> None:
+    (hint,) = nothing_in_common(runs("? → 10.1.0.5", server="10.1.0.5"), runs("? → 10.2.7.9", server="10.2.7.9"))
+    assert hint.endswith("add: --map 10.1.0.5=server --map 10.2.7.9=server")
+    (hint,) = nothing_in_common(runs("a → b", client="a", server="b b"), runs("c → b", client="c", server="b b"))
+    assert hint.endswith("add: --map a=client --map c=client"), "the servers have one name"
+
+
+def test_several_paths_without_a_common_one_name_those_that_are_most_alike() -> None:
+    base = pd.concat([runs("a-1 → b-1", server="b-1"), runs("x → y", server="y")])
+    (hint,) = nothing_in_common(base, runs("a-2 → b-2", server="b-2"))
+    assert "a-1 → b-1 and a-2 → b-2" in hint
+    assert nothing_in_common(base, base.iloc[:0]) == []
+    (hint,) = nothing_in_common(base, runs("zzz", server="zzz"))
+    assert hint == "No path is on both sides; give the ends the same names with --map PATTERN=NAME"
+
+
+def test_equal_ends_with_other_methods_have_nothing_in_common() -> None:
+    (hint,) = nothing_in_common(runs("a → b"), runs("a → b", "sockperf TCP"))
+    assert "different methods: ping in the base, sockperf TCP in the candidate" in hint and "--map" not in hint
+    assert nothing_in_common(runs("a → b"), runs("a → b")) == [], "they are copies, or in different regions"
 
 
 def test_two_scenarios_of_one_study(tmp_path: Path, raw: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from helpers.places import TESTS
 from helpers.sides import compare, write_side
+from studies.runs.test_run_table import ping
 
 
 def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
@@ -305,3 +307,57 @@ def test_a_change_between_runs_that_drift_is_no_failure(tmp_path: Path) -> None:
     assert result.returncode == 3 and row["verdict"] == "inconclusive" and "dependent_runs" in row["codes"]
     assert "differs in these runs, which drift: measure both sides alternating in rounds" in row["reason"]
     assert "differs in these runs, which drift" in compare("a", "b", "--format", "markdown", cwd=tmp_path).stdout
+
+
+@pytest.fixture
+def cut_and_dead(tmp_path: Path) -> Path:
+    """Two sides of ping logs: seven complete runs; five complete ones, a cut one and one without a reply."""
+    for side, rtt in (("before", 1.0), ("after", 1.01)):
+        (tmp_path / side).mkdir()
+        for number in range(1, 8 if side == "before" else 6):
+            text = ping("10.0.0.9", rtt, rtt + 0.1 + number / 1000, rtt + 0.2)
+            (tmp_path / side / f"ping_{number}.log").write_text(text, "utf-8")
+    cut = ping("10.0.0.9", 1.0, 9.0, 9.0).partition("\n---")[0]
+    (tmp_path / "after" / "ping_6.log").write_text(cut, "utf-8")
+    dead = (
+        "PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n\n--- 10.0.0.9 ping statistics ---\n"
+        "12 packets transmitted, 0 received, 100% packet loss, time 11254ms\n"
+    )
+    (tmp_path / "after" / "ping_7.log").write_text(dead, "utf-8")
+    return tmp_path
+
+
+def test_the_number_of_runs_is_that_of_the_runs_used_and_the_others_are_named(cut_and_dead: Path) -> None:
+    printed = {
+        form: compare("before", "after", "--format", form, cwd=cut_and_dead).stdout
+        for form in ("table", "json", "markdown", "junit")
+    }
+    (row,) = json.loads(printed["json"])["rows"]
+    assert (row["runs_before"], row["runs_after"]) == (7, 5)
+    assert all("7 → 5" in printed[form] for form in ("table", "markdown"))
+    for form, text in printed.items():
+        plain = html.unescape(text)
+        assert "1 cut or failed run left out: ping_6.log" in plain, form
+        assert "after: 1 run without a result left out: ping_7.log (no reply: 12 of 12 lost)" in plain, form
+
+
+def test_the_forecast_of_runs_does_not_contain_a_cut_run(cut_and_dead: Path) -> None:
+    for number in range(1, 6):
+        text = ping("10.0.0.9", 0.9, 1.0 + number / 10, 2.0)
+        (cut_and_dead / "after" / f"ping_{number}.log").write_text(text, "utf-8")
+    forecast = ("runs_needed", "runs_needed_low", "runs_needed_high", "reason")
+    rows = []
+    for _ in range(2):
+        (row,) = json.loads(compare("before", "after", "--format", "json", cwd=cut_and_dead).stdout)["rows"]
+        rows.append([row[name] for name in forecast])
+        for number in (6, 7):
+            (cut_and_dead / "after" / f"ping_{number}.log").unlink(missing_ok=True)
+    assert rows[0] == rows[1] and rows[0][0], "the cut run is ten times as slow as the others"
+
+
+def test_a_side_without_a_single_reply_says_so(cut_and_dead: Path) -> None:
+    for log in (cut_and_dead / "after").iterdir():
+        if log.name != "ping_7.log":
+            log.unlink()
+    done = compare("before", "after", cwd=cut_and_dead)
+    assert done.returncode == 3 and "no reply: 12 of 12 lost" in done.stdout

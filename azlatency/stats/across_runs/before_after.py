@@ -54,11 +54,6 @@ class Pairing:
         first = value_column(self.after, value)
         return first if self.before[first].notna().any() else value_column(self.before, value)
 
-    def values(self, value: str | None = None) -> tuple[pd.Series, pd.Series]:
-        """Return the run values that are present, after and before."""
-        column = self.column(value)
-        return self.after[column].dropna(), self.before[column].dropna()
-
 
 def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
     """Return the runs to compare, in the order of ``after``.
@@ -164,8 +159,8 @@ def compare_pairing(
     labels = {
         "path": pairing.path,
         "method": pairing.method,
-        "runs_after": int(x[column].notna().sum()),
-        "runs_before": int(y[column].notna().sum()),
+        "runs_after": _used(x, column),
+        "runs_before": _used(y, column),
     }
     what = f"{pairing.path}, {pairing.method}"
     result = compare_runs(
@@ -181,6 +176,12 @@ def compare_pairing(
         across=across,
     )
     return _with_flags(result, x, y, by_zone=pairing.by_zone)
+
+
+def _used(runs: pd.DataFrame, column: str) -> int:
+    """Return how many runs are used: a run that lost most of its probes is one, a cut run is not."""
+    values = run_values(runs, column)
+    return len(values.values) + values.endless
 
 
 def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:

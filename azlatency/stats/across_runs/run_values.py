@@ -19,6 +19,7 @@ from azlatency.logs.grammar.units import UnitError, nanoseconds
 from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import count_of, did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
+from azlatency.studies.runs.left_out import is_incomplete, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,21 +233,15 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     )
 
 
-#: Statuses of runs that do not repeat a complete one.
-_INCOMPLETE = frozenset({"truncated", "failed", "no_data"})
-_RUNS_NAMED = 3
-
-
 def _complete(runs: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the complete ones of several runs, with a sentence that names the others; all if none is complete."""
     if len(runs) < 2 or "status" not in runs.columns:
         return runs, ()
-    cut = runs["status"].isin(_INCOMPLETE)
+    cut = is_incomplete(runs)
     if not cut.any() or cut.all():
         return runs, ()
     names = list(dict.fromkeys(runs.loc[cut, "file"])) if "file" in runs.columns else list(runs.index[cut])
-    named = ", ".join(map(str, names[:_RUNS_NAMED])) + (", …" if len(names) > _RUNS_NAMED else "")
-    return runs[~cut], (f"{count_of(int(cut.sum()), 'cut or failed run')} left out: {named}",)
+    return runs[~cut], (f"{count_of(int(cut.sum()), 'cut or failed run')} left out: {named(names)}",)
 
 
 def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
@@ -373,7 +368,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequen
         codes.append("logical_zone")
     if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
         codes.append("mixed_paths")
-    if any("status" in part.columns and len(part) > 1 and part["status"].isin(_INCOMPLETE).all() for part in parts):
+    if any("status" in part.columns and len(part) > 1 and is_incomplete(part).all() for part in parts):
         codes.append("incomplete_runs")
     return (*codes, *endless)
 

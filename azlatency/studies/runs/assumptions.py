@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import in_words, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, client_runs, overlapping_runs
 from azlatency.studies.runs.throughput import throughput
@@ -37,22 +38,27 @@ _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
 def assumptions(study: Study | Logs) -> list[str]:
-    """Return one sentence for everything that is assumed, and for what is kept apart, with the line that joins it."""
+    """Return sentences about what is assumed, kept apart (with the line that joins it) and without a result."""
     runs = client_runs(study)
     if not len(runs):
         return []
     lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
     codes = runs["assumed"].fillna("").str.split()
+    used = used_runs(study)
+    repeated = used[used.duplicated(["path", "method"], keep=False)]
     for code, sentence in _SENTENCES.items():
-        of_code = runs[[code in each for each in codes]]
-        if len(of_code):
-            lines.append(f"assumed: {sentence} ({count_of(len(of_code), 'run')})")
+        # A number that tells nothing apart from anything counts nothing.
+        those = repeated if code == NUMBER_COUNTS else used
+        count = sum(code in each.split() for each in those["assumed"].fillna(""))
+        if count:
+            lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
     lines += _doubtful(study)
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
+    lines += in_words(runs, without_result(study))
     return lines
 
 
@@ -71,7 +77,8 @@ def _drafted(study: Study | Logs) -> str:
 
 
 def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
-    """Yield what tells runs with the same ends and the same method apart, and the line that joins them."""
+    """Yield what tells runs with the same ends and the same method apart, and the line that joins them, once."""
+    advised: list[str] = []
     for code, what in ((FROM_NAME, "names"), (FROM_LABEL, "labels")):
         apart = runs[[code in each for each in codes]]
         if not len(apart):
@@ -85,8 +92,15 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
             root = os.path.commonpath([os.path.dirname(file) for file in runs["file"]])
             files = [file.removeprefix(root).lstrip("/") for file in files]
         yield f"kept apart by their {what}: {shown}"
-        yield "  if these are repeats of each other, add to the end of study.toml:"
-        yield from (f"    {line}" for line in joining_entries(files, scenarios, are_labels=code == FROM_LABEL))
+        entries = joining_entries(files, scenarios, are_labels=code == FROM_LABEL)
+        if entries == advised:
+            continue
+        advised = entries
+        which = (
+            "all of these are" if entries == joining_entry(files) else "those that differ in their last number only are"
+        )
+        yield f"  if {which} repeats of each other, add to the end of study.toml:"
+        yield from (f"    {line}" for line in entries)
 
 
 def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_labels: bool = False) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
-from azlatency.logs.parsers import find_parser
+from azlatency.logs.parsers import find_parser, load_parsers
 from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import did_you_mean, format_value
 
@@ -304,5 +304,7 @@ def check_across(across: Sequence[str], runs: pd.DataFrame) -> None:
     known = [*_BASE, "settings", *(field.column.removeprefix(_SETTING) for field, _ in _columns(runs))]
     for name in across:
         if name not in known:
+            if any(name in {**parser.options, **parser.switches} for parser in load_parsers().values()):
+                raise ValueError(f"no run names its {name}; compare without --across {name}")
             fields = ", ".join(dict.fromkeys(known))
             raise ValueError(f"unknown field {name!r}{did_you_mean(name, known) or ';'} choose from {fields}")

@@ -29,7 +29,7 @@ def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -
 def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, "bbr_1.log", "bbr_2.log", "cubic_1.log"))
     assert found[1:3] == [
-        "assumed: the last number in the names of these files counts repeats (3 runs)",
+        "assumed: the last number in the names of these files counts repeats (2 runs)",
         "kept apart by their names: bbr, cubic",
     ]
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
@@ -178,3 +178,24 @@ def test_an_address_in_two_zones_is_named_with_both_files(tmp_path: Path) -> Non
         "10.2.0.2 is in zone a (a_to_b.txt) and in zone c (b_to_c.txt): check which end the names give first; "
         "peer_zone is the server's"
     ]
+
+
+def test_one_advice_is_given_once_and_says_whether_it_joins_all(tmp_path: Path) -> None:
+    """Names and labels tell the same runs apart; two of three names differ in their last number only."""
+    for name, label in (("a", "calico"), ("b", "cilium"), ("c", "flannel")):
+        (tmp_path / f"{name}.txt").write_text(f"# with {label}\n\n{ping('10.0.0.9', 1.0, 2.0)}", "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert sum(line.startswith("kept apart by their ") for line in found) == 2
+    assert [line for line in found if "study.toml" in line] == [
+        "  if all of these are repeats of each other, add to the end of study.toml:"
+    ]
+    pairs = assumptions(logs(tmp_path / "pairs", "azure_1_2.txt", "azure_1_3.txt", "azure_2_3.txt"))
+    assert (
+        "  if those that differ in their last number only are repeats of each other, add to the end of study.toml:"
+        in pairs
+    )
+
+
+def test_a_number_of_single_runs_counts_no_repeats(tmp_path: Path) -> None:
+    found = assumptions(logs(tmp_path, "near_0.log", "far_0.log"))
+    assert "kept apart by their names: far, near" in found and not any("counts repeats" in line for line in found)

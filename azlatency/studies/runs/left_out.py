@@ -1,0 +1,69 @@
+"""Runs whose values are not used: repeats that were cut or failed, and runs that measured nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from azlatency.studies.format import count_of, printable
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_rows
+from azlatency.studies.runs.throughput import throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.store.study import Study
+
+#: Statuses of runs that do not repeat a complete one, in words.
+_INCOMPLETE = {"truncated": "cut", "failed": "failed", "no_data": "no data"}
+#: Metrics that do not make a result: counts of probes.
+_COUNTS = ("sent", "received", "lost", "loss")
+_MOST = 3
+
+
+def is_incomplete(runs: pd.DataFrame) -> pd.Series:
+    """Return which of the runs of one path and method were cut or failed, and so repeat no other one."""
+    return runs["status"].isin(list(_INCOMPLETE))
+
+
+def named(files: Sequence[str]) -> str:
+    """Name a few files."""
+    return ", ".join(map(printable, files[:_MOST])) + (", …" if len(files) > _MOST else "")
+
+
+def without_result(study: Study | Logs) -> dict[str, str]:
+    """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words."""
+    runs, metrics = client_runs(study), study.metrics
+    measured = _with_time_or_rate(study) | {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
+    sent, received = (whole_run_rows(metrics, name)["value"] for name in ("sent", "received"))
+    reasons = {}
+    for run_id, status in runs.loc[~runs.index.isin(measured), "status"].items():
+        if sent.get(run_id, 0) > 0 and received.get(run_id) == 0:
+            reasons[str(run_id)] = f"no reply: {sent[run_id]:,.0f} of {sent[run_id]:,.0f} lost"
+        elif status in _INCOMPLETE:
+            reasons[str(run_id)] = _INCOMPLETE[status]
+    return reasons
+
+
+def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
+    """Return the sentence that names those of the runs that have no result, if any."""
+    chosen = runs[runs.index.isin(list(reasons))]
+    files = [f"{file} ({reasons[run_id]})" for run_id, file in chosen["file"].items()]
+    return [f"{count_of(len(files), 'run')} without a result left out: {named(files)}"] if files else []
+
+
+def used_runs(study: Study | Logs) -> pd.DataFrame:
+    """Return the runs whose times and rates are used; cut or failed ones only if no repeat of them is complete."""
+    runs = client_runs(study)
+    runs = runs[runs.index.isin(_with_time_or_rate(study))]
+    incomplete = is_incomplete(runs)
+    alone = incomplete.groupby([runs["path"], runs["method"]], dropna=False).transform("all")
+    return runs[~incomplete | alone]
+
+
+def _with_time_or_rate(study: Study | Logs) -> set[str]:
+    frames = latency(study), latency(study, quantity="connect"), throughput(study, sender_only=True)
+    return {str(run_id).removesuffix(REVERSE) for frame in frames for run_id in frame.index}

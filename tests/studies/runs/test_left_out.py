@@ -1,0 +1,54 @@
+"""Runs whose values are not used, and how they are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.places import FIXTURES
+from studies.runs.test_run_table import ping
+
+import azlatency as az
+from azlatency.studies.runs.left_out import in_words, used_runs, without_result
+from azlatency.studies.runs.run_table import client_runs
+
+DEAD = (
+    "PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n\n--- 10.0.0.9 ping statistics ---\n"
+    "12 packets transmitted, 0 received, 100% packet loss, time 11254ms\n"
+)
+REFUSED = "iperf3: error - unable to connect to server: Connection refused\n"
+
+
+def logs(folder: Path, **texts: str) -> az.Logs:
+    for name, text in texts.items():
+        (folder / f"{name}.log").write_text(text, "utf-8")
+    return az.parse(folder)
+
+
+def cut(*milliseconds: float) -> str:
+    return ping("10.0.0.9", *milliseconds).partition("\n---")[0]
+
+
+def files(logs: az.Logs) -> list[str]:
+    return [Path(file).stem for file in used_runs(logs)["file"]]
+
+
+def test_a_dead_path_and_a_client_that_could_not_connect_are_named_with_the_reason(tmp_path: Path) -> None:
+    found = logs(tmp_path, ping_1=ping("10.0.0.9", 1.0, 2.0), ping_2=DEAD, iperf=REFUSED)
+    assert sorted(without_result(found).values()) == ["failed", "no reply: 12 of 12 lost"]
+    runs = client_runs(found)
+    (sentence,) = in_words(runs.assign(file=runs["file"].map(lambda file: Path(file).name)), without_result(found))
+    assert sentence == "2 runs without a result left out: iperf.log (failed), ping_2.log (no reply: 12 of 12 lost)"
+    assert files(found) == ["ping_1"]
+
+
+def test_a_run_that_measured_something_else_has_a_result() -> None:
+    found = az.parse(FIXTURES / "fio" / "2.21-read-16k.json")
+    assert len(found.runs) and without_result(found) == {} and in_words(client_runs(found), {}) == []
+    assert not len(used_runs(found)), "neither a time nor a rate of a path"
+
+
+def test_cut_runs_are_used_only_where_no_repeat_is_complete(tmp_path: Path) -> None:
+    found = logs(tmp_path, ping_1=ping("10.0.0.9", 1.0, 2.0), ping_2=cut(1.0, 3.0))
+    assert files(found) == ["ping_1"]
+    (tmp_path / "ping_1.log").write_text(cut(1.0, 2.0), "utf-8")
+    assert files(az.parse(tmp_path)) == ["ping_1", "ping_2"]
