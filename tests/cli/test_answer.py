@@ -138,7 +138,9 @@ def test_an_interval_that_says_nothing_is_neither_on_the_page_nor_in_the_termina
     for side, factor in (("base", 1.0), ("new", 1.1)):
         (tmp_path / side).mkdir()
         for number, rtt in enumerate((1.0 * factor, 3.0 * factor, 30.0 * factor), 1):
-            (tmp_path / side / f"ping_{number}.log").write_text(ping("10.0.0.9", rtt, rtt + 0.1, rtt + 0.2), "utf-8")
+            (tmp_path / side / f"round{number}_ping.log").write_text(
+                ping("10.0.0.9", rtt, rtt + 0.1, rtt + 0.2), "utf-8"
+            )
     done = azlatency("report", "base", "--out", "site", cwd=tmp_path)
     assert "too far apart" in done.stdout and "–" not in done.stdout
     assert "too far apart" in (tmp_path / "site" / "base" / "00_summary.html").read_text("utf-8")
