@@ -163,7 +163,7 @@ lint: setup ## run ruff and mypy
 	@echo "Lint and types"
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --quiet --check . || { echo "some files are not formatted; run make format"; exit 1; }
-	@$(PY) -m mypy --no-error-summary azlatency benchmarks tests/helpers/wrong_uses.py
+	@$(PY) -m mypy --no-error-summary azlatency benchmarks docs/conf.py tests/helpers/wrong_uses.py
 
 .PHONY: format
 format: setup ## format the code and sort the imports

@@ -10,7 +10,7 @@ from types import ModuleType
 from urllib.request import urlopen
 
 import azlatency
-from azlatency.report import objects
+from azlatency.kit import objects
 from azlatency.stats import result
 
 _HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ html_show_sphinx = False
 def _inventories(folder: Path) -> dict[str, tuple[str, str]]:
     """Fetch the names of other libraries once; those that cannot be reached are left out with one line."""
     folder.mkdir(parents=True, exist_ok=True)
-    missing = []
+    missing: list[str] = []
     for name, address in _LIBRARIES.items():
         if not (folder / name).exists() and not missing:
             try:
@@ -88,7 +88,7 @@ def _write_reference(home: str, module: ModuleType, seen: set[int]) -> None:
     for name in _names(module):
         value = getattr(module, name)
         if inspect.ismodule(value):
-            # By the name that a user types: az.charts, not azlatency.report.charts.
+            # By the name that a user types: az.charts, not azlatency.shapes.
             inner[f"{home}.{name}"] = sys.modules[f"{home}.{name}"] = value
         elif callable(value) and id(value) not in seen:
             seen.add(id(value))
