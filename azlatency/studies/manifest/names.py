@@ -105,15 +105,17 @@ _TIME = re.compile(
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
     r"|(?<![a-z0-9])(?:19|20)\d\d-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?(?![a-z0-9])"
-    r"|(?<![0-9])(?!\d{5}0{5}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
+    r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
 _LEVELS = re.compile(r"[/!\\]")
 #: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
 _DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
-#: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated.
+#: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated. Another word
+#: behind a point may tell runs apart: ``ping.before``, ``iperf3.eth0``.
 _ENDING = re.compile(
-    r"(?:\.(?:log|txt|out|json|csv|dat|res|xml|md))*(?:\.(?=[a-z])[a-z0-9]{1,8})?(?:\.(?:gz|bz2|xz|zst))?"
+    r"(?:\.(?:log|txt|text|out|stdout|err|stderr|json|csv|tsv|dat|data|raw|res|results?|xml|html?|md|markdown|mdx|rst|adoc|org"
+    r"|ya?ml|ipynb|asc|prn))*(?:\.(?:gz|bz2|xz|zst))?"
     r"(?=(?:\.\d{1,3})?$)",
     re.IGNORECASE,
 )
