@@ -70,6 +70,10 @@ _DATE = re.compile(
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
+#: The number of a text that a person numbers: ``Test 2: 4 VMs per host``.
+_NUMBERED = re.compile(
+    r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
+)
 _WORDS_IN_A_SENTENCE = 2
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
@@ -239,7 +243,7 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
-    text = _DATE.sub("", line)
+    text = _DATE.sub("", _NUMBERED.sub("", line, count=1))
     if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line):
         return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2

@@ -86,6 +86,7 @@ def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> Non
         ("case a", "case b", "case c"),
         ("vm size D4s_v5", "vm size D8s_v5", "vm size D16s_v5"),
         ("Test with kernel 5.15, 3 January 2026", "Test with kernel 6.8, 3 January 2026", "Test with kernel 6.9"),
+        ("Test 1: 1 VM per host", "Test 2: 4 VMs per host", "Test 3: 16 VMs per host"),
     ],
 )
 def test_a_word_and_a_text_with_a_number_are_labels(tmp_path: Path, labels: tuple[str, ...]) -> None:
