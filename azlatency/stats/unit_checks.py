@@ -59,7 +59,8 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
     """
     shares = closed_loop_shares(runs)
     rows = []
-    for (method, printed_as), group in grouped(runs, ["method", "printed_as"]):
+    stated = runs[runs["printed_as"].notna()]  # without it, there is nothing to check
+    for (method, printed_as), group in grouped(stated, ["method", "printed_as"]):
         of_group = shares.loc[group.index].dropna()
         low, high = (of_group.min(), of_group.max()) if len(of_group) else (None, None)
         rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group.index)))
