@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from helpers.cases import stream
 from helpers.chart_checks import assert_fit_to_print
+from helpers.notebooks import run
+from helpers.places import ROOT
 from helpers.studies import load
 from helpers.tables import cell
 
@@ -106,3 +108,9 @@ def test_short_series_have_no_chart() -> None:
     assert "20 points" in str(page.find(found)) and "too few groups" in str(page.series(found))
     assert cell(page.series(found), "a → b", "level now") == "–" and cell(page.series(found), "a → b", "changes") == ""
     assert isinstance(page.series(found._replace(series=found.series[:0])), Note)
+
+
+@pytest.mark.parametrize("study", ["westeurope-psping", "westeurope-azure-cni"])
+def test_the_notebook_runs_without_a_history(study: str) -> None:
+    """No series at all, and series of one run each: the report leaves the page out, and a person opens it."""
+    assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[0], Note)

@@ -75,6 +75,8 @@ _COLUMNS = {
     "points": [*KEYS, "what", "position", "date", "value", "unit", "level", "label", "run_ids"],
 }  # fmt: skip
 _DATES = ("first", "last", "date", "date_low", "date_high")
+_COUNTS = ("n", "change_count", "missing", "family", "at", "at_low", "at_high", "position")
+_NUMBERS = ("level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
 
 
 class History(NamedTuple):
@@ -226,8 +228,12 @@ def history(
 
 
 def _frame(rows: list[Row] | dict[str, list[object]], name: str) -> pd.DataFrame:
+    """Return rows with the types of their columns, which a frame without rows does not know."""
+    types = dict.fromkeys(_COLUMNS[name], "str") | {"alarmed": "bool"}
+    types |= dict.fromkeys(_COUNTS, "int64") | dict.fromkeys(_NUMBERS, "float64")
     frame = pd.DataFrame(rows, columns=_COLUMNS[name])
-    return frame.assign(**{date: pd.to_datetime(frame[date], utc=True) for date in _DATES if date in frame})
+    dates = {date: pd.to_datetime(frame[date], utc=True).dt.as_unit("us") for date in _DATES if date in frame}
+    return frame.assign(**dates).astype({name: types[name] for name in frame if name not in _DATES})
 
 
 def measured_runs(study: Study | Logs) -> pd.DataFrame:

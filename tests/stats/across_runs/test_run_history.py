@@ -198,5 +198,8 @@ def test_a_margin_that_is_a_time_judges_no_goodput() -> None:
 
 def test_runs_without_a_series_are_three_empty_frames() -> None:
     found = az.history(frame(steady(7))[:0])
+    filled = az.history(frame(np.concatenate([steady(7), 1.2 * steady(8)])))
+    assert all(len(table) for table in filled)
+    assert [table.dtypes.to_dict() for table in found] == [table.dtypes.to_dict() for table in filled]
     assert [len(table) for table in found] == [0, 0, 0] and all("path" in table for table in found)
     assert az.say(found.changes) == ""
