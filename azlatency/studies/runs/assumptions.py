@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.left_out import in_words, used_runs, without_result
+from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, client_runs, overlapping_runs
 from azlatency.studies.runs.throughput import throughput
@@ -54,7 +54,7 @@ def assumptions(study: Study | Logs) -> list[str]:
             lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
-    lines += _doubtful(study)
+    lines += _doubtful(study, runs["file"])
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
@@ -72,8 +72,7 @@ _SENTENCES = {
 def _drafted(study: Study | Logs) -> str:
     given = getattr(study, "info", {}).get("pattern") or []
     patterns = [given] if isinstance(given, str) else given
-    shown = ", ".join(map(printable, patterns[:_MOST])) + (", …" if len(patterns) > _MOST else "")
-    return f"assumed: zones, ends, rounds and repeats as the names say: {shown}" if patterns else ""
+    return f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}" if patterns else ""
 
 
 def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
@@ -83,15 +82,9 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         apart = runs[[code in each for each in codes]]
         if not len(apart):
             continue
-        scenarios = list(dict.fromkeys(apart["scenario"]))
-        shown = ", ".join(printable(str(name)) for name in scenarios[:_MOST]) + (
-            ", …" if len(scenarios) > _MOST else ""
-        )
-        files = list(dict.fromkeys(apart["file"]))
-        if os.path.isabs(files[0]):  # of logs that are no study: their folder becomes that of the study
-            root = os.path.commonpath([os.path.dirname(file) for file in runs["file"]])
-            files = [file.removeprefix(root).lstrip("/") for file in files]
-        yield f"kept apart by their {what}: {shown}"
+        scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
+        files = _below_common_folder(apart["file"], runs["file"])
+        yield f"kept apart by their {what}: {named(scenarios)}"
         entries = joining_entries(files, scenarios, are_labels=code == FROM_LABEL)
         if entries == advised:
             continue
@@ -128,14 +121,16 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     ]
 
 
-def _doubtful(study: Study | Logs) -> Iterator[str]:
+def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
     """Yield runs whose last number may name a thing, and the lines that make it a scenario, or a repeat."""
     for runs in (latency(study), throughput(study)):
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
-            files = _below_common_folder(list(dict.fromkeys(group["file"])))
-            shown = ", ".join(map(printable, files[:_MOST])) + (", …" if len(files) > _MOST else "")
-            yield f"not pooled: {shown}: their values are more than 4 times apart, so the last number may name a thing"
+            files = _below_common_folder(group["file"], every_file)
+            yield (
+                f"not pooled: {named(files)}: their values are more than 4 times apart, so the last number may "
+                "name a thing"
+            )
             yield "  if it does, add an entry for each to the end of study.toml:"
             yield from (f"    {line}" for line in _entry(files[0]))
             yield "  if it counts repeats, add instead:"
@@ -149,12 +144,13 @@ def _entry(file: str) -> list[str]:
     return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{toml_text(name)}"']
 
 
-def _below_common_folder(files: Sequence[str]) -> list[str]:
-    """Return the paths of logs that are no study below their folder, which becomes that of the study."""
-    if not os.path.isabs(files[0]):
-        return list(files)
-    root = os.path.commonpath([os.path.dirname(file) for file in files])
-    return [file.removeprefix(root).lstrip("/") for file in files]
+def _below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list[str]:
+    """Return the paths of logs; of no study, below the folder of all, which becomes its folder."""
+    chosen = list(dict.fromkeys(files))
+    if not os.path.isabs(chosen[0]):
+        return chosen
+    root = os.path.commonpath([os.path.dirname(file) for file in every_file])
+    return [file.removeprefix(root).lstrip("/") for file in chosen]
 
 
 def _without_numbers(kind: str) -> str:

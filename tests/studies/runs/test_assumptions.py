@@ -75,6 +75,14 @@ def test_repeats_of_an_assumed_counter_far_apart_have_no_interval(
     assert ("doubtful_number" in estimate.codes) is not pooled
 
 
+def test_the_lines_for_a_doubtful_number_name_logs_below_the_folder_that_becomes_the_study(tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "notes.log").write_text(ping("10.0.0.8", 1.0, 1.1), "utf-8")
+    for number, time in enumerate((0.3, 1.0, 4.0), start=1):
+        (tmp_path / "lab" / f"oslo-{number}.log").write_text(ping("10.0.0.9", time, time * 1.01), "utf-8")
+    assert '    log = "lab/oslo-1.log"' in assumptions(az.parse(tmp_path))
+
+
 def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
     entry = "\n".join(assumptions(logs(folder, "a/x.log", "b/x.log"))[-3:])
