@@ -31,7 +31,8 @@ _LABEL = re.compile(
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
-    r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|(?P<captioned>\S.{0,1000}?)\s*:"
+    r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|\((?P<parenthesized>[^()]{1,1000})\)|(?P<captioned>\S.{0,1000}?)\s*:"
+    r"|(?P<pointing>[\^↑]\s{0,4}[^\s^↑].{0,1000})"
     r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/]{1,60}[,; ]{0,3}){1,10})"
 )
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -44,6 +45,14 @@ _LOGGED = re.compile(
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+#: What points to the log above it.
+_POINTING = ("^", "↑")
+#: A number and what it counts, which no tool or shell prints: ``4 VMs per host``, ``100 m cable``.
+_THINGS = re.compile(
+    r"\d{1,7}(?:[.,]\d{1,4})? ?(?!packet|byte|bit|message|request|respon|error|warning|file|record|row|line|user"
+    r"|second|sample|observation|process|thread|upgraded|update|test)[^\W\d_]{1,20}(?: [^\W\d_][\w-]{0,30}){1,6}",
+    re.IGNORECASE,
+)
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
@@ -132,19 +141,26 @@ def set_labels(
         written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
         # Of several labels, the last but one is that of a section.
         section = written[-2].text if len(written) > 1 else section
-        label = written[-1].text if written else label
-        run["heading"] = JOINED.join(filter(None, (heading, section, label))) or None
+        own = written[-1].text if written else label
+        run["heading"] = JOINED.join(filter(None, (heading, section, own))) or None
+        if own is not None and not own.startswith(_POINTING):  # what points to one log says nothing about the next
+            label = own
     for runs_of_section in sections:
         _add_commands(runs_of_section)
     _add_hosts(in_order, logs)
 
 
 def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
-    """Return labels with the captions above their logs, if each log of the file has one below it."""
+    """Return labels with the captions above their logs: those that point there, and all if each log has one below."""
     starts = sorted(start for start, _ in spans)
     captions = {label: bisect_right(starts, label.line) for label in labels if _CAPTION.match(label.text)}
     if {*captions.values()} != {*range(1, len(starts) + 1)}:
-        return labels
+        captions = {}
+    captions |= {
+        label: place
+        for label in labels
+        if label.text.startswith(_POINTING) and (place := bisect_right(starts, label.line))
+    }
     moved = [
         label._replace(line=starts[captions[label] - 1] - 1, is_marked=True) if label in captions else label
         for label in labels
@@ -244,7 +260,7 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
     text = _DATE.sub("", _NUMBERED.sub("", line, count=1))
-    if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line):
+    if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line) or _THINGS.fullmatch(line):
         return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 

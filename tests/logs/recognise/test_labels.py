@@ -65,6 +65,7 @@ def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name:
         "Mon Oct 31 00:22:53 UTC 2016\n",
         "______END______\n",
         "10.0.0.4:\n",
+        "12 packets captured by filter\n",
         "------------------\n",
         "$ ping -c 4 10.0.0.1\n",
     ],
@@ -87,6 +88,8 @@ def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> Non
         ("vm size D4s_v5", "vm size D8s_v5", "vm size D16s_v5"),
         ("Test with kernel 5.15, 3 January 2026", "Test with kernel 6.8, 3 January 2026", "Test with kernel 6.9"),
         ("Test 1: 1 VM per host", "Test 2: 4 VMs per host", "Test 3: 16 VMs per host"),
+        ("1 VM per host", "4 VMs per host", "16 VMs per host"),
+        ("2 m cable", "100 m cable", "10 km fibre"),
     ],
 )
 def test_a_word_and_a_text_with_a_number_are_labels(tmp_path: Path, labels: tuple[str, ...]) -> None:
@@ -116,6 +119,20 @@ def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -
     assert headings(tmp_path, below, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
     above = "".join(f"*Figure {n}: {label}*\n```\n{PING}```\n\n" for n, label in ((1, "direct"), (2, "VPN")))
     assert headings(tmp_path, above, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("^ before the patch", "^ after the patch"), ("↑ before the patch", "↑ after the patch")],
+)
+def test_a_text_that_points_up_belongs_to_the_log_above_it(tmp_path: Path, before: str, after: str) -> None:
+    assert headings(tmp_path, f"{PING}{before}\n{PING}{after}\n") == [before, after]
+    assert headings(tmp_path, f"{PING}{before}\n{PING}") == [before, None]
+
+
+def test_a_text_in_parentheses_is_a_label(tmp_path: Path) -> None:
+    text = f"(before the patch)\n{PING}(after the patch)\n{PING}"
+    assert headings(tmp_path, text) == ["before the patch", "after the patch"]
 
 
 def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:
