@@ -17,7 +17,7 @@ from typing import NamedTuple
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 
 #: Words whose number counts repeats, and words that mean nothing more without one.
-_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take"
+_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun"
 _REPEATS_TEXT = f"""
     {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
     repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion

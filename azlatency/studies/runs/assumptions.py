@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
+from azlatency.studies.manifest.names import read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -162,9 +163,17 @@ def joining_entry(files: Sequence[str]) -> list[str]:
     folders = {file.rpartition("/")[0] for file in files}
     names = {_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
     name = next(iter(names))
+    same = 'scenario = "same"'
     if len(names) == 1 and len(folders) == 1 and name.count("{") == 1 and not {"*", "}"} & set(files[0]):
-        return ["[[run]]", f'pattern = "{toml_text(name)}"']
-    return ["[[run]]", f'log = "{toml_text(_glob(files))}"', 'scenario = "same"']
+        # Without its number, each name says the same, except where the number has a unit ("5m") or sets a thing.
+        is_repeat = len({_words_but_number(file) for file in files}) == 1
+        return ["[[run]]", f'pattern = "{toml_text(name)}"', *([] if is_repeat else [same])]
+    return ["[[run]]", f'log = "{toml_text(_glob(files))}"', same]
+
+
+def _words_but_number(file: str) -> tuple[str, ...]:
+    name = file.rpartition("/")[2]
+    return tuple(part.text for part in read_name(name, [int(number) for number in _NUMBER.findall(name)]).parts)
 
 
 def _glob(files: Sequence[str]) -> str:
