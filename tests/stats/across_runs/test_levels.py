@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.cases import BOTH, stream, thinned
 
-from azlatency.stats.across_runs.levels import SHORTEST, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
 
 
 def steady(seed: int, number: int, spread: float = 0.03) -> np.ndarray:
@@ -48,6 +48,18 @@ def test_many_nights_are_searched_on_a_grid() -> None:
     values[3210:] *= 1.1
     (step,) = find_steps(values, 1e-3)
     assert abs(step.at - 3210) <= 3 and step.low <= 3210 <= step.high
+
+
+#: Round trips of two pairs of zones in ms, each a mean of 30 days, from July 2024 on (IBM Cloud's dashboards).
+LONDON = [2.23, 2.15, 1.92, 1.9, 1.87, 1.78, 1.99, 1.99, 1.94, 2.02, 2.09, 1.94, 1.91, *[0.74, 0.74, 0.75], *[0.77] * 6]
+DALLAS = [2.22, 2.21, 2.16, 2.14, 2.15, 2.12, 2.18, 2.22, 2.19, 1.73, 1.51, 1.57, 0.62, 0.62, 0.65, 0.64, *[0.61] * 5]
+
+
+@pytest.mark.parametrize(("values", "at"), [(LONDON, 13), (DALLAS, 12)])
+def test_a_sharp_step_of_a_short_series_is_found_where_it_is(values: list[float], at: int) -> None:
+    steps = find_steps(np.array(values), 0.05 / 64)
+    assert [step.at for step in steps] == [at]
+    assert drift(np.array(values), steps) is None
 
 
 def test_constant_and_short_series_have_no_steps() -> None:
