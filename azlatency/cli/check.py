@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from azlatency.cli.common import command, progress, read_each
 from azlatency.cli.completion import complete_path
 from azlatency.studies.format import count_of, printable
+
+if TYPE_CHECKING:
+    from azlatency.logs.tables import Logs
+    from azlatency.studies.manifest.measured_table import MeasuredTable
 
 
 @command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")
@@ -27,7 +31,7 @@ def check(
     from azlatency.logs.source.expand import path_of
     from azlatency.studies.quality import check as check_tables
 
-    is_excluded = _exclusion(sources)
+    is_excluded, tables = _own_files(sources)
     grades: list[str] = []
     unreadable: list[str] = []
     with progress("check") as bar:
@@ -36,10 +40,13 @@ def check(
                 if not is_excluded(path_of(part)):
                     unreadable.append(part)
                 continue
-            for file_check in check_tables(part):
+            path = str(part.rows["sources"][0]["path"])
+            for file_check in check_tables(_read_table(path, tables[path]) if path in tables else part):
                 if not is_excluded(file_check.path):
                     print("\n".join(printable(line) for line in str(file_check).splitlines()))
                     grades.append(file_check.grade)
+                    if file_check.grade == "useless" and path not in tables:
+                        _print_table(path)
                 if bar is not None:
                     bar(len(grades), None, file_check.path)
     for message in unreadable:
@@ -51,8 +58,8 @@ def check(
         raise typer.Exit(1)
 
 
-def _exclusion(sources: list[str]) -> Callable[[str], bool]:
-    """Return what tells whether a file is one of a study's folder that is not a log, or that its manifest ignores."""
+def _own_files(sources: list[str]) -> tuple[Callable[[str], bool], dict[str, MeasuredTable]]:
+    """Return what tells whether a file of a study is not a log, or is ignored; and its tables by their paths."""
     from azlatency.studies.manifest.manifest import FILE_NAME, read_manifest
 
     folders = [Path(source) for source in sources if source != "-" and (Path(source) / FILE_NAME).is_file()]
@@ -62,4 +69,31 @@ def _exclusion(sources: list[str]) -> Callable[[str], bool]:
         names = [(path.removeprefix(prefix), manifest) for prefix, manifest in manifests if path.startswith(prefix)]
         return any(manifest.is_own_file(name) or manifest.ignored(name) for name, manifest in names)
 
-    return is_excluded
+    return is_excluded, {
+        f"{prefix}{file}": table for prefix, manifest in manifests for file, table in manifest.tables.items()
+    }
+
+
+def _read_table(path: str, table: MeasuredTable) -> Logs:
+    from azlatency.logs.source.decode import Source
+    from azlatency.logs.source.expand import expand
+    from azlatency.studies.imports.measured_table import read_table
+
+    return next(read_table(found, table) for found in expand(Path(path)) if isinstance(found, Source))
+
+
+def _print_table(path: str) -> None:
+    """Print the ``[[table]]`` of a file that looks like a table of measurements."""
+    from azlatency.logs.source.decode import Source
+    from azlatency.logs.source.expand import expand
+    from azlatency.studies.drafts.table import draft_table
+
+    if not Path(path).is_file():  # standard input, or a member of an archive
+        return
+    found = next((source for source in expand(Path(path)) if isinstance(source, Source)), None)
+    if found is not None and (lines := draft_table(found, Path(path).name)):
+        print(
+            "  it looks like a table of measurements; if it is one, copy it to data/raw/NAME and describe it there in"
+        )
+        print("  study.toml (each line with a # is a question):")
+        print("\n".join(f"    {line}" for line in lines))

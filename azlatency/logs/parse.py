@@ -194,13 +194,13 @@ def with_id(logs: Logs, source_id: str) -> Logs:
 def parse_source(source: Source, *, explain: Callable[[str], None] | None = None, tool: str | None = None) -> Logs:
     """Return the tables of one source; never raises on any text. For the parameters see `parse`."""
     if explain is None and (document := find_document(source)) is not None:
-        return _to_logs(_read_segments(Recorder(source), Segments([document], [False])))
+        return to_logs(_read_segments(Recorder(source), Segments([document], [False])))
     try:
-        return _to_logs(_read_best(source, explain, tool))
+        return to_logs(_read_best(source, explain, tool))
     except TooLargeError as error:
         recorder = Recorder(source)
         recorder.add_event("too_large", "error", str(error), error.line)
-        return _to_logs(recorder)
+        return to_logs(recorder)
 
 
 def _read_best(source: Source, explain: Callable[[str], None] | None, tool: str | None) -> Recorder:
@@ -469,7 +469,8 @@ def _not_above(line: int, runs: list[Row]) -> list[Row]:
     return runs
 
 
-def _to_logs(recorder: Recorder) -> Logs:
+def to_logs(recorder: Recorder) -> Logs:
+    """Return the tables of what was read of one source."""
     source = recorder.source
     row: Row = {
         "source_id": source.source_id,

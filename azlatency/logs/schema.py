@@ -244,7 +244,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         amount            | string  |       | log      | Amount or duration of the test.
         burst             | bool    |       | computed | Whether a stream was too short to show a sustained rate.
         other_end         | string  |       | computed | The run_id of the log that the other end of the test wrote.
-        counted           | bool    |       | computed | Whether the run is neither such a log nor a copy of another run.
+        counted           | bool    |       | computed | Whether the run is neither such a log, nor a copy, nor a window that overlaps a later one.
         name              | string  |       | computed | Path, method, and what tells the run from others of both.
     """),
     "latency": _columns("""

@@ -155,8 +155,8 @@ def repeated_lines_without_row(recorder: Recorder) -> list[str]:
 def test_every_repeated_line_that_counts_as_data_is_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON and XML are left out: a row points to one of the many lines of its object."""
     recorders: list[Recorder] = []
-    to_logs = parse._to_logs
-    monkeypatch.setattr(parse, "_to_logs", lambda recorder: recorders.append(recorder) or to_logs(recorder))
+    to_logs = parse.to_logs
+    monkeypatch.setattr(parse, "to_logs", lambda recorder: recorders.append(recorder) or to_logs(recorder))
     used = set()
     studies = [path for path in (ROOT / "data" / "raw").rglob("*.*") if path.suffix in (".log", ".txt")]
     for path in [path for path in LOGS if path.suffix not in (".json", ".xml")] + studies:

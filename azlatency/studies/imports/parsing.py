@@ -20,6 +20,8 @@ from azlatency.logs.source.decode import SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.logs.tables import Logs, sample_tables
 from azlatency.studies.imports.changes import Mark, has_changed
+from azlatency.studies.imports.measured_table import read_table
+from azlatency.studies.manifest.measured_table import MARK, MeasuredTable
 from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
 from azlatency.studies.store.study import digest
 from azlatency.studies.store.tables import PARSED_RUNS, large_file, sample_folder
@@ -40,7 +42,7 @@ SAMPLE_OPTIONS: dict[str, Any] = {
     "use_dictionary": ["run_id", "status"],
     "column_encoding": dict.fromkeys(("seq", "sent_ns", "rtt_ns", "low_ns", "high_ns"), "DELTA_BINARY_PACKED"),
 }
-#: The path of a file, the file, and its tool if the manifest names it.
+#: The path of a file, the file, and its tool or its columns if the manifest names them.
 Task: TypeAlias = "tuple[str, str | RemoteFile, str | None]"
 
 
@@ -250,8 +252,13 @@ def _parse_file(path: str, file: str | RemoteFile, tool: str | None) -> tuple[st
     if isinstance(file, RemoteFile):
         with file.fetched() as local:
             return _parse_file(path, str(local), tool)
+    table = MeasuredTable.from_text(tool) if tool is not None and tool.startswith(MARK) else None
     parts = [
-        str(source) if isinstance(source, SourceError) else parse_source(source, tool=tool)
+        str(source)
+        if isinstance(source, SourceError)
+        else read_table(source, table)
+        if table is not None
+        else parse_source(source, tool=tool)
         for source in expand(Path(file), name=path)
     ]
     sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))

@@ -31,6 +31,7 @@ from typing import Any, Literal
 from azlatency.logs.record import Row
 from azlatency.logs.schema import MANIFEST_COLUMNS
 from azlatency.studies.manifest.machine_names import parse_maps
+from azlatency.studies.manifest.measured_table import MeasuredTable, measured_table
 from azlatency.studies.manifest.path_pattern import PathPattern, PatternError
 from azlatency.studies.manifest.zones import ZoneMap, ZoneMapError, pseudonym, read_zone_maps
 from azlatency.studies.store.own_files import (
@@ -83,6 +84,8 @@ _PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
 }  # fmt: skip
 #: Columns that a pattern can read from a path.
 _FIELD_TYPES = {name: kind for name, kind in _TYPES.items() if name not in (*_SELECTORS, "study", "notes")}
+#: Those that a column of a table may hold.
+_IN_COLUMNS = frozenset(_FIELD_TYPES) - {"tool", "started_at"} | {"notes"}
 #: Zones of Google and Amazon contain the name of their region.
 _ZONE_WITH_REGION = re.compile(r"(?P<google>[a-z]+-[a-z]+\d+)-[a-z]|(?P<amazon>[a-z]{2}(?:-[a-z]+)+-\d)[a-z]")
 _LARGEST_INTEGER = 2**53
@@ -112,7 +115,7 @@ class Entry:
             return self.values if self.matches(path, heading) else None
         if (fields := self.pattern.match(path)) is None or not (self.log is None or self.matches(path, heading)):
             return None
-        return {name: _typed(self.place, name, text) for name, text in fields.items()} | self.values
+        return {name: typed(self.place, name, text) for name, text in fields.items()} | self.values
 
     def matches(self, path: str, heading: str | None) -> bool:
         """Return whether the entry applies to the log at ``path`` under ``heading`` (``outer / inner``)."""
@@ -135,6 +138,8 @@ class Manifest:
     entries: list[Entry] = field(default_factory=list)
     conclusions: list[dict[str, Any]] = field(default_factory=list)
     """What the author concluded, and what the data say (`azlatency.studies.conclusions`)."""
+    tables: dict[str, MeasuredTable] = field(default_factory=dict)
+    """The tables of measurements among the files, by path."""
     zones: ZoneMap = field(default_factory=ZoneMap)
     files: list[Path] = field(default_factory=list)
     """Files of the manifest. If their content changes, the import is out of date."""
@@ -170,7 +175,9 @@ class Manifest:
         return any("tool" in entry.values or entry.pattern is not None for entry in self.entries)
 
     def tool(self, path: str) -> str | None:
-        """Return the tool of a log that cannot be recognised by its content, or None."""
+        """Return how a file is read: the tool of a log that cannot be recognised, the text of a table, or None."""
+        if path in self.tables:
+            return self.tables[path].as_text
         if not self._names_tools:
             return None
         values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
@@ -208,7 +215,8 @@ class Manifest:
         matching = [
             (entry, entry_values) for entry in entries if (entry_values := entry.values_of(path, run.get("heading")))
         ]
-        if not matching and self.entries and not any(entry.matches(path, run.get("heading")) for entry in entries):
+        is_described = path in self.tables or not self.entries
+        if not matching and not is_described and not any(entry.matches(path, run.get("heading")) for entry in entries):
             events.append(("manifest_missing", "warning", f"no entry of {FILE_NAME} matches this log; add one"))
         values: dict[str, Any] = {}
         places: dict[str, str] = {}
@@ -327,8 +335,8 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
         return Manifest(name or folder.resolve().name, folder)
     check_regular(path, str(folder))
     content, text = read_own_toml(path)
-    if unknown := set(content) - {"study", "run", "conclusion"}:
-        known = "[study], [[run]] and [[conclusion]]"
+    if unknown := set(content) - {"study", "run", "table", "conclusion"}:
+        known = "[study], [[run]], [[table]] and [[conclusion]]"
         raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: {known}")
     study = content.get("study", {})
     if not isinstance(study, dict):
@@ -337,9 +345,13 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     manifest = Manifest(name or "", folder, study, files=[path])
     _check_study(path, study, text, manifest)
     manifest.name = manifest.name or study.get("name") or folder.resolve().name
-    lines = [number for number, line in enumerate(text.splitlines(), start=1) if _RUN_TABLE.match(line)]
-    for number, run in zip(lines + [1] * len(runs), runs, strict=False):
-        manifest.entries += _entries(f"{path}:{number}", run)
+    for place, run in _with_places(path, text, "run", runs):
+        manifest.entries += _entries(place, run)
+    for place, table in _with_places(path, text, "table", _list_of_tables(path, content, text, "table")):
+        file, described = measured_table(place, table, _IN_COLUMNS)
+        own_file(folder, file, place)
+        if manifest.tables.setdefault(file, described) is not described:
+            raise ManifestError(f"{place}: {file} is described in {manifest.tables[file].place}, too; keep one")
     manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
         manifest.entries += _csv_entries(folder / study["runs"])
@@ -350,7 +362,12 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     return manifest
 
 
-_RUN_TABLE = re.compile(r"[ \t]*\[\[[ \t]*[\"']?run[\"']?[ \t]*\]\]")
+def _with_places(path: Path, text: str, key: str, tables: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the place of each ``[[key]]`` in the file, and its content."""
+    heading = re.compile(rf"[ \t]*\[\[[ \t]*[\"']?{key}[\"']?[ \t]*\]\]")
+    lines = [number for number, line in enumerate(text.splitlines(), start=1) if heading.match(line)]
+    for number, table in zip(lines + [1] * len(tables), tables, strict=False):
+        yield f"{path}:{number}", table
 
 
 def _line_of(text: str, key: str) -> int:
@@ -381,7 +398,7 @@ def _check_study(path: Path, study: dict[str, Any], text: str, manifest: Manifes
         if kind == "columns" and (unknown := [name for name in value if name not in ONLY_DESCRIBED]):
             raise ManifestError(f"{place}: {key}: {_shown(unknown[0])} is no key of a run that a log does not contain")
         if key == "placement":
-            _check_placement(place, value)
+            check_placement(place, value)
 
 
 def _shown(value: Any) -> str:
@@ -419,8 +436,8 @@ def _entry(place: str, raw: dict[str, Any]) -> Entry:
     _check_keys(place, raw, _ENTRY_KEYS, "an entry")
     if not {"log", "transcript", "pattern"} & set(raw):
         raise ManifestError(f'{place}: the entry has neither log, pattern nor transcript; add log = "…"')
-    values = {key: _typed(place, key, value) for key, value in raw.items()}
-    _check_placement(place, values.get("placement"))
+    values = {key: typed(place, key, value) for key, value in raw.items()}
+    check_placement(place, values.get("placement"))
     selectors = {key: values.pop(key, None) for key in _SELECTORS}
     if selectors["pattern"] is not None:
         try:
@@ -430,7 +447,8 @@ def _entry(place: str, raw: dict[str, Any]) -> Entry:
     return Entry(place=place, values=values, **selectors)
 
 
-def _check_placement(place: str, value: str | None) -> None:
+def check_placement(place: str, value: str | None) -> None:
+    """Raise `ManifestError` for a placement that does not exist."""
     if value not in (None, *_PLACEMENTS):
         raise ManifestError(f"{place}: placement {_shown(value)}; one of {', '.join(_PLACEMENTS)}")
 
@@ -440,7 +458,7 @@ def _check_keys(place: str, table: dict[str, Any], known: set[str], where: str) 
         raise ManifestError(f"{place}: unknown key {_shown(unknown[0])} in {where}; known: {', '.join(sorted(known))}")
 
 
-def _typed(place: str, key: str, value: Any) -> Any:
+def typed(place: str, key: str, value: Any) -> Any:
     """Convert a value to the type of its column; CSV cells are text."""
     wanted = _TYPES[key]
     try:

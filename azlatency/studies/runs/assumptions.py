@@ -14,7 +14,7 @@ from azlatency.studies.manifest.names import read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, client_runs, overlapping_runs
+from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, FROM_TABLE, client_runs, overlapping_runs, run_table
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
@@ -53,6 +53,7 @@ def assumptions(study: Study | Logs) -> list[str]:
         count = sum(code in each.split() for each in those["assumed"].fillna(""))
         if count:
             lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
+    lines += _windows(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
     lines += _doubtful(study, runs["file"])
@@ -182,6 +183,15 @@ def _glob(files: Sequence[str]) -> str:
         return literal(files[0])
     folder = os.path.commonpath([file.rpartition("/")[0] or "." for file in files])
     return f"{literal(folder)}/*" if folder else "*"
+
+
+def _windows(study: Study | Logs) -> Iterator[str]:
+    """Yield how many rows of tables count, if the windows of the others overlap theirs."""
+    rows = run_table(study)
+    rows = rows[rows["dialect"] == FROM_TABLE]
+    if not rows["counted"].all():
+        used = f"{rows['counted'].sum():,} of {len(rows):,}"
+        yield f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
 
 
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:

@@ -40,6 +40,8 @@ OVERLAP = "overlapping_runs"
 DOUBTFUL, FAR_APART = "doubtful_number", 4
 #: Start times have whole seconds, and clocks differ: the last second of a run, or its last fifth, shows no overlap.
 _UNCERTAIN_NS, _CERTAIN_SHARE = 1e9, 0.8
+#: Dialect of the rows of a table of measurements.
+FROM_TABLE = "table"
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
 STEP = 2
 #: What the ``run_id`` of the second row of a bidirectional test ends with, so that the index has no duplicates.
@@ -66,9 +68,9 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         the two ends, missing if unknown), ``method`` (text: the fields in which the runs differ, see
         `azlatency.key`), ``unknown`` (codes of the refusals to pool a run, because
         its key is unknown), the columns of the key, ``other_end`` (the ``run_id`` of the log of the same
-        test at the server or receiver) and ``counted`` (whether the run is neither such a log nor a copy of another
-        run). The index is ``run_id``. Rows are ordered by the scenarios of the
-        manifest, then by file (2 before 10).
+        test at the server or receiver) and ``counted`` (whether the run is neither such a log, nor a copy of another
+        run, nor a row of a table whose window overlaps a later one). The index is ``run_id``. Rows are ordered by the
+        scenarios of the manifest, then by file (2 before 10).
     """
     return document(once_per_study(study, _run_table), "runs", "run_table")
 
@@ -249,7 +251,30 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
+    runs["counted"] &= ~overlapping_windows(runs)
     return runs.drop(columns=["order", "natural"]).set_index("run_id")
+
+
+def overlapping_windows(runs: pd.DataFrame) -> pd.Series:
+    """Return which rows of a table share time with a later one of their path and method that counts.
+
+    Means over 30 days that are published every week have most of their packets in common. The last window counts, and
+    each that ends before the next one that counts begins.
+    """
+    import numpy as np
+    import pandas as pd
+
+    timed = runs[(runs["dialect"] == FROM_TABLE) & runs["started_at"].notna() & (runs["duration_ns"] > 0)]
+    overlaps = pd.Series(data=False, index=runs.index)
+    for _, group in grouped(timed, ["path", "method"]):
+        latest_first = group.sort_values("started_at", kind="stable", ascending=False)
+        starts = latest_first["started_at"].to_numpy("datetime64[us]").astype(np.int64)
+        begin = starts[0]
+        for run_id, start, length in zip(latest_first.index, starts, latest_first["duration_ns"] / 1e3, strict=True):
+            # Rows of one moment are repeats.
+            overlaps[run_id] = begin - length < start < begin
+            begin = begin if overlaps[run_id] else start
+    return overlaps
 
 
 def _copies(study: Study | Logs) -> set[str]:

@@ -1,0 +1,205 @@
+"""``[[table]]`` of ``study.toml``: a CSV file of measurements that somebody else computed, each row a run.
+
+    [[table]]
+    file = "zones.csv"
+    columns = {ended_at = "week", zone = "from", peer_zone = "to", rtt_mean = "average RTT"}
+    unit = "ms"
+    step = "0.01"                # spreadsheets drop the zeros at the end: 1.40 ms becomes 1.4
+    round_trip = true            # false: the numbers are half round trips
+    window = "30 d"              # each number is about this time; windows that overlap are not independent
+
+``columns`` says which column holds what, by its heading or its number (from 1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from azlatency.logs.grammar.units import UnitError, canonical_unit
+from azlatency.studies.format import did_you_mean
+from azlatency.studies.store.own_files import ManifestError
+
+#: How the text of a description begins, where otherwise the tool of a log stands.
+MARK = "[[table]] "
+#: Moments of a row: when the measurement, or its window, began or ended.
+MOMENTS = ("started_at", "ended_at")
+_TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+_WINDOW = re.compile(rf"(?P<number>\d{{1,6}}(?:\.\d{{1,3}})?) ?(?P<unit>{'|'.join(_TIMES)})")
+_QUANTILE = re.compile(r"rtt_p(?P<percent>\d{1,2}(?:\.\d{1,6})?)")
+#: Rates that a column may hold, by the end that counted.
+RATES = {"throughput": "receiver", "throughput_sender": "sender"}
+#: Numbers besides quantiles that a column may hold.
+_METRICS = frozenset({"rtt_mean", "rtt_median", "rtt_min", "rtt_max", "loss", "observations", *RATES})
+_KEYS = {
+    "file": str, "columns": dict, "unit": str, "rate_unit": str, "round_trip": bool, "window": str, "tool": str,
+    "test": str, "protocol": str, "decimal": str, "headings": int, "time_format": str, "same_both_ways": bool,
+    "step": str,
+}  # fmt: skip
+#: Those that are kept as they are written, and how some of them must be written.
+_AS_WRITTEN = ("tool", "test", "protocol", "step", "headings", "decimal", "time_format", "same_both_ways")
+_FORMS = (
+    ("decimal", r"[.,]?", '"," or decimal = "."'),
+    ("headings", r"[1-9]\d{0,6}|", "2, the line of the headings"),
+    ("step", r"|0\.\d{0,9}[1-9]|[1-9]\d{0,9}", '"0.01"'),
+    ("window", f"|{_WINDOW.pattern}", '"30 d"'),
+)
+_SHOWN = "file, columns, unit, round_trip, window and others; see data/raw/README.md"
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """What the columns of a table of measurements mean.
+
+    Attributes
+    ----------
+    place : str
+        ``study.toml:LINE``, for messages.
+    columns : dict
+        Heading, or number from 1, of the column of each key of a run, of ``started_at`` or ``ended_at``, and of each
+        number.
+    unit, rate_unit : str
+        Units of times and of rates without one of their own; empty if each cell has its unit.
+    step : str
+        The step in which times are printed, in ``unit``; empty if each number has the digits that are known.
+    factor : int
+        What a printed time is multiplied with: 2 for a half round trip.
+    window_s : float
+        Length of the time that each number is about; 0 if it is not said.
+    headings : int
+        Line of the headings, from 1.
+    decimal : str
+        The decimal sign; empty if it is not said.
+    time_format : str
+        How times are written, as for ``strptime``; empty for ISO 8601.
+    same_both_ways : bool
+        Whether A → B and B → A are one number that is printed twice.
+    """
+
+    place: str
+    columns: dict[str, str | int]
+    tool: str = "table"
+    test: str | None = None
+    protocol: str | None = None
+    unit: str = ""
+    rate_unit: str = ""
+    step: str = ""
+    factor: int = 1
+    window_s: float = 0.0
+    headings: int = 1
+    decimal: str = ""
+    time_format: str = ""
+    same_both_ways: bool = False
+    numbers: tuple[str, ...] = field(default=())
+
+    @property
+    def as_text(self) -> str:
+        """The description as one line, which `from_text` reads; a change of it makes an import out of date."""
+        return MARK + json.dumps(asdict(self) | {"code": _code()}, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> MeasuredTable:
+        """Return the description that `as_text` wrote."""
+        content = json.loads(text.removeprefix(MARK))
+        del content["code"]
+        return cls(**content | {"numbers": tuple(content["numbers"])})
+
+    @property
+    def settings(self) -> str:
+        """What tells its runs from those of logs, and from means over another time."""
+        return f"{_time_text(self.window_s)} window, from a table" if self.window_s else "from a table"
+
+
+@cache
+def _code() -> str:
+    """Return a digest of the code that reads tables, so that an import detects outdated rows."""
+    reader = Path(__file__).parents[1] / "imports" / "measured_table.py"
+    return hashlib.sha256(Path(__file__).read_bytes() + reader.read_bytes()).hexdigest()[:8]
+
+
+def _time_text(seconds: float) -> str:
+    unit, length = next((name, size) for name, size in reversed(_TIMES.items()) if seconds % size == 0 or size == 1)
+    return f"{seconds / length:g} {unit}"
+
+
+def quantile_of(name: str) -> float | None:
+    """Return the share of ``rtt_p99`` or ``rtt_median``; None for other numbers."""
+    if name == "rtt_median":
+        return 0.5
+    match = _QUANTILE.fullmatch(name)
+    return None if match is None else float(match["percent"]) / 100
+
+
+def unit_in_words(unit: str) -> str:
+    """Return the unit as the library spells it: ``Gbit/s`` is its ``Gbps``."""
+    return re.sub(r"^k(?=bps)", "K", re.sub(r"bit/s$|b/s$", "bps", unit.strip()))
+
+
+def measured_table(place: str, raw: dict[str, Any], run_keys: frozenset[str]) -> tuple[str, MeasuredTable]:
+    """Return the file that a ``[[table]]`` names, and what it says; raise `ManifestError` for what is missing."""
+    for key, value in raw.items():
+        if key not in _KEYS:
+            raise ManifestError(f"{place}: unknown key {key!r} in [[table]]{did_you_mean(key, _KEYS)}; known: {_SHOWN}")
+        if not isinstance(value, _KEYS[key]) or isinstance(value, bool) is not (_KEYS[key] is bool):
+            raise ManifestError(f"{place}: {key} = {value!r:.60} is not of type {_KEYS[key].__name__}; correct it")
+    columns = raw.get("columns", {})
+    if "file" not in raw or not columns:
+        example = 'columns = {zone = "from", peer_zone = "to", rtt_mean = "RTT"}'
+        raise ManifestError(f'{place}: [[table]] needs file = "…" and {example}; azlatency check FILE drafts them')
+    numbers = _numbers(place, columns, run_keys)
+    units = {key: unit_in_words(raw.get(key, "")) for key in ("unit", "rate_unit")}
+    for key, canonical in (("unit", "ns"), ("rate_unit", "bit/s")):
+        _check_unit(place, key, units[key], canonical)
+    if any(name.startswith("rtt_") for name in numbers) and "round_trip" not in raw:
+        raise ManifestError(
+            f"{place}: are the times round trips? Write round_trip = true, or false if they are half round trips"
+        )
+    for key, pattern, example in _FORMS:
+        if not re.fullmatch(pattern, str(raw.get(key, ""))):
+            raise ManifestError(f"{place}: {key} = {raw[key]!r:.40}; write it as in {key} = {example}")
+    window = _WINDOW.fullmatch(raw.get("window", ""))
+    as_written: dict[str, Any] = {key: raw[key] for key in _AS_WRITTEN if key in raw}
+    return raw["file"], MeasuredTable(
+        place=place,
+        columns=columns,
+        unit=units["unit"],
+        rate_unit=units["rate_unit"],
+        factor=1 if raw.get("round_trip", True) else 2,
+        window_s=0.0 if window is None else float(window["number"]) * _TIMES[window["unit"]],
+        numbers=numbers,
+        **as_written,
+    )
+
+
+def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str]) -> tuple[str, ...]:
+    """Return which columns hold numbers; raise `ManifestError` for a wrong column, or none."""
+    numbers = tuple(name for name in columns if name in _METRICS or quantile_of(name) is not None)
+    known = {*run_keys, *MOMENTS, *_METRICS}
+    for name, heading in columns.items():
+        if name not in known and name not in numbers:
+            raise ManifestError(
+                f"{place}: {name!r} is no key of a run and no number{did_you_mean(name, known)}; numbers are rtt_mean, "
+                "rtt_median, rtt_p99, throughput and others"
+            )
+        if isinstance(heading, bool) or not isinstance(heading, str | int):
+            raise ManifestError(f"{place}: the column of {name} is {heading!r:.60}; write its heading, or its number")
+    if not numbers:
+        raise ManifestError(f"{place}: no column holds a number, such as rtt_mean, rtt_p99 or throughput; add it")
+    if set(MOMENTS) <= set(columns):
+        raise ManifestError(f"{place}: started_at and ended_at; keep one, and say the length with window")
+    return numbers
+
+
+def _check_unit(place: str, key: str, unit: str, canonical: str) -> None:
+    example = {"ns": "ms", "bit/s": "Gbit/s"}[canonical]
+    try:
+        is_right = not unit or canonical_unit(unit) == canonical
+    except UnitError:
+        is_right = False
+    if not is_right:
+        raise ManifestError(f'{place}: {key} = {unit!r:.20} is not known; write it as in {key} = "{example}"')

@@ -1,0 +1,45 @@
+"""The rows of a CSV file, with their lines, and the forms of its cells."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.large import LARGEST_WHOLE, TooLargeError
+
+_SEPARATORS = ",;\t|"
+#: A number, and its unit if it has one.
+CELL = re.compile(
+    r"(?P<number>[+-]?\d[\d.,'\u00a0\u202f ]*?(?:[eE][+-]?\d{1,3})?)\s?(?P<unit>[^\W\d_][\w/µμ]{0,15}|%)?"
+)
+LONGEST_CELL = 40
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class TableRow(NamedTuple):
+    """The cells of a row, and its lines in the file."""
+
+    first_line: int
+    last_line: int
+    cells: list[str]
+
+
+def table_rows(source: Source) -> Iterator[TableRow]:
+    """Yield the rows with their lines; the separator is the sign that occurs most often in the first lines.
+
+    Raises `csv.Error` and `TooLargeError`.
+    """
+    if source.size_bytes > LARGEST_WHOLE:
+        raise TooLargeError(f"a table of {source.size_bytes} bytes, more than {LARGEST_WHOLE}; split it", 1)
+    lines = source.whole_text.split("\n")
+    lines = [line + "\n" for line in lines[: len(lines) - (not lines[-1])]]
+    sample = "".join(lines[:10])
+    separator = max(_SEPARATORS, key=sample.count)
+    reader = csv.reader(lines, delimiter=separator)
+    before = 0
+    for cells in reader:
+        yield TableRow(before + 1, reader.line_num, [cell.strip() for cell in cells])
+        before = reader.line_num

@@ -1,0 +1,41 @@
+"""The first ``[[table]]`` of a CSV file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from studies.imports.test_measured_table import GERMAN
+
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.expand import expand
+from azlatency.studies.drafts.table import draft_table
+
+
+def source_of(tmp_path: Path, text: str) -> Source:
+    file = tmp_path / "t.csv"
+    file.write_text(text, "utf-8")
+    (source,) = (found for found in expand(file) if isinstance(found, Source))
+    return source
+
+
+def test_a_draft_says_what_the_headings_say_and_asks_the_rest(tmp_path: Path) -> None:
+    assert draft_table(source_of(tmp_path, GERMAN), "t.csv") == [
+        "[[table]]",
+        'file = "t.csv"',
+        'columns = {client = "Von", server = "Nach", rtt_mean = "Mittel (ms)", rtt_p99 = "p99 (ms)", '
+        'started_at = "Datum"}',
+        'unit = "ms"',
+        "# round_trip = true   # or false: half round trips. Ask who measured",
+        "headings = 2",
+        '# decimal = ","   # or ".": what the comma in a number is',
+        '# time_format = "%d.%m.%Y"   # how 01.02.2026 is written',
+        '# window = "30 d"   # if each number is about so long a time',
+    ]
+    assert draft_table(source_of(tmp_path, "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"), "t.csv") == []
+
+
+@given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
+def test_any_text_has_a_draft_or_none(text: str) -> None:
+    assert isinstance(draft_table(Source("t.csv", "0" * 64, len(text.encode()), "utf-8", text), "t.csv"), list)

@@ -1,0 +1,191 @@
+"""Tables of measurements that somebody else computed: the numbers, their lines and steps, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import azlatency as az
+from azlatency.logs.source.decode import Source
+from azlatency.studies.imports.importer import ImportSummary
+from azlatency.studies.imports.measured_table import read_table
+from azlatency.studies.manifest.measured_table import MeasuredTable, measured_table
+from azlatency.studies.runs.assumptions import assumptions
+
+#: As a person in Germany keeps it: a title, units in headings, commas, dashes, dates without ISO.
+GERMAN = """\
+Messung der Verfügbarkeitszonen;;;;
+Von;Nach;Mittel (ms);p99 (ms);Datum
+Zone 1;Zone 2;1,42;3,10;01.02.2026
+Zone 1;Zone 3;0,95;-;01.02.2026
+Zone 2;Zone 3;n/a;–;01.02.2026
+Zone 1;Zone 2;1,4;3,2;08.02.2026
+"""
+GERMAN_TOML = """\
+[[table]]
+file = "t.csv"
+columns = {started_at = "Datum", zone = "Von", peer_zone = "Nach", rtt_mean = "Mittel (ms)", rtt_p99 = "p99 (ms)"}
+unit = "ms"
+round_trip = true
+headings = 2
+decimal = ","
+time_format = "%d.%m.%Y"
+"""
+#: Two rows of headings, thousands with a comma, half round trips, and a rate.
+TWO_ROWS = """\
+,,RTT/2,RTT/2,Goodput
+source AZ,dest AZ,mean us,p99 us,Gbps
+use1-az1,use1-az2,612,980,4.9
+use1-az2,use1-az4,702,"1,100",4.7
+"""
+TWO_ROWS_TOML = """\
+[[table]]
+file = "t.csv"
+columns = {zone = "source AZ", peer_zone = "dest AZ", rtt_mean = "mean us", rtt_p99 = 4, throughput = "Gbps"}
+unit = "us"
+rate_unit = "Gbit/s"
+round_trip = false
+headings = 2
+decimal = "."
+"""
+PLAIN_TOML = """\
+[[table]]
+file = "t.csv"
+columns = {ended_at = "end", zone = "from", peer_zone = "to", rtt_mean = "mean"}
+unit = "ms"
+round_trip = true
+"""
+
+
+def imported(tmp_path: Path, text: str, described: str) -> tuple[ImportSummary, az.Study | None]:
+    """Import a study of one table."""
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "t.csv").write_text(text, "utf-8")
+    (folder / "study.toml").write_text(f'[study]\nregion = "eu"\n{described}', "utf-8")
+    summary = az.import_study("mine", [folder], out=tmp_path / "out")
+    return summary, az.load("mine", processed=tmp_path / "out") if summary.usable else None
+
+
+def test_a_german_spreadsheet_is_read_as_its_author_means_it(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, GERMAN, GERMAN_TOML)
+    assert study is not None
+    runs = az.latency(study)
+    assert list(runs["mean_ns"]) == [1_420_000, 950_000, 1_400_000]
+    assert list(runs["mean_ns_resolution"]) == [10_000, 10_000, 100_000]
+    assert list(runs["p99_ns"].fillna(0)) == [3_100_000, 0, 3_200_000]
+    assert list(runs["path"]) == ["Zone 1 → Zone 2", "Zone 1 → Zone 3", "Zone 1 → Zone 2"]
+    assert list(runs["started_at"].dt.strftime("%Y-%m-%d")) == ["2026-02-01", "2026-02-01", "2026-02-08"]
+    assert set(runs["status"]) == {"summary_only"} and set(runs["region"]) == {"eu"}
+    means = study.metrics[study.metrics["metric"] == "rtt_mean"]
+    assert list(zip(means["line"], means["printed"], strict=True)) == [(3, "1,42"), (4, "0,95"), (6, "1,4")]
+    (event,) = study.events.to_dict("records")
+    assert (event["line"], event["severity"]) == (5, "info") and "no number in 1 row (lines 5)" in event["text"]
+
+
+def test_half_round_trips_are_doubled_and_rates_are_kept(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, TWO_ROWS, TWO_ROWS_TOML)
+    assert study is not None
+    runs = az.latency(study)
+    assert list(runs["mean_ns"]) == [1_224_000, 1_404_000] and list(runs["p99_ns"]) == [1_960_000, 2_200_000]
+    assert list(runs["mean_ns_resolution"]) == [2000, 2000]
+    assert list(study.quantiles["printed"]) == ["980", "1,100"]
+    assert list(az.throughput(study)["throughput_bit_s"]) == [4.9e9, 4.7e9]
+    assert set(study.runs["printed_as"]) == {"half_round_trip"}
+
+
+def test_a_cell_may_have_its_own_unit(tmp_path: Path) -> None:
+    text = "end,from,to,mean\n2026-01-31,1,2,850 µs\n2026-02-28,1,2,1.25ms\n2026-03-31,1,2,0.9\n"
+    _, study = imported(tmp_path, text, PLAIN_TOML)
+    assert study is not None
+    assert list(az.latency(study)["mean_ns"]) == [850_000, 1_250_000, 900_000]
+
+
+def weekly(*values: float, each_days: int = 7) -> str:
+    ends = pd.date_range("2025-01-05", periods=len(values), freq=f"{each_days}D").strftime("%Y-%m-%d")
+    rows = [f"{end},1,2,{value}\n{end},2,1,{value}" for end, value in zip(ends, values, strict=True)]
+    return "\n".join(["end,from,to,mean", *rows, ""])
+
+
+WINDOWS_TOML = f'{PLAIN_TOML}window = "30 d"\nsame_both_ways = true\n'
+
+
+def test_a_number_that_holds_both_ways_counts_once(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, weekly(1.5, 1.6), WINDOWS_TOML)
+    assert study is not None
+    assert list(study.runs["first_line"]) == [2, 4]
+    other = weekly(1.5, 1.6).replace("2,1,1.6", "2,1,1.7")
+    summary, _ = imported(tmp_path, other, WINDOWS_TOML)
+    assert len(summary.problems) == 1 and summary.problems[0].startswith("t.csv:5: 1.7 here and 1.6 in line 4 for the")
+
+
+def test_only_windows_that_do_not_overlap_are_replicates(tmp_path: Path) -> None:
+    """A mean of the 30 days up to 2 March has 23 of them in common with that up to 9 March."""
+    _, study = imported(tmp_path, weekly(*(1 + week / 100 for week in range(11))), WINDOWS_TOML)
+    assert study is not None
+    runs = az.latency(study)
+    assert len(study.runs) == 11
+    # The end of a day ends the window: from 15 February to 16 March, and five weeks before, and ten.
+    assert list(runs["started_at"].dt.strftime("%m-%d")) == ["12-07", "01-11", "02-15"]
+    (row,) = az.summarize(runs, "mean_ns").to_dict("records")
+    assert row["n"] == 3 and row["estimate"] == 1_050_000
+    assert "used: 3 of 11 windows; the others overlap a later one of their path" in "\n".join(assumptions(study))
+    assert list(az.history(runs).points["value"]) == [1_000_000, 1_050_000, 1_100_000]
+
+
+def test_a_step_of_the_print_is_that_of_the_table_where_zeros_are_missing(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, weekly(1.5, 1.62), f'{WINDOWS_TOML}step = "0.01"\n')
+    assert study is not None
+    assert set(study.metrics["resolution"]) == {5000.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("2026-01-31,1,2,1,42", "no column"),
+        ("31.01.2026,1,2,1.4", "t.csv:2: '31.01.2026' is no date of the form 2026-01-31; say how dates are written"),
+        ("2026-01-31,1,,1.4", "t.csv:2: peer_zone is empty: each row needs both ends"),
+        ("2026-01-31,1,2,about 3", "t.csv:2: 'about 3' is no number (rtt_mean); correct the cell or empty it"),
+        ("2026-01-31,1,2,-1.4", "t.csv:2: '-1.4' is no rtt_mean: it must be above 0"),
+        ("2026-01-31,1,2,1 4", "t.csv:2: '1 4' is no number with the decimal sign '.'; correct the cell"),
+        ('2026-01-31,1,2,"1,42"', "t.csv:2: is the comma in '1,42' the decimal sign? Write decimal = \",\" into "),
+        ("2026-01-31,1,2,12 Mbit/s", "t.csv:2: '12 Mbit/s' is no rtt_mean with a known unit"),
+        ("2026-01-31,1", "t.csv:2: only 2 cells; quote the separators in texts"),
+        ("2026-01-31,1,2,1.4\n2026-01-31,1,2,1.5", "t.csv:3: 1.5 here and 1.4 in line 2 for the same ends and time"),
+        (
+            "2026-01-31,1,2,x\n2026-01-31,1,3,y",
+            "t.csv:2: 'x' is no number (rtt_mean); correct the cell or empty it (2 ",
+        ),
+    ],
+)
+def test_bad_cells_are_told_in_one_line_with_file_and_line(tmp_path: Path, rows: str, said: str) -> None:
+    heading = "end,from,to,mean" if said != "no column" else "end,from,to,average"
+    summary, _ = imported(tmp_path, f"{heading}\n{rows}\n", PLAIN_TOML)
+    if said == "no column":
+        said = "t.csv:1: no column is called 'mean' (rtt_mean). The headings are: end, from, to, average."
+    assert len(summary.problems) == 1 and summary.problems[0].startswith(said)
+
+
+def test_a_change_of_the_description_is_a_change_of_the_study(tmp_path: Path) -> None:
+    text = "end,from,to,mean\n2026-01-31,1,2,850\n"
+    imported(tmp_path, text, PLAIN_TOML)
+    _, study = imported(tmp_path, text, PLAIN_TOML.replace('"ms"', '"us"'))
+    assert study is not None and list(az.latency(study)["mean_ns"]) == [850_000]
+
+
+@given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
+def test_any_text_is_a_table_or_told(text: str) -> None:
+    raw = text.encode()
+    source = Source("t.csv", "0" * 64, len(raw), "utf-8", text)
+    _, table = measured_table(
+        "study.toml:1", {"file": "t.csv", "columns": {"rtt_mean": 1}, "unit": "ms", "round_trip": True}, frozenset()
+    )
+    logs = read_table(source, MeasuredTable.from_text(table.as_text))
+    (row,) = logs.rows["sources"]
+    kinds = ("data", "known", "blank", "prose", "unknown")
+    assert row["lines"] == sum(row[f"lines_{kind}"] for kind in kinds)
+    assert all(value["value"] > 0 for value in logs.rows["metrics"])
