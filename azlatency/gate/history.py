@@ -20,7 +20,7 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size
+from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size, together
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
@@ -375,6 +375,8 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     )
     notes = [reading] if searched else []
     rows = [one.series for one in judgement.series]
+    new = pd.DataFrame([change for one in searched for change in one.new], columns=["date", "path"])
+    notes += [f"{sentence}." for sentence in together(new)]
     notes += _ended(rows)
     if missing := [row for row in rows if row["missing"]]:
         most = max(missing, key=lambda row: row["missing"])

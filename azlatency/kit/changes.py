@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
+#: From so many paths on, changes of one date are named together; and the most that are named.
+_FEWEST_TOGETHER, _MOST_NAMED = 3, 4
+
+
 def date(change: Row) -> str:
     """Return when the new level began: the day, with the time if the interval is within it, or the run's number."""
     start, low, high = change["date"], change["date_low"], change["date_high"]
@@ -65,6 +69,20 @@ def last_changes(changes: pd.DataFrame) -> str:
     """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
     last = changes.drop_duplicates("what", keep="last").head(2)
     return "; ".join(f"{row['path']} {row['metric']} {percent(row)}" for row in last.to_dict("records"))
+
+
+def together(changes: pd.DataFrame) -> list[str]:
+    """Name the paths that changed on one date, if they are at least three: they may have one cause."""
+    found = []
+    for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True):
+        paths = list(dict.fromkeys(of_date["path"]))
+        if len(paths) >= _FEWEST_TOGETHER:
+            named = ", ".join(paths[:_MOST_NAMED]) + (", …" if len(paths) > _MOST_NAMED else "")
+            found.append(
+                f"{len(paths)} paths changed on {moment:%Y-%m-%d} ({named}): look for one cause, such as a shared link "
+                "or another way of measuring"
+            )
+    return found
 
 
 def in_force(change: Row) -> str:

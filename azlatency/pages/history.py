@@ -136,6 +136,7 @@ def find(found: History) -> Findings:
         last = words.last_changes(found.changes)
         result = f"**{changed} of {len(searched)} series** changed their level: {last}."
     findings: list[Finding] = [answer(result)]
+    findings += [info(f"{sentence}.") for sentence in words.together(found.changes)]
     for row in _drifting(found).head(_MOST).to_dict("records"):
         findings.append(act(f"{row['what']}: {words.drifts(row)}, without a date."))
     for row in found.changes.head(_MOST).to_dict("records"):

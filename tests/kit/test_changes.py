@@ -76,3 +76,14 @@ def test_the_last_changes_of_two_series_are_named() -> None:
         CHANGE | {"method": "ping", "path": "c → a", "what": "c"},
     ])  # fmt: skip
     assert changes.last_changes(frame) == "a → b median +100 %; b → a median −50 %"
+
+
+def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
+    start = pd.Timestamp("2025-10-11", tz="UTC")
+    rows = [{"path": path, "date": start} for path in ("a → b", "a → c", "a → b", "b → c")]
+    other = [{"path": path, "date": start + pd.Timedelta(days=35)} for path in ("a → b", "a → c")]
+    assert changes.together(pd.DataFrame([*other, *rows])) == [
+        "3 paths changed on 2025-10-11 (a → b, a → c, b → c): look for one cause, such as a shared link or another way "
+        "of measuring"
+    ]
+    assert changes.together(pd.DataFrame([], columns=["date", "path"])) == []

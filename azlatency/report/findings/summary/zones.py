@@ -94,7 +94,9 @@ def pairs_of_zones(data: Data) -> Answer | None:
     dots += [
         dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like) for pair in drawn_inside
     ]
-    dots += [dot(f"zones {pair[0]} – {pair[1]}", across[pair], "ns", origins[pair], like=like) for pair in drawn]
+    regions = {*data.runs["region"], *data.runs["peer_region"]}
+    names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
+    dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like) for pair in drawn]
     every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
     return Answer(
