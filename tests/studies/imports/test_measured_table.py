@@ -189,3 +189,33 @@ def test_any_text_is_a_table_or_told(text: str) -> None:
     kinds = ("data", "known", "blank", "prose", "unknown")
     assert row["lines"] == sum(row[f"lines_{kind}"] for kind in kinds)
     assert all(value["value"] > 0 for value in logs.rows["metrics"])
+
+
+#: Line of ``zones.csv``, its two ends, its value in ms, and the first day of its 30, read by hand.
+PUBLISHED = [
+    (2, "Dallas 1", "Dallas 2", 2.13, "2023-02-18"),
+    (26, "Sao Paulo 1", "Sao Paulo 2", 1.98, "2023-02-18"),
+    (16537, "us-east-wdc07-a", "us-east-wdc07-a", 0.08, "2026-07-18"),
+]
+
+
+@pytest.mark.parametrize(("line", "zone", "peer", "milliseconds", "start"), PUBLISHED)
+def test_a_published_table_has_its_numbers_and_lines(
+    line: int, zone: str, peer: str, milliseconds: float, start: str
+) -> None:
+    study = az.load("ibm-cloud-zones")
+    (run,) = study.runs[study.runs["first_line"] == line].to_dict("records")
+    assert (run["zone"], run["peer_zone"], f"{run['started_at']:%Y-%m-%d}") == (zone, peer, start)
+    (metric,) = study.metrics[study.metrics["run_id"] == run["run_id"]].to_dict("records")
+    assert metric["value"] == pytest.approx(milliseconds * 1e6, rel=1e-12) and metric["line"] == line
+    assert metric["resolution"] == 5000
+
+
+def test_the_history_of_published_zones_shows_which_came_nearer_and_none_in_madrid() -> None:
+    found = az.history(az.latency(az.load("ibm-cloud-zones"))).changes
+    fell = found.assign(month=found["date"].dt.strftime("%Y-%m"), percent=100 * (found["ratio"] - 1))
+    fell = fell.set_index("path")[["month", "percent"]]
+    assert fell.loc["br-sao-sao01-a → br-sao-sao05-a"].tolist() == ["2025-11", pytest.approx(-80, abs=0.5)]
+    assert fell.loc["eu-gb-lon04-a → eu-gb-lon06-a"].tolist() == ["2025-10", pytest.approx(-61, abs=0.5)]
+    assert fell.loc["us-south-dal12-a → us-south-dal14-a"].tolist() == ["2025-10", pytest.approx(-71, abs=0.5)]
+    assert not fell.index.str.contains("mad|Madrid").any()
