@@ -24,6 +24,7 @@ from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
 from azlatency.studies.imports.changes import changed_since_import
+from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.store.study import load
 
 _WORDS_PER_MINUTE = 200
@@ -273,13 +274,12 @@ def study_view(name: str) -> StudyView:
     """Describe an imported study; an unknown name raises a `LogError` that lists the known studies."""
     study = load(name)
     study.verify()
-    summary = json.loads((study.folder / "import.json").read_text("utf-8"))["summary"]
-    runs = summary["runs_by_tool"]
+    # A test whose other end, or whose frequency table, is a log of its own is one run.
+    runs = client_runs(study)["tool"].value_counts().sort_index()
     contents = []
-    if runs:
-        count = sum(runs.values())
-        tools = ", ".join(f"{number} {tool}" for tool, number in runs.items())
-        contents.append(f"{_counted(count, 'run')} ({tools})")
+    if len(runs):
+        tools = ", ".join(f"{number:,} {tool}" for tool, number in runs.items())
+        contents.append(f"{_counted(int(runs.sum()), 'run')} ({tools})")
     if reported := json.loads((study.folder / "reported.json").read_text("utf-8")):
         contents.append(f"{_counted(len(reported), 'number')} from a text, without a log")
     if study.expectations:
@@ -289,7 +289,7 @@ def study_view(name: str) -> StudyView:
         info=study.info,
         contents=tuple(contents or ["nothing that was recognised"]),
         version=study.data_version,
-        tools=tuple(runs),
+        tools=tuple(runs.index),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
@@ -297,7 +297,7 @@ def study_view(name: str) -> StudyView:
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:
