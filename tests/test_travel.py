@@ -149,10 +149,8 @@ def test_text_methods_work_on_paths(study: az.Study) -> None:
 def test_results_merge_with_their_runs(frame: pd.DataFrame, study: az.Study) -> None:
     runs = pd.concat([az.latency(study), az.throughput(study, sender_only=True)]).reset_index()
     shared = [name for name in ("run_id", "path", "method") if name in frame.columns]
-    if (
-        frame.attrs["name"] in ("configured_links", "table sources", "frequency_tables", "table histograms")
-        or not shared
-    ):
+    of_others = ("configured_links", "table sources", "frequency_tables", "table histograms", "history: changes")
+    if frame.attrs["name"] in of_others or not shared:
         pytest.skip("not of these runs")
     if "run_id" in shared:
         runs = pd.concat([runs[["run_id", *shared[1:]]], az.studies.run_table(study).reset_index()[["run_id"]]])
