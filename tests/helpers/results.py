@@ -15,4 +15,4 @@ def estimates_of(frame: pd.DataFrame) -> list[Estimate]:
 
 
 #: A summary, or quantiles, without rows.
-NOTHING = pd.DataFrame(columns=["q", *rows.ESTIMATE, "flags", "run_ids"])
+NOTHING = pd.DataFrame(columns=["path", "method", "q", *rows.ESTIMATE, "flags", "run_ids"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
-from helpers.results import estimates_of
 from scipy.stats import binom
 
 import azlatency as az
@@ -33,9 +32,7 @@ def _title(values: list[list[float]]) -> str:
 
 def _answer(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    return answer_of(
-        main_method(runs, "median_ns", estimates_of(az.summarize(runs, "median_ns"))), runs, "median round trip", "ns"
-    )
+    return answer_of(main_method(runs, "median_ns", az.summarize(runs, "median_ns")), runs, "median round trip", "ns")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def latency_forest(runs: pd.DataFrame, estimates: pd.DataFrame, *, value: str = 
     name = {"median_ns": "median", "mean_ns": "mean"}[value]
     return _forest(
         runs,
-        rows.estimates(estimates),
+        estimates,
         value,
         quantity="ns",
         what=f"{name} round-trip time",
@@ -89,7 +89,7 @@ def throughput_forest(runs: pd.DataFrame, estimates: pd.DataFrame, *, expected: 
     """
     return _forest(
         runs,
-        rows.estimates(estimates),
+        estimates,
         "throughput_bit_s",
         quantity="bit/s",
         what="goodput",
@@ -99,14 +99,14 @@ def throughput_forest(runs: pd.DataFrame, estimates: pd.DataFrame, *, expected: 
 
 def _forest(
     runs: pd.DataFrame,
-    estimates: Sequence[Estimate],
+    typical: pd.DataFrame,
     value: str,
     *,
     quantity: str,
     what: str,
     expected: float | None,
 ) -> Chart | Note:
-    runs = runs[runs[value].notna()]
+    runs, estimates = runs[runs[value].notna()], rows.estimates(typical)
     if not len(runs):
         return Note(f"No chart: no log of this study contains a {what}.")
     if len(runs) == 1:
@@ -181,7 +181,7 @@ def _forest(
         ),
         left,
     )
-    main = main_method(every, value, estimates)
+    main = main_method(every, value, typical)
     wide = {path: ends for path in main.values if (ends := described_by(by_key.get((path, main.method)), ()))}
     title = extremes(
         what.replace("round-trip time", "round trip"),

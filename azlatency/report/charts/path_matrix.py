@@ -58,7 +58,7 @@ def path_matrix(runs: pd.DataFrame, typical: pd.DataFrame, *, value: str = "medi
     """
     what, unit, shown, scale = _QUANTITIES[value]
     estimates = rows.estimates(typical)
-    main = main_method(runs, value, estimates)
+    main = main_method(runs, value, typical)
     zones = {path: ends for path, ends in zones_of(runs).items() if path in main.values}
     squares: dict[tuple[str, str], list[str]] = {}
     for path, ends in zones.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from azlatency.kit.findings import act, answer, info, join_by_method, measured_once
 from azlatency.kit.objects import Findings
@@ -12,9 +12,6 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import FEWEST
 from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
 from azlatency.studies.format import count_of, format_value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def find(
@@ -41,17 +38,14 @@ def find(
     """
     if not len(runs):
         return Findings.of([info("No log of this study contains a latency.")])
-    of_medians, of_means = (rows.estimates(each, *DIAGNOSTICS) for each in (medians, means))
-    with_median = {(estimate.labels["path"], estimate.labels["method"]) for estimate in of_medians}
-    across = [
-        *of_medians,
-        *(mean for mean in of_means if (mean.labels["path"], mean.labels["method"]) not in with_median),
-    ]
+    both = [frame for frame in (medians, means) if len(frame)] or [medians]
+    typical = pd.concat(both).drop_duplicates(["path", "method"])
+    across = rows.estimates(typical, *DIAGNOSTICS)
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
-    main = main_method(runs, f"{statistic}_ns", of_medians if statistic == "median" else of_means)
+    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
     findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
-    findings += measured_once(across)
+    findings += measured_once(typical)
     tested = [estimate for estimate in across if estimate.n >= FEWEST and not estimate.refused]
     dependent = [(one.labels["path"], one.labels["method"]) for one in tested if "dependent_runs" in one.codes]
     if dependent:

@@ -46,7 +46,7 @@ def find(
     Findings
         At least one finding.
     """
-    main = main_method(runs, "p99_ns", () if typical is None else rows.estimates(typical))
+    main = main_method(runs, "p99_ns", typical)
     findings = [answer(answer_of(main, runs, "p99", "ns"), main)] if main.values else []
     findings += [
         info(f"{tail.path} ({tail.method}): {', '.join(_bounded(tail))}.") for tail in tails if _bounded(tail)

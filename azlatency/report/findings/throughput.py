@@ -15,7 +15,6 @@ from azlatency.kit.findings import (
 from azlatency.kit.objects import Finding, Findings
 from azlatency.kit.titles import span
 from azlatency.report.groups import answer_of, main_method
-from azlatency.stats import rows
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import REVERSE
 
@@ -41,8 +40,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     if not len(runs):
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    across = rows.estimates(typical)
-    main = main_method(streams, "throughput_bit_s", across)
+    main = main_method(streams, "throughput_bit_s", typical)
     findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True), main)] if main.values else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
@@ -51,7 +49,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
         names = join(map(str, inside["path"]))
         text = f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         findings.append(act(text))
-    findings += measured_once(across) + _both_at_once(runs)
+    findings += measured_once(typical) + _both_at_once(runs)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
