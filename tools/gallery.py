@@ -60,8 +60,6 @@ class Example(NamedTuple):
 EXAMPLES = (
     Example("latency_forest", "The typical round trip of each path with its interval, and every run as a dot. Start here.",
             "az.charts.latency_forest(runs, estimates)"),
-    Example("path_matrix", "One number per direction of each pair of zones: the picture of many paths at a glance.",
-            "az.charts.path_matrix(runs, estimates)"),
     Example("throughput_forest", "The same for goodput.",
             "streams = az.throughput(study)\naz.charts.throughput_forest(streams, az.summarize(streams, by=[\"path\", \"method\"]))"),
     Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
@@ -73,9 +71,10 @@ EXAMPLES = (
     Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
             "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
-    Example("tail_curves", "The share of packets above each time.",
+    Example("density", "Any frame with the share of packets up to each value, or above it: here the tail of each run.",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
-            "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\naz.charts.tail_curves(tails, limit=1e6)"),
+            "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\n"
+            "az.charts.density(tails.curve, \"rtt_ns\", panel=\"name\", line=\"run_id\", text=\"name\", slower=True)"),
     Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
             "pings = az.latency(study).query(\"tool == 'ping'\")\n"
             "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),

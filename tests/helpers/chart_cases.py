@@ -12,7 +12,15 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import before_after, history, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import (
+    before_after,
+    history,
+    plan_the_next_run,
+    tail,
+    tool_agreement,
+    vm_baseline,
+    zone_pair_asymmetry,
+)
 from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
@@ -130,7 +138,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
-        "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
+        "tails": lambda: tail.tail_curves(of.tails, limit=1e6),
         "placement": lambda: charts.placement_values(az.stats.placement.widest_methods(of.conditions)),
         "estimation": lambda: charts.estimation_plot(of.steps),
         "changes": lambda: charts.single_changes(of.changes[:30]),

@@ -18,7 +18,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import vm_baseline, zone_pair_asymmetry
+from azlatency.pages import tail, vm_baseline, zone_pair_asymmetry
 from azlatency.report import findings, tables
 from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
@@ -188,10 +188,11 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     late = az.summarize(runs, "p99_ns") if len(runs) else NOTHING
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else NOTHING
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
+    tails = az.stats.tail_by_run.run_tails(study, runs[:0], limit=1e6)
     said = [
         *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
         *findings.throughput.find(streams, goodput).findings,
-        *findings.tail.find(runs, (), pages.curves, (), late).findings,
+        *tail.find(runs, tails, pages.curves, tails.above, late).findings,
         *findings.placement.find(conditions, steps, ()).findings,
         *vm_baseline.find(az.baseline(study)).findings,
         *findings.stability.find((), (), None, (), rates).findings,

@@ -125,7 +125,7 @@ def test_a_frame_in_the_place_of_results_is_refused() -> None:
     frame = runs()
     for call in (
         lambda: az.charts.placement_values(frame),
-        lambda: az.charts.tail_curves(frame),
+        lambda: az.charts.estimation_plot(frame),
     ):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
             call()

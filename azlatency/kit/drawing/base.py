@@ -125,6 +125,13 @@ def evenly(
     return [items[place] for place in sorted(sorted(ranks, key=ranks.__getitem__)[:most])]
 
 
+def few_of_each(rows: pd.DataFrame, by: str | list[str], weight: str, most: int) -> pd.DataFrame:
+    """Select ``most`` rows, as many of each group as there is room for, those with the largest weights, in order."""
+    ranks = rows.sort_values(weight, ascending=False, kind="stable").groupby(by, sort=False, dropna=False).cumcount()
+    chosen = ranks.sort_values(kind="stable").index[:most]
+    return rows[rows.index.isin(chosen)]
+
+
 def left_out(shown: int, every: int, of: str) -> str:
     """Return the caption's sentence on omitted items; empty if the figure shows all."""
     return "" if shown == every else f" Shown: {shown:,} of {every:,} {of}; the table lists all."

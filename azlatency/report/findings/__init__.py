@@ -10,12 +10,11 @@ from azlatency.report.findings import (
     placement,
     stability,
     summary,
-    tail,
     throughput,
     what_was_measured,
 )
 
 __all__ = [
-    "index", "latency", "placement", "stability", "summary", "tail",
+    "index", "latency", "placement", "stability", "summary",
     "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from azlatency.report.tables import (
     placement,
     stability,
     summary,
-    tail,
     throughput,
     what_was_measured,
 )
@@ -15,5 +14,5 @@ from azlatency.report.tables.common import provenance
 
 __all__ = [
     "common", "index", "latency", "placement", "provenance",
-    "stability", "summary", "tail", "throughput", "what_was_measured",
+    "stability", "summary", "throughput", "what_was_measured",
 ]  # fmt: skip

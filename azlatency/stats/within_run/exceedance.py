@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.stats.arrays import to_array
@@ -160,13 +160,11 @@ def table_exceedance(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
 ) -> Estimate:
     """Bound the share above a limit from a printed percentile table.
 
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
     """
-    what, all_labels = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
     estimate = low = high = None
     codes: tuple[str, ...] = ("no_values",)
     diagnostics: dict[str, float | int | str | bool] = {}
@@ -179,7 +177,7 @@ def table_exceedance(
         estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
         diagnostics = {"count_low": fewest, "count_high": most}
     return Estimate(
-        what=what,
+        what=f"share above {format_value(limit, unit)}",
         estimate=estimate,
         low=low,
         high=high,
@@ -189,7 +187,7 @@ def table_exceedance(
         confidence=confidence,
         method=TABLE,
         codes=codes,
-        labels=all_labels,
+        labels={"limit": limit},
         assumptions=("independent packets",) if diagnostics else (),
         diagnostics=diagnostics,
     )

@@ -133,7 +133,6 @@ def test_a_chart_without_data_is_a_note() -> None:
         charts.placement_values([]),
         charts.single_changes([]),
         charts.run_series([]),
-        charts.tail_curves([]),
         charts.last_segments([]),
     ):
         assert isinstance(chart, Note)

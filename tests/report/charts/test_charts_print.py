@@ -17,6 +17,7 @@ import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
+from azlatency.pages import tail
 from azlatency.report import charts
 from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
@@ -114,7 +115,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     draw = {
         "curves": lambda: charts.percentile_curves(curves, "samples"),
         "shapes": lambda: charts.run_shapes(shapes),
-        "tails": lambda: charts.tail_curves(tails, limit=1e6),
+        "tails": lambda: tail.tail_curves(tails, limit=1e6),
         "series": lambda: charts.run_series(timed),
     }
     for kind, make in draw.items():
