@@ -37,7 +37,9 @@ Every function also takes these arguments (`help(az.charts.Options)`):
 
 ```python
 figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-az.charts.latency_forest(runs, estimates, ax=left, palette="deep", title="")
+az.charts.forest(
+    estimates, "estimate", low="low", high="high", panel="method", row="path", ax=left, palette="deep", title=""
+)
 az.charts.zone_map(pairs, ax=right)
 ```
 """
@@ -58,10 +60,9 @@ class Example(NamedTuple):
 
 
 EXAMPLES = (
-    Example("latency_forest", "The typical round trip of each path with its interval, and every run as a dot. Start here.",
-            "az.charts.latency_forest(runs, estimates)"),
-    Example("throughput_forest", "The same for goodput.",
-            "streams = az.throughput(study)\naz.charts.throughput_forest(streams, az.summarize(streams, by=[\"path\", \"method\"]))"),
+    Example("forest", "Any frame of values with intervals, in panels: here the typical round trip of each path, and its runs as dots.",
+            "dots = runs.assign(estimate=runs[\"median_ns\"])\ncolumns = {\"low\": \"low\", \"high\": \"high\", \"panel\": \"method\", \"row\": \"path\"}\n"
+            "az.charts.forest(estimates, \"estimate\", **columns, points=dots, unit=(1e3, \"µs\"))"),
     Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
             "levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))\n"
             "az.charts.zone_map(az.stats.zone_pairs(study, runs, levels))"),
@@ -86,10 +87,6 @@ EXAMPLES = (
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
-    Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
-            "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
-            "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
-            "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
             "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
             "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, Format, RunsRef, Table, interval, is_missing
+from azlatency.kit.cells import MICROSECONDS, Column, Format, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
+from azlatency.kit.claim import interval_in, is_far_apart
 from azlatency.kit.drawing.draw import number as short_number
+from azlatency.kit.drawing.draw import with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
+from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import Row, cited, count, flags, number, table, text
-from azlatency.kit.titles import capitalised, span
-from azlatency.kit.units import level
+from azlatency.kit.titles import capitalised, extremes, span
+from azlatency.kit.units import level, read_in
 from azlatency.report.groups import main_method
+from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
+from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import decimals_for, format_number, interval_decimals
+from azlatency.studies.format import decimals_for, fitting_unit, format_number, format_value, interval_decimals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: Most zones of a matrix.
 _MOST_ZONES = 60
+#: Ratio of the largest value to the smallest up to which methods share an axis.
+_ONE_AXIS = 200
 #: What a column of runs is called, and its unit.
 _QUANTITIES = {
     "median_ns": ("median round trip", "ns"),
@@ -51,7 +59,7 @@ def typical_runs(
 
     ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``further``: columns before the flags.
     """
-    unit = GIGABITS if _QUANTITIES[value][1] == "bit/s" else MICROSECONDS
+    unit = read_in(_QUANTITIES[value][1])
     measured = runs[runs[value].notna()]
     spans = measured[value].astype(float).groupby([measured["path"], measured["method"]], dropna=False)
     shown = typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True)
@@ -96,6 +104,111 @@ _ENDS = Format(
 )
 
 
+def typical_forest(
+    runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns", *, expected: float | None = None
+) -> Chart | Note:
+    """Draw the typical run of each path with its interval and all runs, smallest first; one panel per method.
+
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``expected``: a rate in bit/s that the VM
+    should reach.
+    """
+    what, unit = _QUANTITIES[value]
+    measured = runs[runs[value].notna()]
+    values = measured[value].astype(float)
+    if measured.empty:
+        return Note(f"No chart: no log of this study contains a {what}.")
+    if len(measured) == 1:
+        only, lost = measured.iloc[0], math.isinf(values.iloc[0])
+        said = "the run lost most of its probes" if lost else f"{what} {format_value(values.iloc[0], unit)}"
+        return Note(f"No chart: one run only. {only['path']}, {only['method']}: {said}.")
+    finite = values[values < math.inf]
+    read_in = Unit(*fitting_unit(unit, finite))
+    rows = _forest_rows(measured.assign(run=values), typical, read_in)
+    truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
+    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[read_in] * len(rows))
+    # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
+    shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
+    main = main_method(measured, value, typical)
+    of_main = rows[rows["method"] == main.method].set_index("path")[["low", "high"]].dropna()
+    ranges = {str(path): ends for path, *ends in of_main.itertuples() if is_far_apart((ends[0], ends[1]))}
+    chart = forest(
+        rows,
+        "estimate",
+        low="low",
+        high="high",
+        panel="method",
+        row="path",
+        points=pd.DataFrame({"method": measured["method"], "path": measured["path"], "estimate": values}),
+        line=expected,
+        truth="truth",
+        edge="text",
+        unit=read_in if shared else "unit",
+        beside=two_beside(rows, "method", "path"),
+        xlabel=f"{what} per run, {read_in.name}" if shared else f"{what} per run",
+        result=extremes(
+            what,
+            main.values,
+            unit,
+            main.method,
+            ranges=ranges | dict(main.ranges),
+            found=differences_by_path(measured, main.method, value),
+        ),
+        caption=_forest_caption(rows, typical, what, read_in, expected, lost=len(finite) < len(values)),
+        ordering="Smallest first.",
+        counted="runs per path and method",
+        of="paths and methods, those with the most runs",
+        name="typical_forest",
+    )
+    return replace(chart, claim=main) if isinstance(chart, Chart) else chart
+
+
+def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    """Return a row per path and method, smallest first: the typical run, if it stands for its runs, and its text."""
+    estimates = {(row["path"], row["method"]): row for row in typical.to_dict("records")}
+    rows = []
+    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["run"]:
+        row, finite = estimates.get((path, method)), runs[runs < math.inf]
+        estimate, interval_ends = math.nan if row is None else row["estimate"], interval_in(row)
+        size = runs.median() if math.isnan(estimate) else estimate
+        # Runs that are too far apart for an interval have no number that stands for them.
+        if interval_ends is None and finite.nunique() != 1:
+            estimate = math.nan
+        shown = finite.iloc[0] if math.isnan(estimate) and len(finite) == 1 else estimate
+        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale)
+        low, high = interval_ends or (math.nan, math.nan)
+        if interval_ends is not None:
+            text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
+        rows.append((method, str(path), len(runs), size, estimate, low, high, text_at_edge))
+    columns = ["method", "path", "n", "size", "estimate", "low", "high", "text"]
+    methods = list(dict.fromkeys(measured["method"]))
+    in_order = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
+    return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
+
+
+def _forest_caption(
+    rows: pd.DataFrame, typical: pd.DataFrame, what: str, unit: Unit, expected: float | None, *, lost: bool
+) -> str:
+    """Describe the dots and bars that the figure has."""
+    parts = [f"{capitalised(what)} by path and method; each dot is a run."]
+    answered = typical[typical["estimate"].notna()]
+    if len(answered):
+        parts.append(
+            f"Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; without "
+            "a bar, it was measured once or the runs are too far apart for an interval."
+        )
+    elif (typical["n"] < 2).all():
+        parts.append("No path has two runs with the same method, so there are no intervals; a second run may differ.")
+    else:
+        parts.append("No path has an interval; the table says why.")
+    if lost:
+        parts.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
+    if expected is not None:
+        parts.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
+    if rows["truth"].notna().any():
+        parts.append(configured().caption("rate" if expected is not None or "bit" in unit.name else "rtt"))
+    return " ".join(parts)
+
+
 def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns") -> Chart | Note:
     """Draw the typical run from each zone (row) to each other one (column), of the method that measured most paths.
 
@@ -109,7 +222,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
-    read_in = GIGABITS if unit == "bit/s" else MICROSECONDS
+    scale, name = shown_unit = read_in(unit)
     bounds = typical[typical["method"] == main.method].set_index("path")[["low", "high"]].dropna()
     paths = pd.DataFrame([(path, *ends, main.values[path]) for path, ends in zones.items()])
     paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
@@ -120,7 +233,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         low=("low", "min"),
         high=("high", "max"),
     )
-    ends = squares[["least", "most"]] / read_in.scale
+    ends = squares[["least", "most"]] / scale
     squares = squares.assign(
         method=main.method,
         confidence=typical["confidence"].max(),
@@ -142,10 +255,10 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         missing="",
         ends=names,
         most=_MOST_ZONES,
-        unit=read_in,
+        unit=shown_unit,
         ylabel="client's zone",
         xlabel="server's zone",
-        result=f"{capitalised(what)} from zone to zone, {read_in.name} ({main.method}, {main.counts})",
+        result=f"{capitalised(what)} from zone to zone, {name} ({main.method}, {main.counts})",
         caption=caption,
         name="zone_matrix",
     )

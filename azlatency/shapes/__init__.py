@@ -13,7 +13,6 @@ from azlatency.report.charts import (
     few,
     ground_truth,
     last_segments,
-    latency_forest,
     percentile_curves,
     placement_values,
     run_series,
@@ -21,7 +20,6 @@ from azlatency.report.charts import (
     runs_in_order,
     show,
     single_changes,
-    throughput_forest,
     throughput_series,
     zone_map,
 )
@@ -32,7 +30,7 @@ from azlatency.shapes.series import series
 
 __all__ = [
     "Options", "column", "density", "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth",
-    "last_segments", "latency_forest", "matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
-    "runs_in_order", "series", "show", "single_changes", "throughput_forest", "throughput_series",
+    "last_segments", "matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
+    "runs_in_order", "series", "show", "single_changes", "throughput_series",
     "zone_map",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ import azlatency as az
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import (
     before_after,
+    common,
     history,
     plan_the_next_run,
     tail,
@@ -130,11 +131,12 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "shapes": lambda: charts.run_shapes(of.run_shapes),
         "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
         "history": lambda: history.history(az.history(study)),
-        "medians": lambda: charts.latency_forest(of.runs, of.medians),
-        "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
-        "goodput": lambda: charts.throughput_forest(
+        "medians": lambda: common.typical_forest(of.runs, of.medians),
+        "means": lambda: common.typical_forest(of.runs, az.summarize(of.runs, "mean_ns"), "mean_ns"),
+        "goodput": lambda: common.typical_forest(
             of.streams,
             az.summarize(of.streams, "throughput_bit_s"),
+            "throughput_bit_s",
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),

@@ -78,3 +78,54 @@ def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
     more = runs.assign(zone=[f"{zone}{place % 2}" for place, zone in enumerate(runs["zone"])], path=runs.index.map(str))
     note = common.zone_matrix(more, NOTHING)
     assert isinstance(note, Note) and "zones are too many" in note.text
+
+
+def test_medians_are_named_with_their_paths(cni: Study) -> None:
+    # az1-az3/sockperf.log: "percentile 50.000 =  700.618", printed as RTT/2
+    runs = az.latency(cni)
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
+    assert isinstance(chart, Chart) and "sockperf TCP 14 B: " in chart.alt and "AZ1 - AZ3 1,401.2 µs" in chart.alt
+
+
+def test_goodput_is_drawn_with_the_expected_bandwidth(cni: Study) -> None:
+    runs = az.throughput(cni)
+    typical = az.summarize(runs, "throughput_bit_s")
+    chart = common.typical_forest(runs, typical, "throughput_bit_s", expected=4e9)
+    assert isinstance(chart, Chart) and "4 Gbit/s expected of the VM" in chart.caption
+    (line,) = (line for line in chart.alt.splitlines() if line.startswith("iperf3 TCP: "))
+    assert "AZ1 - AZ3 7.91 Gbit/s" in line
+    dashed = [line for line in chart.figure.axes[0].lines if line.get_linestyle() == "--"]
+    assert [list(line.get_xdata()) for line in dashed] == [[4, 4]]
+
+
+def test_the_title_counts_the_paths_that_are_left_out() -> None:
+    runs = pd.DataFrame(
+        {
+            "path": [f"a → {place}" for place in range(100)],
+            "method": "ping",
+            "median_ns": [1e6 - 1e3 * place for place in range(100)],
+        }
+    )
+    chart = common.typical_forest(runs, NOTHING)
+    assert isinstance(chart, Chart) and "of 100 paths and methods" in chart.caption
+    assert chart.figure.get_size_inches()[1] < 10 and "901–1,000 µs (100 paths)" in chart.title
+
+
+def test_the_title_says_the_estimate_that_is_drawn() -> None:
+    medians = {"a → b": [1e6, 1.1e6, 1.2e6, 1.5e6], "a → c": [2e6, 2.1e6, 3e6, 3.2e6]}
+    rows = [(path, "ping", median) for path, values in medians.items() for median in values]
+    runs = pd.DataFrame(rows, columns=["path", "method", "median_ns"])
+    typical = az.summarize(runs, "median_ns")
+    near, far = typical["estimate"] / 1e6
+    chart = common.typical_forest(runs, typical)
+    assert isinstance(chart, Chart)
+    assert chart.title == f"Median round trip from {near:.2f} ms (a → b) to {far:.2f} ms (a → c), ping"
+
+
+def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [830e3 + 1e3 * place for place in range(8)]})
+    typical = az.summarize(runs, "median_ns")
+    assert list(typical[["low", "high"]].round(-2).iloc[0] / 1e3) == [830.7, 836.3]
+    chart = common.typical_forest(runs, typical)
+    assert isinstance(chart, Chart)
+    assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)

@@ -18,7 +18,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import tail, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import tail, throughput, vm_baseline, zone_pair_asymmetry
 from azlatency.report import findings, tables
 from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
@@ -51,7 +51,7 @@ class Pages:
             tables.latency.printed(self.study, self.runs),
             tables.latency.brackets(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
             tables.latency.paths(self.runs, self.typical),
-            tables.throughput.paths(self.streams, goodput),
+            throughput.paths(self.streams, goodput),
             *(zone_pair_asymmetry.both_ways(self.directions, metric) for metric in ("latency", "throughput")),
             zone_pair_asymmetry.both_ways(self.directions, "retransmits"),
             vm_baseline.conformance(az.baseline(self.study)) if self.study.expectations else Note(""),
@@ -138,7 +138,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
 def test_pages_02_and_06_judge_the_bandwidth_of_a_vm_once() -> None:
     pages = pages_of("westeurope-azure-cni")
     typical = az.summarize(pages.streams, "throughput_bit_s", unit="bit/s")
-    assert "expected" not in str(findings.throughput.find(pages.streams, typical))
+    assert "expected" not in str(throughput.find(pages.streams, typical))
     found = az.baseline(pages.study)
     assert set(found.loc[found["estimate"].notna(), "status"]) == {"inconclusive"}
 
@@ -191,7 +191,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     tails = az.stats.tail_by_run.run_tails(study, runs[:0], limit=1e6)
     said = [
         *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
-        *findings.throughput.find(streams, goodput).findings,
+        *throughput.find(streams, goodput).findings,
         *tail.find(runs, tails, pages.curves, tails.above, late).findings,
         *findings.placement.find(conditions, steps, ()).findings,
         *vm_baseline.find(az.baseline(study)).findings,

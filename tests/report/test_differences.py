@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import azlatency as az
 from azlatency.kit.objects import Chart
-from azlatency.report import charts
+from azlatency.pages import common
 from azlatency.report.card import plain_sentence
 from azlatency.report.differences import at_most, ratio_ends
 from azlatency.report.findings.summary.answer import Answer
@@ -25,7 +25,7 @@ def _card(values: list[list[float]]) -> tuple[Answer, str]:
 
 def _title(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     return chart.title
 

@@ -28,7 +28,7 @@ USES: dict[str, Callable[[object], object]] = {
     "typical_run": az.stats.typical_run,
     "run_table": az.studies.run_table,
     "client_side_runs": az.studies.client_side_runs,
-    "chart": lambda frame: az.charts.latency_forest(frame, NOTHING),
+    "chart": lambda frame: az.charts.forest(frame, "median_ns", panel="method", row="path"),
     "table": lambda frame: az.tables.latency.paths(frame, NOTHING),
 }
 

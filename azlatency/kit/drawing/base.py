@@ -228,7 +228,7 @@ def export(formats: str, folder: Path | str) -> None:
     formats : str
         Formats separated by blanks or commas, such as ``"pdf png svg"``; ``""`` saves nothing.
     folder : path or str
-        Folder of the files. A function that is called again gets a number: latency_forest.pdf, latency_forest-2.pdf.
+        Folder of the files. A function that is called again gets a number: typical_forest.pdf, typical_forest-2.pdf.
 
     Raises
     ------

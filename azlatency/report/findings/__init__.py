@@ -10,11 +10,10 @@ from azlatency.report.findings import (
     placement,
     stability,
     summary,
-    throughput,
     what_was_measured,
 )
 
 __all__ = [
     "index", "latency", "placement", "stability", "summary",
-    "throughput", "what_was_measured",
+    "what_was_measured",
 ]  # fmt: skip

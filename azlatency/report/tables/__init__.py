@@ -7,12 +7,11 @@ from azlatency.report.tables import (
     placement,
     stability,
     summary,
-    throughput,
     what_was_measured,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
     "common", "index", "latency", "placement", "provenance",
-    "stability", "summary", "throughput", "what_was_measured",
+    "stability", "summary", "what_was_measured",
 ]  # fmt: skip

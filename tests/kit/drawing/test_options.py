@@ -41,7 +41,11 @@ def forest(runs: pd.DataFrame) -> Any:
     estimates = az.summarize(runs, by=["path", "method"])
 
     def draw(**options: Any) -> Chart:
-        chart = az.charts.latency_forest(runs, estimates, **options)
+        dots = runs.assign(estimate=runs["median_ns"])
+        columns = {"low": "low", "high": "high", "panel": "method", "row": "path"}
+        chart = az.charts.forest(
+            estimates, "estimate", **columns, points=dots, unit=(1e3, "µs"), result="Medians", **options
+        )
         assert isinstance(chart, Chart)
         return chart
 
@@ -166,6 +170,6 @@ def test_styles_of_the_caller_count_more_than_the_style_file(forest: Any) -> Non
 def test_the_options_are_in_the_signature_and_the_help() -> None:
     import inspect
 
-    names = list(inspect.signature(az.charts.latency_forest).parameters)
-    assert names[:2] == ["runs", "estimates"] and {"ax", "palette", "theme", "width"} <= set(names)
-    assert "help(az.charts.Options)" in (az.charts.latency_forest.__doc__ or "")
+    names = list(inspect.signature(az.charts.forest).parameters)
+    assert names[:2] == ["frame", "value"] and {"ax", "palette", "theme", "width"} <= set(names)
+    assert "help(az.charts.Options)" in (az.charts.forest.__doc__ or "")

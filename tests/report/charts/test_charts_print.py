@@ -17,7 +17,7 @@ import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import tail
+from azlatency.pages import common, tail
 from azlatency.report import charts
 from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
@@ -66,13 +66,13 @@ def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
     charts.export("pdf, png", tmp_path / "figures")
     try:
         for _ in range(2):
-            charts.throughput_forest(runs, az.summarize(runs, "throughput_bit_s"))
+            common.typical_forest(runs, az.summarize(runs, "throughput_bit_s"), "throughput_bit_s")
     finally:
         charts.export("", tmp_path)
-    charts.throughput_forest(runs, NOTHING)
+    common.typical_forest(runs, NOTHING, "throughput_bit_s")
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert names == [f"throughput_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
-    first, second = (tmp_path / "figures" / f"throughput_forest{count}.pdf" for count in ("", "-2"))
+    assert names == [f"typical_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
+    first, second = (tmp_path / "figures" / f"typical_forest{count}.pdf" for count in ("", "-2"))
     assert first.read_bytes() == second.read_bytes()
     # TrueType outlines, not bitmaps: the letters of a printed page.
     assert b"/FontFile2" in first.read_bytes() and b"/Type3" not in first.read_bytes()
@@ -146,7 +146,7 @@ def test_run_values_of_every_size(values: list[float]) -> None:
         {"path": "A → B", "method": "ping", "median_ns": values, "placement": "cross_zone"},
         index=[f"r{i}" for i in range(len(values))],
     )
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     measured = [value for value in values if not np.isnan(value)]
     if len(measured) < 2:
         # One dot is a sentence.
@@ -224,7 +224,7 @@ def test_letters_that_are_missing_from_the_installed_fonts(
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
     for path, is_reported in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
         runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None})
-        chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+        chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
         assert isinstance(chart, Chart)
         chart.svg(), chart.png()
         assert ("missing from the installed fonts" in chart.caption) == is_reported
@@ -247,7 +247,7 @@ def test_dollar_signs_are_printed_as_they_are() -> None:
     """A name from a log is not a formula, and a broken formula is not an error."""
     names = {"path": r"$\frac{a → b_1^2$ $x$", "method": r"ping $\bad{ 56 B"}
     runs = pd.DataFrame({**names, "median_ns": [5e4, 6e4, 7e4], "placement": None}, index=["a", "b", "c"])
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     assert set(names.values()) <= {text for text, _ in texts(chart)}
     assert chart.svg() and chart.pdf()

@@ -13,6 +13,7 @@ from helpers.results import estimates_of
 import azlatency as az
 from azlatency.gate.verdict import judge
 from azlatency.kit.objects import Chart
+from azlatency.pages import common
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.runs.samples import RunSamples, bounded, bounds, counted, median, order_statistic, round_trips
 from azlatency.studies.store.study import Study, load
@@ -187,11 +188,11 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
         list(typical["n"]) == [3] and list(typical["flags"]) == ["loss_censored"] and typical["estimate"].isna().all()
     )
     assert az.tables.latency.paths(runs, typical).cells[0][2:4] == ("3", "1,049.5 – ∞")
-    chart = az.charts.latency_forest(runs, typical)
+    chart = common.typical_forest(runs, typical)
     assert isinstance(chart, Chart)
     assert "the run lost most of its probes" in chart.caption and "∞" in chart.alt
     assert_fit_to_print("lost", chart)
-    note = az.charts.latency_forest(runs.iloc[[2]], typical[:0])
+    note = common.typical_forest(runs.iloc[[2]], typical[:0])
     assert str(note).endswith("ping 56 B: the run lost most of its probes.")
     (condition,) = az.stats.placement.conditions(stored, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
