@@ -69,20 +69,15 @@ EXAMPLES = (
     Example("matrix", "Any frame with a value from each row to each column: here which initiator sees which time to which zone.",
             "cells = az.asymmetry(runs).cells\n"
             "az.charts.matrix(cells, \"estimate\", row=\"from\", column=\"to\", panel=\"method\")"),
-    Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
+    Example("curves", "Any frame of percentiles, on an axis that gives each nine the same room: here those that sockperf prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
-            "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
+            "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.curves(curves, \"estimate\", panel=\"method\", line=\"run_id\", colour=\"path\")"),
     Example("density", "Any frame with the share of packets up to each value, or above it: here the tail of each run.",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
             "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\n"
             "az.charts.density(tails.curve, \"rtt_ns\", panel=\"name\", line=\"run_id\", text=\"name\", slower=True)"),
-    Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
-            "pings = az.latency(study).query(\"tool == 'ping'\")\n"
-            "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),
     Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
-    Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
-            "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"

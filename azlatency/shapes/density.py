@@ -194,7 +194,9 @@ def _reach(scaled: pd.DataFrame, share: str, line: str, *, slower: bool, truths:
     if slower:
         return min(least, *truths, math.inf) / 1.3, most * 3
     body = scaled[scaled[share] >= _BODY * scaled.groupby(line)[share].transform("max")]
-    return least, min(most, _ROOM * float(body.groupby(line)["_value"].min().max()))
+    return min([least, *(truth / 1.1 for truth in truths)]), min(
+        most, _ROOM * float(body.groupby(line)["_value"].min().max())
+    )
 
 
 def _legend_columns() -> int:

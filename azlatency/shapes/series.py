@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
+from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
@@ -41,11 +42,12 @@ def series(  # noqa: PLR0913 - a shape is told its columns
     changes: pd.DataFrame | None = None,
     note: str = "",
     hint: str = "",
+    truth: str = "",
     unit: Unit | str = MICROSECONDS,
     result: str = "",
     caption: str = "",
     counted: str = "points",
-    of: str = "series",
+    of: str = "series, those that changed first",
     name: str = "series",
 ) -> Chart | Note:
     """Draw one dot per row of a frame, the level of each part as a line, and the changes of level.
@@ -70,6 +72,8 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         Column with a line that is written below the name of each panel.
     hint : str
         Column of texts that a dot shows under the pointer, after its time and value.
+    truth : str
+        Column with the true value of a panel, drawn as a dotted line.
     unit : Unit or str
         Unit of the axis, or the column with that of each panel.
     result, caption : str
@@ -108,15 +112,20 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         levels = _levels(axis, drawn)
         _changes(axis, list(drawn["place"]), of_panel)
         below = dots[note].iloc[0] if note else ""
+        if truth and pd.notna(dots[truth].iloc[0]):
+            axis.axhline(dots[truth].iloc[0] / scale.scale, color=INK, linewidth=1, linestyle=":")
         axis.set_title("\n".join(filter(None, [label(str(title), _LETTERS, 2), below])), fontsize=8)
         axis.set_ylabel(scale.name)
         words = "; ".join(of_panel["text"]) or below or "no change"
-        alternatives.append(f"{title}: {', then '.join(f'{plain(each, 5)} {scale.name}' for each in levels)}; {words}")
+        numbers = ", then ".join(f"{plain(each, 5)} {scale.name}" for each in levels)
+        if changes is None and len(levels) == 1:  # the dots are what there is to say
+            numbers = f"{', '.join(plain(number, 5) for number in drawn['value'])} {scale.name}"
+        alternatives.append(f"{title}: {numbers}; {words}")
     text = draw.caption(
         f"{caption} {sizes((len(panels[title]) for title in shown), f'{counted} per panel')}.",
         ("Dashed: change of level, with the 95 % interval of its date.", set(shown) & set(steps[panel])),
         ("Triangles: values above the panel.", any_beyond),
-        left_out(len(shown), len(panels), f"{of}, those that changed first"),
+        left_out(len(shown), len(panels), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
 
@@ -141,7 +150,9 @@ def _dots(axis: Axes, drawn: pd.DataFrame, unit: Unit) -> bool:
             tip(marks, *(_hint(dot, unit) for dot in dots.to_dict("records")))
     axis.margins(y=0.12)
     axis.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    if not isinstance(drawn["place"].iloc[0], int):
+    if is_integer_dtype(drawn["place"]):
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    else:
         locator = AutoDateLocator(minticks=3, maxticks=5)
         axis.xaxis.set_major_locator(locator)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 from azlatency.stats.result import Estimate
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.result import Comparison
 
 Row = dict[str, Any]
 #: Columns of an estimate that do not identify it.
 ESTIMATE = ("what", "estimate", "low", "high", "unit", "n")
-_NO_LABELS = {*ESTIMATE, "scope", "confidence", "statistic", "flags", "run_ids"}
 
 #: Columns of `of_comparison`, after the labels.
 COMPARISON = [
@@ -43,31 +40,6 @@ def of_estimate(estimate: Estimate, *diagnostics: str) -> Row:
         **{name: estimate.diagnostics.get(name, math.nan) for name in diagnostics},
         **_shared(estimate, estimate.confidence),
     }
-
-
-def estimates(frame: pd.DataFrame, *diagnostics: str) -> list[Estimate]:
-    """Return the rows of a frame of estimates as results, for the pages that do not work on frames yet."""
-    found = []
-    for row in frame.to_dict("records"):
-        middle, low, high = (None if math.isnan(row[name]) else row[name] for name in ("estimate", "low", "high"))
-        found.append(
-            Estimate(
-                what=row["what"],
-                estimate=middle,
-                low=low,
-                high=high,
-                unit=row["unit"],
-                n=row["n"],
-                scope=row["scope"],
-                confidence=row["confidence"],
-                method=row["statistic"],
-                codes=tuple(row["flags"].split()),
-                labels={str(name): cell for name, cell in row.items() if name not in _NO_LABELS | set(diagnostics)},
-                diagnostics={name: row[name] for name in diagnostics if not math.isnan(row[name])},
-                run_ids=tuple(row["run_ids"].split()),
-            )
-        )
-    return found
 
 
 def of_comparison(comparison: Comparison) -> Row:

@@ -16,6 +16,7 @@ from azlatency.pages import (
     before_after,
     common,
     history,
+    latency,
     plan_the_next_run,
     tail,
     tool_agreement,
@@ -126,10 +127,10 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
     """A function for each chart that a page may show of the study; the statistics are computed once, on demand."""
     of = results or StudyResults(study)
     return {
-        "printed curves": lambda: charts.percentile_curves(of.printed),
-        "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
-        "shapes": lambda: charts.run_shapes(of.run_shapes),
-        "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
+        "printed curves": lambda: latency.percentile_curves(of.printed),
+        "sampled curves": lambda: latency.percentile_curves(of.sampled, samples=True),
+        "shapes": lambda: latency.run_shapes(of.run_shapes),
+        "runs in order": lambda: latency.order_of_runs(of.runs, az.summarize(of.runs)),
         "history": lambda: history.history(az.history(study)),
         "medians": lambda: common.typical_forest(of.runs, of.medians),
         "means": lambda: common.typical_forest(of.runs, az.summarize(of.runs, "mean_ns"), "mean_ns"),

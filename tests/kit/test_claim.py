@@ -9,7 +9,7 @@ from helpers.studies import load
 import azlatency as az
 from azlatency.kit.claim import Claim, described_by
 from azlatency.kit.objects import FINDINGS_TYPE
-from azlatency.pages import common
+from azlatency.pages import common, latency
 from azlatency.report.groups import main_method
 from azlatency.stats.across_runs.typical_run import typical_run
 
@@ -24,7 +24,7 @@ def test_an_answer_and_a_chart_carry_the_values_that_they_are_about() -> None:
     study = load("aws-euwest1-lagscope")
     runs, typical = az.latency(study), az.summarize(az.latency(study), "median_ns")
     chart = common.typical_forest(runs, typical)
-    answer = az.findings.latency.find(runs, typical, NOTHING, NOTHING)
+    answer = latency.find(runs, typical, NOTHING, NOTHING)
     record = chart._repr_mimebundle_()[1]["azlatency"]["claim"]
     assert record == answer._repr_mimebundle_()[FINDINGS_TYPE][0]["claim"]
     # Percentile 50 of the two logs between 1b and 1c: 459 us.

@@ -11,6 +11,7 @@ from helpers.small_frames import runs
 import azlatency as az
 from azlatency.kit.cells import MICROSECONDS, Column, Table, number, with_interval
 from azlatency.kit.latex import escape_latex, with_uncertainty
+from azlatency.pages import latency
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_an_estimate_and_text_with_special_characters() -> None:
 
 def test_a_number_and_the_column_of_its_interval_become_one() -> None:
     frame = runs(median_ns=[100e3, 102e3, 99e3, 101e3])
-    table = az.tables.latency.paths(frame, az.summarize(frame, "median_ns", by=["path", "method"]))
+    table = latency.paths(frame, az.summarize(frame, "median_ns", by=["path", "method"]))
     text = table.to_latex(uncertainty="compact") or ""  # type: ignore[union-attr]
     assert re.search(r"& \d+(\.\d+)?\(\d+\) &", text) and "interval (" not in text
     assert "interval (" in (table.to_latex() or "")  # type: ignore[union-attr]

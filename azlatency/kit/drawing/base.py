@@ -113,18 +113,6 @@ def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, mos
     return [items[place] for place in sorted(places)], left_out(most, len(items), of)
 
 
-def evenly(
-    items: Sequence[Item], group: Callable[[Item], object], weight: Callable[[Item], float], most: int
-) -> list[Item]:
-    """Select ``most`` items, as many of each group as there is room for, those with the largest weights, in order."""
-    turns: Counter[object] = Counter()
-    ranks = {}
-    for place in sorted(range(len(items)), key=lambda place: -weight(items[place])):
-        turns[group(items[place])] += 1
-        ranks[place] = turns[group(items[place])]
-    return [items[place] for place in sorted(sorted(ranks, key=ranks.__getitem__)[:most])]
-
-
 def few_of_each(rows: pd.DataFrame, by: str | list[str], weight: str, most: int) -> pd.DataFrame:
     """Select ``most`` rows, as many of each group as there is room for, those with the largest weights, in order."""
     ranks = rows.sort_values(weight, ascending=False, kind="stable").groupby(by, sort=False, dropna=False).cumcount()

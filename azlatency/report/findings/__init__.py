@@ -6,7 +6,6 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 
 from azlatency.report.findings import (
     index,
-    latency,
     placement,
     stability,
     summary,
@@ -14,6 +13,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "index", "latency", "placement", "stability", "summary",
+    "index", "placement", "stability", "summary",
     "what_was_measured",
 ]  # fmt: skip

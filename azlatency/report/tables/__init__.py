@@ -3,7 +3,6 @@
 from azlatency.report.tables import (
     common,
     index,
-    latency,
     placement,
     stability,
     summary,
@@ -12,6 +11,6 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "index", "latency", "placement", "provenance",
+    "common", "index", "placement", "provenance",
     "stability", "summary", "what_was_measured",
 ]  # fmt: skip

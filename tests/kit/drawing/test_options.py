@@ -105,8 +105,9 @@ def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> Non
     assert sorted(rows(order=["az3a → az2a"])) == sorted(rows())
     with pytest.raises(ValueError, match=r"order names 'az3a → az2', which the chart has not; did you mean 'az3a"):
         forest(order=["az3a → az2"])
-    with pytest.raises(ValueError, match="runs_in_order has no rows to order; leave order out"):
-        az.charts.runs_in_order(runs, az.summarize(runs), order=["x"])
+    points = runs.assign(level=runs["median_ns"].median())
+    with pytest.raises(ValueError, match="series has no rows to order; leave order out"):
+        az.charts.series(points, "median_ns", panel="path", order=["x"])
 
 
 ROWS = {

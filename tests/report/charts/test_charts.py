@@ -16,7 +16,7 @@ from helpers.results import NOTHING
 import azlatency as az
 from azlatency.kit.drawing.axes import spread
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import common
+from azlatency.pages import common, latency
 from azlatency.report import charts
 from azlatency.stats.within_run.time_series import RunTimeSeries
 
@@ -127,7 +127,7 @@ def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
     intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput_bit_s": [], "retransmits": [], "omitted": []})
     for chart in (
-        charts.percentile_curves(NOTHING),
+        latency.percentile_curves(NOTHING),
         common.typical_forest(runs, NOTHING),
         common.typical_forest(runs, NOTHING, "throughput_bit_s"),
         charts.throughput_series(intervals, runs),

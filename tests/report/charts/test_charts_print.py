@@ -17,7 +17,7 @@ import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import common, tail
+from azlatency.pages import common, latency, tail
 from azlatency.report import charts
 from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
@@ -113,8 +113,8 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     tails = az.stats.tail_by_run.run_tails(study, runs, limit=1e6)
     timed = az.stats.time_series.run_time_series(study, runs)
     draw = {
-        "curves": lambda: charts.percentile_curves(curves, "samples"),
-        "shapes": lambda: charts.run_shapes(shapes),
+        "curves": lambda: latency.percentile_curves(curves, samples=True),
+        "shapes": lambda: latency.run_shapes(shapes),
         "tails": lambda: tail.tail_curves(tails, limit=1e6),
         "series": lambda: charts.run_series(timed),
     }
@@ -132,7 +132,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
 def test_more_runs_than_a_page_holds() -> None:
     values = hard_samples()["two modes"]
     study, runs = study_of({f"host {number}": values for number in range(30)})
-    chart = charts.run_shapes(az.stats.distribution_shape.run_histograms(study, runs))
+    chart = latency.run_shapes(az.stats.distribution_shape.run_histograms(study, runs))
     assert isinstance(chart, Chart)
     assert_fit_to_print("many runs", chart)
     assert "12 of 60 runs" in chart.caption and len(chart.alt.splitlines()) == 12
@@ -210,7 +210,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
     labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
     curve = az.stats.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
-    chart = charts.percentile_curves(frame_of(curve))
+    chart = latency.percentile_curves(frame_of(curve))
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
     assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
@@ -235,10 +235,10 @@ def test_letters_that_are_missing_from_the_installed_fonts(
 def test_a_percentile_that_is_printed_as_zero_is_left_to_the_table(results_of: Callable[[str], StudyResults]) -> None:
     """A damaged log may print a percentile as 0.000."""
     printed = results_of("westeurope-availability-set-vs-zones").printed
-    whole = charts.percentile_curves(printed)
+    whole = latency.percentile_curves(printed)
     zero = printed.copy()
     zero.loc[zero.index[0], ["estimate", "low"]] = 0.0
-    without_first = charts.percentile_curves(zero)
+    without_first = latency.percentile_curves(zero)
     assert isinstance(whole, Chart) and isinstance(without_first, Chart)
     assert len(without_first.alt) < len(whole.alt)
 
