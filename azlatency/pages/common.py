@@ -29,6 +29,8 @@ from azlatency.studies.format import decimals_for, fitting_unit, format_number, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from azlatency.kit.claim import Claim
+
 #: Most zones of a matrix.
 _MOST_ZONES = 60
 #: Ratio of the largest value to the smallest up to which methods share an axis.
@@ -112,25 +114,32 @@ def typical_forest(
     ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``expected``: a rate in bit/s that the VM
     should reach.
     """
-    what, unit = _QUANTITIES[value]
+    what, canonical = _QUANTITIES[value]
     measured = runs[runs[value].notna()]
-    values = measured[value].astype(float)
+    measured = measured.assign(value=measured[value].astype(float))
     if measured.empty:
         return Note(f"No chart: no log of this study contains a {what}.")
     if len(measured) == 1:
-        only, lost = measured.iloc[0], math.isinf(values.iloc[0])
-        said = "the run lost most of its probes" if lost else f"{what} {format_value(values.iloc[0], unit)}"
+        only = measured.iloc[0]
+        said = f"{what} {format_value(only['value'], canonical)}"
+        if math.isinf(only["value"]):
+            said = "the run lost most of its probes"
         return Note(f"No chart: one run only. {only['path']}, {only['method']}: {said}.")
-    finite = values[values < math.inf]
-    read_in = Unit(*fitting_unit(unit, finite))
-    rows = _forest_rows(measured.assign(run=values), typical, read_in)
+    finite = measured.loc[measured["value"] < math.inf, "value"]
+    unit = Unit(*fitting_unit(canonical, finite))
+    rows = _forest_rows(measured, typical, unit)
     truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
-    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[read_in] * len(rows))
+    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[unit] * len(rows))
+    caption = [_forest_caption(typical, what)]
+    if len(finite) < len(measured):
+        caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
+    if expected is not None:
+        caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
+    if rows["truth"].notna().any():
+        caption.append(configured().caption("rate" if canonical == "bit/s" else "rtt"))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
     main = main_method(measured, value, typical)
-    of_main = rows[rows["method"] == main.method].set_index("path")[["low", "high"]].dropna()
-    ranges = {str(path): ends for path, *ends in of_main.itertuples() if is_far_apart((ends[0], ends[1]))}
     chart = forest(
         rows,
         "estimate",
@@ -138,22 +147,15 @@ def typical_forest(
         high="high",
         panel="method",
         row="path",
-        points=pd.DataFrame({"method": measured["method"], "path": measured["path"], "estimate": values}),
+        points=measured[["method", "path", "value"]].rename(columns={"value": "estimate"}),
         line=expected,
         truth="truth",
         edge="text",
-        unit=read_in if shared else "unit",
+        unit=unit if shared else "unit",
         beside=two_beside(rows, "method", "path"),
-        xlabel=f"{what} per run, {read_in.name}" if shared else f"{what} per run",
-        result=extremes(
-            what,
-            main.values,
-            unit,
-            main.method,
-            ranges=ranges | dict(main.ranges),
-            found=differences_by_path(measured, main.method, value),
-        ),
-        caption=_forest_caption(rows, typical, what, read_in, expected, lost=len(finite) < len(values)),
+        xlabel=f"{what} per run, {unit.name}" if shared else f"{what} per run",
+        result=_forest_title(measured, rows, main),
+        caption=" ".join(caption),
         ordering="Smallest first.",
         counted="runs per path and method",
         of="paths and methods, those with the most runs",
@@ -166,7 +168,7 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     """Return a row per path and method, smallest first: the typical run, if it stands for its runs, and its text."""
     estimates = {(row["path"], row["method"]): row for row in typical.to_dict("records")}
     rows = []
-    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["run"]:
+    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["value"]:
         row, finite = estimates.get((path, method)), runs[runs < math.inf]
         estimate, interval_ends = math.nan if row is None else row["estimate"], interval_in(row)
         size = runs.median() if math.isnan(estimate) else estimate
@@ -185,28 +187,28 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
 
 
-def _forest_caption(
-    rows: pd.DataFrame, typical: pd.DataFrame, what: str, unit: Unit, expected: float | None, *, lost: bool
-) -> str:
+def _forest_title(measured: pd.DataFrame, rows: pd.DataFrame, main: Claim) -> str:
+    """Say from where to where the typical runs of the main method reach; a range where no number stands for runs."""
+    what, unit = _QUANTITIES[main.quantity]
+    of_main = rows[rows["method"] == main.method].dropna(subset=["low", "high"])
+    intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
+    wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
+    found = differences_by_path(measured, main.method, main.quantity)
+    return extremes(what, main.values, unit, main.method, ranges=wide | dict(main.ranges), found=found)
+
+
+def _forest_caption(typical: pd.DataFrame, what: str) -> str:
     """Describe the dots and bars that the figure has."""
-    parts = [f"{capitalised(what)} by path and method; each dot is a run."]
+    dots = f"{capitalised(what)} by path and method; each dot is a run."
     answered = typical[typical["estimate"].notna()]
     if len(answered):
-        parts.append(
-            f"Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; without "
-            "a bar, it was measured once or the runs are too far apart for an interval."
+        return (
+            f"{dots} Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; "
+            "without a bar, it was measured once or the runs are too far apart for an interval."
         )
-    elif (typical["n"] < 2).all():
-        parts.append("No path has two runs with the same method, so there are no intervals; a second run may differ.")
-    else:
-        parts.append("No path has an interval; the table says why.")
-    if lost:
-        parts.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
-    if expected is not None:
-        parts.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
-    if rows["truth"].notna().any():
-        parts.append(configured().caption("rate" if expected is not None or "bit" in unit.name else "rtt"))
-    return " ".join(parts)
+    if (typical["n"] < 2).all():
+        return f"{dots} No path has two runs with the same method, so there are no intervals; a second run may differ."
+    return f"{dots} No path has an interval; the table says why."
 
 
 def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns") -> Chart | Note:
@@ -236,7 +238,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
     ends = squares[["least", "most"]] / scale
     squares = squares.assign(
         method=main.method,
-        confidence=typical["confidence"].max(),
+        confidence=typical["confidence"].max() if len(typical) else math.nan,
         text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
     )
     light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))

@@ -15,7 +15,9 @@ from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import MOST_PANELS, grid, label, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import MOST_PANELS, grid, label, left_out, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.fitting import FEWEST_LETTERS
+from azlatency.kit.drawing.names import cut
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
@@ -114,7 +116,7 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         below = dots[note].iloc[0] if note else ""
         if truth and pd.notna(dots[truth].iloc[0]):
             axis.axhline(dots[truth].iloc[0] / scale.scale, color=INK, linewidth=1, linestyle=":")
-        axis.set_title("\n".join(filter(None, [label(str(title), _LETTERS, 2), below])), fontsize=8)
+        axis.set_title("\n".join(filter(None, [_name(str(title)), below])), fontsize=8)
         axis.set_ylabel(scale.name)
         words = "; ".join(of_panel["text"]) or below or "no change"
         numbers = ", then ".join(f"{plain(each, 5)} {scale.name}" for each in levels)
@@ -128,6 +130,16 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         left_out(len(shown), len(panels), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _name(title: str) -> str:
+    """Return the name of a panel in at most two lines; of words that are not shortened, the middle is cut."""
+    letters = _LETTERS // 2 if narrow() else _LETTERS
+    name = label(title, _LETTERS, 2)
+    while name.count("\n") > 1 and letters > FEWEST_LETTERS:
+        letters -= 2
+        name = label(cut(title, 2 * letters), _LETTERS, 2)
+    return name
 
 
 def _chosen(panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
