@@ -113,7 +113,7 @@ def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> Non
 ROWS = {
     "runs needed": "az3a → az2a",
     "agreement": "az1b → az1a",
-    "halves": "az1a → az2a, qperf tcp_lat",
+    "halves": "az1a → az2a",
     "latency both ways": "ping 56 B",
     "emulated errors": "az1a → az2a, 126 µs",
     "placement": "az1b → az1a (same zone)",
