@@ -80,8 +80,10 @@ FRAMES: dict[str, Frames] = {
         )
         for name in az.stats.distribution_shape.RunHistograms._fields
     },
-    "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]).to_frame(),
-    "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)).to_frame(),
+    "exceedance": lambda study, runs: az.stats.exceedance(study.samples["rtt_ns"].head(500), 1e6),
+    "fan_out": lambda study, runs: az.stats.fan_out(study.samples["rtt_ns"].head(500), 10),
+    "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]),
+    "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)),
     "history: changes": lambda *_: az.history(az.load("emulated-nights", processed=PROCESSED)).changes,
     **{
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from azlatency.stats.result import Estimate
+import pandas as pd
 
 if TYPE_CHECKING:
-    from azlatency.stats.result import Comparison
+    from collections.abc import Iterable
+
+    from azlatency.stats.result import Comparison, Estimate
 
 Row = dict[str, Any]
 #: Columns of an estimate that do not identify it.
@@ -40,6 +42,12 @@ def of_estimate(estimate: Estimate, *diagnostics: str) -> Row:
         **{name: estimate.diagnostics.get(name, math.nan) for name in diagnostics},
         **_shared(estimate, estimate.confidence),
     }
+
+
+def frame_of(estimates: Iterable[Estimate], *diagnostics: str) -> pd.DataFrame:
+    """Return estimates of single runs as a frame: labels, estimate, diagnostics, and the independent values behind."""
+    found = [{**of_estimate(each, *diagnostics), "n_effective": number(each.n_effective)} for each in estimates]
+    return pd.DataFrame(found, columns=None if found else ["run_id", "q", *ESTIMATE, "n_effective", "flags", "run_ids"])
 
 
 def of_comparison(comparison: Comparison) -> Row:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.rows import ESTIMATE, Row, number, of_estimate
+from azlatency.stats.rows import ESTIMATE
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
-from azlatency.stats.within_run.quantiles import run_quantiles
+from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.result import Estimate
     from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run whose tail is analysed, most points of its curve, and the levels that are estimated.
@@ -82,46 +81,47 @@ def run_tails(
     RunTails
         In the order of ``runs``; runs without an answered probe are left out.
     """
-    tails: dict[str, list[Row]] = {name: [] for name in RunTails._fields}
+    tails: dict[str, list[pd.DataFrame]] = {name: [] for name in RunTails._fields}
     for run_id, samples in numbered_by_run(study, runs).items():
         run, rtt = runs.loc[run_id], round_trips(samples)
         answered = np.isfinite(rtt)
         if len(rtt) < FEWEST or not answered.any():
             continue
-        labels = _labels(run_id, run)
-        tails["runs"].append({**labels, "packets": len(rtt), "largest_ns": float(rtt[answered].max())})
-        tails["quantiles"] += [_row(labels, level) for level in run_quantiles(rtt, LEVELS, confidence)]
-        tails["above"].append(_row(labels, exceedance(rtt, limit, confidence=confidence)))
-        tails["slowest"].append(_row(labels, fan_out(rtt, calls, confidence=confidence), "block_maxima"))
-        if str(run["closed_loop"]) == "True":
-            tails["waits"] += [_row(labels, wait, "mean") for wait in remaining_wait(rtt, confidence=confidence)]
         values, shares = exceedance_curve(rtt)
-        tails["curve"] += [
-            {**labels, "rtt_ns": value, "share": share} for value, share in zip(values, shares, strict=True)
-        ]
+        of_run = {
+            "runs": pd.DataFrame({"packets": [len(rtt)], "largest_ns": [float(rtt[answered].max())]}),
+            "quantiles": quantiles(rtt, LEVELS, confidence),
+            "above": exceedance(rtt, limit, confidence=confidence),
+            "slowest": fan_out(rtt, calls, confidence=confidence),
+            "curve": pd.DataFrame({"rtt_ns": values, "share": shares}),
+        }
+        if str(run["closed_loop"]) == "True":
+            of_run["waits"] = remaining_wait(rtt, confidence=confidence)
+        for name, frame in of_run.items():
+            tails[name].append(_labelled(frame, run_id, run))
     columns = {
         "runs": ["packets", "largest_ns"],
         "quantiles": ["q", *_ESTIMATE],
-        "above": ["limit", *_ESTIMATE],
+        "above": ["limit", *_ESTIMATE, "count"],
         "slowest": ["n_calls", *_ESTIMATE, "block_maxima"],
         "waits": ["q", *_ESTIMATE, "mean"],
         "curve": ["rtt_ns", "share"],
     }
-    return RunTails(*(_frame(rows, columns[name]) for name, rows in tails.items()))
+    return RunTails(*(_joined(frames, columns[name]) for name, frames in tails.items()))
 
 
-def _labels(run_id: str, run: pd.Series) -> Row:
-    return {"run_id": run_id, "name": name_of(run), "path": str(run["path"]), "method": str(run["method"])}
+def _labelled(frame: pd.DataFrame, run_id: str, run: pd.Series) -> pd.DataFrame:
+    """Return a frame about one run with the columns that name it."""
+    labels = {"run_id": run_id, "name": name_of(run), "path": str(run["path"]), "method": str(run["method"])}
+    return frame.assign(**labels, **({"run_ids": run_id} if "run_ids" in frame else {}))
 
 
-def _row(labels: Row, estimate: Estimate, *diagnostics: str) -> Row:
-    """Return an estimate of one run as a row, with the run."""
-    effective = {"n_effective": number(estimate.n_effective)}
-    return {**labels, **of_estimate(estimate, *diagnostics), **effective, "run_ids": labels["run_id"]}
-
-
-def _frame(rows: list[Row], columns: list[str]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=None if rows else [*_RUN, *columns])
+def _joined(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Return the rows of all runs, the columns that name the run first."""
+    if not frames:
+        return pd.DataFrame(columns=[*_RUN, *columns])
+    joined = pd.concat(frames, ignore_index=True)
+    return joined[[*_RUN, *joined.columns.difference(_RUN, sort=False)]]
 
 
 def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -157,12 +157,12 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
         One row per run with a table: ``run_id``, ``name``, ``path``, ``method`` and the share, between 0 and 1.
     """
     tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
-    rows = []
+    shares = []
     for run_id, run in runs[runs.index.isin(set(tables))].iterrows():
         table = tables[str(run_id)]
         share = table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence)
-        rows.append(_row(_labels(str(run_id), run), share))
-    return _frame(rows, ["limit", *_ESTIMATE])
+        shares.append(_labelled(share, str(run_id), run))
+    return _joined(shares, ["limit", *_ESTIMATE])
 
 
 def select_longest_runs(quantiles: pd.DataFrame, most: int = 24) -> pd.DataFrame:

@@ -19,7 +19,6 @@ from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common, latency, tail
 from azlatency.report import charts
-from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000
@@ -210,7 +209,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
     labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
     curve = az.stats.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
-    chart = latency.percentile_curves(frame_of(curve))
+    chart = latency.percentile_curves(curve)
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
     assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
