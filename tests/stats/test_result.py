@@ -13,7 +13,7 @@ from helpers.studies import load
 
 import azlatency as az
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.result import CODES, SHORT, Estimate, Result, Results
+from azlatency.stats.result import CODES, SHORT, Estimate, Result
 from azlatency.stats.within_run.dependence import dependence
 
 
@@ -130,12 +130,6 @@ def test_a_frame_in_the_place_of_results_is_refused() -> None:
             call()
 
 
-def test_lists_of_results_are_tables() -> None:
-    waits = Results([az.stats.typical_run([1e5, 2e5, 3e5]), az.stats.typical_run([])])
-    assert len(waits.to_frame()) == len(waits) > 1
-    assert len(str(waits).splitlines()) >= len(waits) and waits._repr_html_().count("<tr>") == len(waits) + 1
-
-
 def test_hostile_labels_are_escaped() -> None:
     bad = "<script>alert(1)</script>"
     result = Estimate(
@@ -151,7 +145,7 @@ def test_hostile_labels_are_escaped() -> None:
         codes=("two_runs",),
         labels={"path": bad},
     )
-    assert "<script" not in result._repr_html_() and "<script" not in Results([result])._repr_html_()
+    assert "<script" not in result._repr_html_()
 
 
 def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() -> None:
@@ -180,9 +174,3 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
 
 def test_every_code_has_a_sentence_and_a_word() -> None:
     assert set(CODES) == set(SHORT)
-
-
-def test_results_that_are_added_are_results() -> None:
-    first = second = Results([az.stats.typical_run([1e5, 2e5, 3e5])])
-    both = first + second
-    assert len(both.to_frame()) == 2 * len(first) and isinstance(first + list(second), Results)
