@@ -7,7 +7,7 @@ from helpers.results import NOTHING
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.kit.claim import Claim, described_by
+from azlatency.kit.claim import Claim, described_by, interval_in, is_far_apart
 from azlatency.kit.objects import FINDINGS_TYPE
 from azlatency.pages import common, latency
 from azlatency.report.groups import main_method
@@ -45,3 +45,12 @@ def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
     runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e6, 2e6, float("inf")]})
     main = main_method(runs, "median_ns", az.summarize(runs, "median_ns"))
     assert main.values == {"a": 2e6} and main.ranges == {"a": (1e6, 2e6)}
+
+
+def test_the_interval_of_a_row_is_known_if_it_says_something() -> None:
+    nan = float("nan")
+    assert interval_in({"low": 1.0, "high": 2.0}) == (1.0, 2.0) and not is_far_apart((1.0, 2.0))
+    assert is_far_apart((1.0, 5.0))
+    for low, high in ((nan, 2.0), (1.0, nan), (1.0, 101.0)):
+        assert interval_in({"low": low, "high": high}) is None
+    assert interval_in(None) is None
