@@ -37,7 +37,9 @@ Every function also takes these arguments (`help(az.charts.Options)`):
 
 ```python
 figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-az.charts.latency_forest(runs, estimates, ax=left, palette="deep", title="")
+az.charts.forest(
+    estimates, "estimate", low="low", high="high", panel="method", row="path", ax=left, palette="deep", title=""
+)
 az.charts.zone_map(pairs, ax=right)
 ```
 """
@@ -58,39 +60,28 @@ class Example(NamedTuple):
 
 
 EXAMPLES = (
-    Example("latency_forest", "The typical round trip of each path with its interval, and every run as a dot. Start here.",
-            "az.charts.latency_forest(runs, estimates)"),
-    Example("path_matrix", "One number per direction of each pair of zones: the picture of many paths at a glance.",
-            "az.charts.path_matrix(runs, estimates)"),
-    Example("throughput_forest", "The same for goodput.",
-            "streams = az.throughput(study)\naz.charts.throughput_forest(streams, az.summarize(streams, by=[\"path\", \"method\"]))"),
+    Example("forest", "Any frame of values with intervals, in panels: here the typical round trip of each path, and its runs as dots.",
+            "dots = runs.assign(estimate=runs[\"median_ns\"])\ncolumns = {\"low\": \"low\", \"high\": \"high\", \"panel\": \"method\", \"row\": \"path\"}\n"
+            "az.charts.forest(estimates, \"estimate\", **columns, points=dots, unit=(1e3, \"µs\"))"),
     Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
             "levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))\n"
             "az.charts.zone_map(az.stats.zone_pairs(study, runs, levels))"),
     Example("matrix", "Any frame with a value from each row to each column: here which initiator sees which time to which zone.",
             "cells = az.asymmetry(runs).cells\n"
             "az.charts.matrix(cells, \"estimate\", row=\"from\", column=\"to\", panel=\"method\")"),
-    Example("percentile_curves", "The tail of each run, up to the percentiles that the tool prints.",
+    Example("curves", "Any frame of percentiles, on an axis that gives each nine the same room: here those that sockperf prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
-            "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.percentile_curves(curves)"),
-    Example("tail_curves", "The share of packets above each time.",
+            "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.curves(curves, \"estimate\", panel=\"method\", line=\"run_id\", colour=\"path\")"),
+    Example("density", "Any frame with the share of packets up to each value, or above it: here the tail of each run.",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
-            "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\naz.charts.tail_curves(tails, limit=1e6)"),
-    Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
-            "pings = az.latency(study).query(\"tool == 'ping'\")\n"
-            "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),
+            "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\n"
+            "az.charts.density(tails.curve, \"rtt_ns\", panel=\"name\", line=\"run_id\", text=\"name\", slower=True)"),
     Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
             "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
-    Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
-            "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
-    Example("forest", "Any frame of values with intervals, in panels: here how far tools agree on the same paths.",
-            "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
-            "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
-            "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
             "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
             "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),

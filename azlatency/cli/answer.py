@@ -6,11 +6,11 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.cli.grid import Row
-    from azlatency.stats.result import Estimate
     from azlatency.studies.store.study import Study
 
 #: Columns that leave a narrow terminal, the least important one first.
@@ -127,8 +126,7 @@ def _name_of(source: str) -> str:
 
 def print_answer(study: Study) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
-    from azlatency.stats import rows as results
-    from azlatency.stats.across_runs.typical_run import DIAGNOSTICS, summarize
+    from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
     from azlatency.studies.runs.round_trips import latency
@@ -136,20 +134,24 @@ def print_answer(study: Study) -> None:
 
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
-    estimates = [each for frame in found for each in results.estimates(frame, *DIAGNOSTICS)]
+    estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
     rows = [_row(estimate, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
-        print_table(out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate.what for estimate in estimates])
+        print_table(
+            out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate["what"] for estimate in estimates]
+        )
     else:
         from azlatency.report.card import plain_sentence
         from azlatency.report.findings.summary import make_card
 
         said = plain_sentence(make_card(study).answer)
         print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
-    for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate.codes)):
+    for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
-    notes = dict.fromkeys(note for estimate in estimates for note in estimate.remarks if "assumed" not in note)
+    notes = dict.fromkeys(
+        note for estimate in estimates for note in estimate["notes"].splitlines() if "assumed" not in note
+    )
     lines = [*assumptions(study), *notes]
     for line in lines:
         print_note(line)
@@ -157,30 +159,29 @@ def print_answer(study: Study) -> None:
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Estimate, tails: pd.Series) -> Row:
-    from azlatency.kit.claim import interval_of
+def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
+    from azlatency.kit.claim import interval_in
     from azlatency.stats.result import SHORT
 
-    described = [estimate.diagnostics.get(name) for name in ("lowest", "highest")]
-    low, high = (float(end) if end is not None else None for end in described)
-    value = format_value(estimate.estimate, estimate.unit, digits=3) if estimate.estimate is not None else ""
-    if not value and low is not None and high is not None:
-        value = format_value(low, estimate.unit) if low == high else format_interval(low, high, estimate.unit)
-    ends = interval_of(estimate)
-    interval = "too far apart" if estimate.low is not None and ends is None else ""
-    if estimate.estimate is not None and ends is not None:
+    unit, middle, low, high = (estimate[name] for name in ("unit", "estimate", "lowest", "highest"))
+    value = "" if math.isnan(middle) else format_value(middle, unit, digits=3)
+    if not value and not math.isnan(low) and not math.isnan(high):
+        value = format_value(low, unit) if low == high else format_interval(low, high, unit)
+    ends = interval_in(estimate)
+    interval = "too far apart" if not math.isnan(estimate["low"]) and ends is None else ""
+    if not math.isnan(middle) and ends is not None:
         # The digits that the interval supports, in both columns.
-        both = format_estimate(estimate.estimate, *ends, estimate.unit, confidence=None)
+        both = format_estimate(middle, *ends, unit, confidence=None)
         value, interval = both.removesuffix(")").split(" (")
-    tail = float(tails[tails.index.isin(estimate.run_ids)].median()) if estimate.unit == "ns" else math.nan
+    of_runs = tails[tails.index.isin(estimate["run_ids"].split())]
     return {
-        "path": str(estimate.labels["path"]),
-        "method": str(estimate.labels["method"]),
-        "runs": str(estimate.n),
+        "path": str(estimate["path"]),
+        "method": str(estimate["method"]),
+        "runs": str(estimate["n"]),
         "median run": value,
         "95 % CI": interval,
-        "p99": _tail(tail),
-        "flags": ", ".join(SHORT[code] for code in estimate.codes),
+        "p99": _tail(float(of_runs.median()) if unit == "ns" else math.nan),
+        "flags": ", ".join(SHORT[code] for code in estimate["flags"].split()),
     }
 
 

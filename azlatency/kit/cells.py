@@ -20,8 +20,6 @@ from azlatency.studies.format import escape_formula, fitting_unit
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
-    from azlatency.stats.result import Estimate
-
 Row = TypeVar("Row")
 
 #: Ends the note below numbers that follow from a formula and its parameters only.
@@ -214,29 +212,24 @@ def interval(
     return Format(shown, ("low", "high"), tuple, pieces=pieces)
 
 
-def with_interval(
-    spec: str = ",.1f", ends: str = "", missing: str = "–", *, no_low: str = "", no_high: str = ""
-) -> Format:
-    """Return the format of an `Estimate`: "value (low – high)", or the value alone if it has no interval."""
-    ends_spec = ends or spec
-    point, both = number(spec), interval(ends_spec, no_low=no_low, no_high=no_high)
+def with_interval(spec: str = ",.1f", missing: str = "–", *, no_low: str = "", no_high: str = "") -> Format:
+    """Return the format of triples (value, low, high): "value (low – high)", or the value alone without an interval."""
+    point, low_end, high_end = number(spec), number(spec, no_low), number(spec, no_high)
 
-    def shown(value: Estimate | None, scale: float) -> str:
-        if value is None or value.estimate is None:
-            return missing
-        range_ = "" if value.low is None and value.high is None else both.text((value.low, value.high), scale)
-        return point.text(value.estimate, scale) + (f" ({range_})" if range_ else "")
-
-    def numbers(value: Estimate | None) -> tuple[Any, ...]:
-        return (None, None, None) if value is None else (value.estimate, value.low, value.high)
-
-    def pieces(value: Estimate | None, scale: float) -> tuple[str, ...]:
-        if value is None or value.estimate is None:
+    def pieces(value: tuple[Any, Any, Any], scale: float) -> tuple[str, ...]:
+        middle, low, high = value
+        if is_missing(middle):
             return missing, "", ""
-        ends = [number(ends_spec, none).text(end, scale) for end, none in ((value.low, no_low), (value.high, no_high))]
-        return point.text(value.estimate, scale), *(ends if (value.low, value.high) != (None, None) else ("", ""))
+        ends = (
+            ("", "") if is_missing(low) and is_missing(high) else (low_end.text(low, scale), high_end.text(high, scale))
+        )
+        return point.text(middle, scale), *ends
 
-    return Format(shown, ("", "low", "high"), numbers, right=False, pieces=pieces)
+    def shown(value: tuple[Any, Any, Any], scale: float) -> str:
+        middle, low, high = pieces(value, scale)
+        return f"{middle} ({low} – {high})" if low and high else middle
+
+    return Format(shown, ("", "low", "high"), tuple, right=False, pieces=pieces)
 
 
 # --- tables

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
@@ -28,13 +29,26 @@ def described_by(estimate: Estimate | None, values: Sequence[float]) -> tuple[fl
     interval = interval_of(estimate)
     if interval is None:
         return (min(values), max(values)) if len(values) > 1 else None
-    return interval if interval[1] > _FAR_APART * interval[0] else None
+    return interval if is_far_apart(interval) else None
 
 
 def interval_of(estimate: Estimate | None) -> tuple[float, float] | None:
     """Return the interval of an estimate if it has one that says something."""
     low, high = (None, None) if estimate is None else known_ends(estimate.low, estimate.high)
     return None if low is None or high is None else (low, high)
+
+
+def interval_in(row: Mapping[Any, Any] | None) -> tuple[float, float] | None:
+    """Return the interval of a row of estimates if it has one that says something."""
+    if row is None or math.isnan(row["low"]) or math.isnan(row["high"]):
+        return None
+    low, high = known_ends(row["low"], row["high"])
+    return None if low is None or high is None else (low, high)
+
+
+def is_far_apart(interval: tuple[float, float]) -> bool:
+    """Return whether an interval describes the runs better than the value in its middle."""
+    return interval[1] > _FAR_APART * interval[0]
 
 
 @dataclass(frozen=True, kw_only=True)

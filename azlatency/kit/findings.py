@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from azlatency.kit.claim import Claim
 from azlatency.kit.objects import Finding
 
 if TYPE_CHECKING:
-    from azlatency.stats.result import Estimate
+    import pandas as pd
 
 MICROSECOND, GIGABIT = 1e3, 1e9
 #: Most names that are listed, and most paths that a finding names; the tables list all.
@@ -64,12 +64,17 @@ def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
     return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
 
 
-def measured_once(across: Sequence[Estimate]) -> list[Finding]:
+def measured_once(typical: pd.DataFrame) -> list[Finding]:
     """Name the paths with a single run; where no path has more, the answer and the summary say so."""
-    single = [estimate for estimate in across if "no_replication" in estimate.codes]
-    if len(single) in (0, len(across)):
+    single = typical[has_flag(typical, "no_replication")]
+    if len(single) in (0, len(typical)):
         return []
-    names = count_or_names(str(estimate.labels["path"]) for estimate in single)
-    methods = {str(estimate.labels["method"]): None for estimate in single}
-    method = f" with {join(methods)}" if len(methods) < len({estimate.labels["method"] for estimate in across}) else ""
+    methods = list(dict.fromkeys(single["method"]))
+    method = f" with {join(methods)}" if len(methods) < typical["method"].nunique() else ""
+    names = count_or_names(single["path"].astype(str))
     return [act(f"Measured once{method}: {names}. Repeat the runs, in rounds, before you rank the paths.")]
+
+
+def has_flag(frame: pd.DataFrame, *codes: str) -> pd.Series:
+    """Return which rows of a result have one of these flags."""
+    return frame["flags"].map(lambda flags: not set(codes).isdisjoint(flags.split())).astype(bool)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing, with_interval
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.claim import known_ends
 from azlatency.stats.result import CODES, SHORT
@@ -91,6 +91,13 @@ def ends(
         return pair if any(map(is_missing, pair)) else known_ends(*pair)
 
     return Column("", known, interval(spec, missing, no_low=open_end, no_high=open_end), unit)
+
+
+def estimated(
+    value: str, low: str, high: str, spec: str = ",.1f", unit: Unit = PLAIN, *, no_low: str = "", no_high: str = ""
+) -> Column[Row]:
+    """Return a column of values with their intervals; "–" stands for a missing value."""
+    return Column("", itemgetter(value, low, high), with_interval(spec, no_low=no_low, no_high=no_high), unit)
 
 
 def cited(column: Column[Row], source: Callable[[Row], Iterable[Ref]]) -> Column[Row]:

@@ -328,6 +328,15 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         flags            | string  | | computed | Codes of the warnings, separated by blanks.
         run_ids          | string  | | computed | Runs that the row was computed from, separated by blanks.
         q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
+        packets          | int64   | | computed | Number of packets of a run, lost ones included.
+        largest_ns       | float64 | ns | computed | Round-trip time of the slowest answered packet.
+        limit            | float64 | | computed | The limit above which packets are counted, in the unit of the values.
+        n_calls          | int64   | | computed | Number of parallel calls, of which the slowest counts.
+        block_maxima     | float64 | | computed | The same for consecutive packets instead of independent calls.
+        mean             | float64 | | computed | Mean remaining wait at a random moment, in the unit of the row.
+        share            | float64 | | computed | Share of packets: of a tail at least as slow, of a histogram answered so far.
+        lost             | int64   | | computed | Number of packets without an answer.
+        beyond           | int64   | | computed | Number of answered packets beyond the axis of a histogram.
         verdict          | string  | | computed | different, different_within_margin, equivalent or inconclusive.
         verdict_alone    | string  | | computed | The verdict about these machines, without the spread between machines.
         margin           | float64 | | computed | Ratio minus 1 up to which a difference does not matter in practice.

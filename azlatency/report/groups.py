@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
-from azlatency.kit.claim import Claim, interval_of
+from azlatency.kit.claim import Claim, interval_in
 from azlatency.kit.titles import ALIKE, by_method, capitalised, span
 from azlatency.report.differences import not_different
 from azlatency.stats.across_runs.main_method import measured_runs
@@ -20,7 +21,6 @@ from azlatency.studies.runs.path import route
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.result import Estimate
     from azlatency.stats.within_run.time_series import ThroughputSeries
 
 #: The value of each path of a pair of zones, or the range of its runs.
@@ -42,23 +42,26 @@ class Group:
         return f"{self.name} **{span(self.values, unit, like=like)}**"
 
 
-def main_method(runs: pd.DataFrame, column: str, across: Sequence[Estimate] = ()) -> Claim:
+def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> Claim:
     """Return the values of the method that says most: estimates across runs, else the median of the runs.
 
-    ``runs`` has one row per run with ``path``, ``method`` and ``column``.
+    ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column.
     """
     known = runs[runs[column].notna()]
     # A run that lost most of its probes is the slowest one, not a missing one.
     method, medians = by_method(zip(measured_runs(known), known[column].astype(float), strict=True))
-    typical = {str(one.labels["path"]): one for one in across if str(one.labels["method"]) == method}
+    estimates = [] if typical is None else typical[typical["method"].astype(str) == method].to_dict("records")
+    by_path = {str(estimate["path"]): estimate for estimate in estimates}
     values, sizes, ranges = {}, {}, {}
     for path, group in grouped(known[known["method"] == method], "path")[column]:
         finite = group[group.astype(float) < float("inf")].astype(float)
-        estimate = typical.get(str(path))
-        value = medians[path] if estimate is None or estimate.estimate is None else estimate.estimate
+        estimate = by_path.get(str(path))
+        value = medians[path]
+        if estimate is not None and not math.isnan(estimate["estimate"]):
+            value = estimate["estimate"]
         if value < float("inf"):
             values[str(path)], sizes[str(path)] = value, len(group)
-            if len(group) > 1 and interval_of(estimate) is None:
+            if len(group) > 1 and interval_in(estimate) is None:
                 ranges[str(path)] = float(finite.min()), float(finite.max())
     return Claim(quantity=column, method=method, values=values, runs=sizes, ranges=ranges)
 

@@ -13,27 +13,21 @@ from azlatency.report.charts import (
     few,
     ground_truth,
     last_segments,
-    latency_forest,
-    path_matrix,
-    percentile_curves,
     placement_values,
     run_series,
-    run_shapes,
-    runs_in_order,
     show,
     single_changes,
-    tail_curves,
-    throughput_forest,
     throughput_series,
     zone_map,
 )
+from azlatency.shapes.curves import curves
+from azlatency.shapes.density import density
 from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
 
 __all__ = [
-    "Options", "column", "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "last_segments",
-    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
-    "runs_in_order", "series", "show", "single_changes", "tail_curves", "throughput_forest", "throughput_series",
-    "zone_map",
+    "Options", "column", "curves", "density", "estimation_plot", "export", "falls_by_path", "few", "forest",
+    "ground_truth", "last_segments", "matrix", "placement_values", "run_series", "series", "show", "single_changes",
+    "throughput_series", "zone_map",
 ]  # fmt: skip

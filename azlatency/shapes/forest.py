@@ -70,9 +70,10 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     verdict: str = "",
     limits: tuple[str, str] | None = None,
     margin: float | str | None = None,
+    line: float | None = None,
     truth: str = "",
     edge: str = "",
-    unit: Unit | str = PLAIN,
+    unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
     spec: str = "",
     beside: int = 1,
@@ -96,7 +97,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     low, high : str
         Columns of the interval, by default ``value`` with ``_low`` and ``_high``; rows may have none.
     points : DataFrame, optional
-        One row per run with the columns ``panel``, ``row`` and ``value``: hollow dots.
+        One row per run with the columns ``panel``, ``row`` and ``value``: hollow dots; an infinite value is a triangle
+        at the end of the axis. A row of the frame may have runs and no value.
     verdict : str
         Column of verdicts, which choose the mark: ``different``, ``equivalent``, ``inconclusive``, ``meets`` …
     limits : tuple of str, optional
@@ -104,19 +106,22 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     margin : float or str, optional
         Makes the axis one of ratios, logarithmic around 1, with a band from ``1 / (1 + margin)`` to ``1 + margin``; the
         name of a column if rows have margins of their own.
+    line : float, optional
+        A value that is drawn as a dashed line through all panels.
     truth : str
         Column with the true value of each row, drawn as a cross.
     edge : str
         Column with the text right of each row, by default its value.
-    unit : Unit or str
-        Unit of the axis, or the column with that of each panel.
+    unit : tuple of (float, str), or str
+        Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
+        panel.
     spec : str
         Format of the numbers right of the panels; by default three significant digits.
     beside : int
         Most panels in a row, on a page.
     xlabel, result, caption : str
-        Texts; the result in words is the title. Sentences on the marks, on the number of runs (column ``n``) and on
-        rows left out are added to the caption.
+        Texts; the unit is added to ``xlabel`` where panels have units of their own. The result in words is the title.
+        Sentences on the marks, on the number of runs (column ``n``) and on rows left out are added to the caption.
     ordering : str
         Sentence of the caption on the order of the rows, for where the caller does not choose it (option ``order``).
     counted, of : str
@@ -130,28 +135,32 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         The chart, at most 9 inches high; a note if there is no row to draw.
     """
     low, high = low or f"{value}_low", high or f"{value}_high"
+    of_all = None if isinstance(unit, str) else Unit(*unit)
     measured = frame[[value, low, high]].notna().any(axis=1)
     frame = frame if points is not None else frame[measured]
     if frame.empty:
         return Note("No chart: nothing to draw.")
-    sharex = margin is not None or isinstance(unit, Unit)
+    sharex = margin is not None or of_all is not None
     gap = _GAP if sharex else _GAP_WITH_AXIS
     shown = _fitting(frame, panel, row, gap, beside)
     panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
     counts = _row_counts(shown, panel, row)
-    xlabel = xlabel or (unit.name if isinstance(unit, Unit) else "")
+    xlabel = xlabel or (of_all.name if of_all else "")
     figure, axes = stack(counts, each=_ROW, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
     alternatives = []
     for axis, (heading, group) in zip(axes, panels.items(), strict=True):
-        scale = unit if isinstance(unit, Unit) else Unit(*group[unit].iloc[0])
+        scale = of_all or Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
         drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge)
         if margin is not None:
             drawn.ratios(shown, (value, low, high), points, margin)
         else:
             of_axis, of_dots = (shown, points) if sharex else (group, dots)
-            axis.set_xlabel(axis.get_xlabel() if sharex else scale.name)
-            drawn.values(of_axis[[value, low, high]], limits, () if of_dots is None else of_dots[value])
+            axis.set_xlabel(axis.get_xlabel() if sharex else ", ".join(filter(None, [xlabel, scale.name])))
+            others = [line, *(of_axis[truth] if truth else ()), *(() if of_dots is None else of_dots[value])]
+            drawn.values(of_axis[[value, low, high]], limits, [float(each) for each in others if pd.notna(each)])
+            if line is not None:
+                axis.axvline(line / scale.scale, color=INK, linestyle="--", linewidth=1)
         drawn.rows(spec)
         runs = drawn.dots(dots, value, row)
         axis.set_title(str(heading))
@@ -212,15 +221,22 @@ class _Panel:
             band = 1 / (1 + each), 1 + each
             self.axis.fill_betweenx([place - 0.5, place + 0.5], *band, color=BAND, linewidth=0, zorder=0)
 
-    def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None, runs: Iterable[float]) -> None:
-        """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs."""
+    def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None, others: Iterable[float]) -> None:
+        """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs.
+
+        The axis also reaches to ``others``: the runs, the true values, and a line.
+        """
         bounds = [] if limits is None else [self.frame[name].iloc[0] / self.unit.scale for name in limits]
         edges = [bound for bound in bounds if pd.notna(bound)]
-        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges, *(run / self.unit.scale for run in runs)]
+        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges]
+        places += [other / self.unit.scale for other in others if math.isfinite(other)]
+        if not places:
+            self.axis.set_xticks([])
+            return
         ends = [*places, *numbers.iloc[:, 1:].stack() / self.unit.scale]
         most, least = max(ends), min(places)
         logarithmic = least > 0 and most > _LOGARITHMIC * least
-        left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most)
+        left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most or 1.0)
         if least < 0:
             left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)
@@ -244,6 +260,9 @@ class _Panel:
             if pd.isna(row["_value"]) and ends:
                 self.axis.plot(ends, [place, place], color=mark.colour, linewidth=1.4, linestyle="--", zorder=2)
             if pd.isna(row["_value"]):
+                if self.edge and row[self.edge]:
+                    draw.at_edge(self.axis, place, row[self.edge], mark.colour)
+                self._true_value(place, row)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
@@ -255,8 +274,12 @@ class _Panel:
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
             number = format(row["_value"], spec) if spec else draw.number(row["_value"])
             draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
-            if self.truth and pd.notna(row[self.truth]):
-                draw.truth(self.axis, place, row[self.truth], self.unit.scale)
+            self._true_value(place, row)
+
+    def _true_value(self, place: int, row: dict[Any, Any]) -> None:
+        if self.truth and pd.notna(row[self.truth]):
+            text = f"{row['_row']}: configured {plain(row[self.truth] / self.unit.scale, 5)} {self.unit.name}"
+            draw.truth(self.axis, place, row[self.truth], self.unit.scale, text)
 
     def dots(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Draw the runs, and return their values by row."""
@@ -269,8 +292,16 @@ class _Panel:
                 runs.setdefault(name, []).append(number / self.unit.scale)
         draw.dots(
             self.axis,
-            [(places[name], run, f"{name}: {plain(run, 4)}") for name, numbers in runs.items() for run in numbers],
+            [
+                (places[name], run, f"{name}: {self._number(run)} {self.unit.name}".strip())
+                for name, numbers in runs.items()
+                for run in numbers
+                if math.isfinite(run)
+            ],
         )
+        for name in (name for name, numbers in runs.items() if math.inf in numbers):
+            look: dict[str, Any] = {"clip_on": False, "transform": self.axis.get_yaxis_transform()}
+            self.axis.plot([1], [places[name]], ">", color=RUN, markersize=7, zorder=4, **look)
         return runs
 
     def words(self, runs: dict[str, list[float]]) -> list[str]:
@@ -278,14 +309,20 @@ class _Panel:
         texts = []
         for row in self.frame.to_dict("records"):
             of_row = runs.get(row["_row"], [])
-            others = [] if of_row == [row["_value"]] else [plain(run, 4) for run in of_row]
-            texts.append(", ".join([self._say(row), *others]))
+            others = [] if of_row == [row["_value"]] else [self._number(run) for run in of_row]
+            if pd.isna(row["_value"]) and others:
+                texts.append(" ".join(filter(None, [row["_row"], ", ".join(others), self.unit.name])))
+            else:
+                texts.append(", ".join([self._say(row), *others]))
         return texts
+
+    def _number(self, value: float) -> str:
+        return plain(value, 5 if self.unit.name else 4)
 
     def _say(self, row: dict[Any, Any]) -> str:
         ends = [row[end] for end in ("_low", "_high") if pd.notna(row[end])]
         digits = 5 if self.unit.name else 4
-        number = "" if pd.isna(row["_value"]) else f" {plain(row['_value'], digits)}"
+        number = "" if pd.isna(row["_value"]) else f" {self._number(row['_value'])}"
         kind = row.get(self.verdict)
         words = f", {kind.replace('_', ' ')}" if kind in MARKS else ""
         unit = f" {self.unit.name}" if self.unit.name else ""

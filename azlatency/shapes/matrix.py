@@ -16,13 +16,18 @@ from azlatency.kit.drawing.base import left_out, narrow, new_figure, styled
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
+from azlatency.kit.units import level
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
 #: Most rows with an interval in each square, on a page and in a column; most panels.
 _INTERVAL, _MOST_PANELS = (6, 4), 5
+#: Inches of a square without a number.
+_SHADE = 0.14
 
 
 @styled
@@ -36,6 +41,10 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     low: str = "low",
     high: str = "high",
     truth: str = "",
+    text: str = "",
+    missing: str = "1 run",
+    ends: Sequence[str] = (),
+    most: int = MOST_ENDS,
     unit: Unit = MICROSECONDS,
     ylabel: str = "",
     xlabel: str = "",
@@ -48,16 +57,23 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     Parameters
     ----------
     frame : DataFrame
-        One row per square, in canonical units.
+        One row per square, in canonical units. The column ``confidence`` is named in the caption.
     value : str
         Column of the values.
     row, column, panel : str
-        Columns with the names of rows, columns and panels. The first five panels are drawn, and none with more than
-        twelve rows.
+        Columns with the names of rows, columns and panels. The first five panels are drawn.
     low, high : str
-        Columns of the interval; "1 run" stands for a missing one.
+        Columns of the interval.
     truth : str
         Column with the true values, written below with a cross.
+    text : str
+        Column with what is written instead of the value, such as a range.
+    missing : str
+        Text below a value without an interval.
+    ends : sequence of str
+        Names of the rows and columns in their order, by default that in which they appear.
+    most : int
+        Most rows of a panel; a larger one is left out. Of more than 12 rows the squares are shades without numbers.
     unit : Unit
         Unit of the numbers.
     ylabel, xlabel, result, caption : str
@@ -71,59 +87,82 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         The chart, or a note if there is no panel with more than one square.
     """
     groups = {title: group for title, group in frame.groupby(panel, sort=False, dropna=False) if len(group) > 1}
-    ends = {title: list(dict.fromkeys([*group[row], *group[column]])) for title, group in groups.items()}
-    small = [title for title in groups if len(ends[title]) <= MOST_ENDS]
+    names = {title: _names(group[[row, column]], ends) for title, group in groups.items()}
+    small = [title for title in groups if len(names[title]) <= most]
     if groups and not small:
         return Note(
-            f"No chart: every method has more than {MOST_ENDS} zones or hosts; the table lists all. Select some with "
+            f"No chart: every method has more than {most} zones or hosts; the table lists all. Select some with "
             "`pairs`."
         )
     if not small:
         return Note("No chart: nothing to draw.")
     shown = small[:_MOST_PANELS]
     square = 0.46 if truth and frame[truth].notna().any() else 0.36
-    tall = [max(1.7, square * len(ends[title]) + 0.85) + (1.3 if crowded(ends[title]) else 0) for title in shown]
+    tall = [_height(names[title], square) for title in shown]
     figure, axes = new_figure(len(tall), 1, sum(tall), gridspec_kw={"height_ratios": tall})
     for axis, title in zip(axes, shown, strict=True):
-        columns = {"row": row, "column": column, "value": value, "low": low, "high": high, "truth": truth}
+        columns = {"row": row, "column": column, "value": value, "low": low, "high": high, "truth": truth, "text": text}
         squares = groups[title].rename(columns={given: ours for ours, given in columns.items() if given})
-        _squares(axis, squares, ends[title], unit)
+        if not text:
+            squares = squares.assign(text=[draw.number(number / unit.scale) for number in squares["value"]])
+        _squares(axis, squares, names[title], unit, missing)
         axis.set(title=title, ylabel=ylabel, xlabel=xlabel)
     alternatives = []
     for title in shown:
         cells = [
-            f"{cell[row]} → {cell[column]} {plain(cell[value] / unit.scale, 5)}"
+            f"{cell[row]} → {cell[column]} {cell[text] if text else plain(cell[value] / unit.scale, 5)}"
             + draw.brackets(_bounds(cell[low], cell[high], unit), 5)
             for cell in groups[title].to_dict("records")
         ]
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
-    bounded = max(len(ends[title]) for title in shown) <= _INTERVAL[narrow()]
-    text = draw.caption(
+    bounded = max(len(names[title]) for title in shown) <= _INTERVAL[narrow()] and bool(
+        missing or frame[low].notna().any()
+    )
+    confidence = f"{level(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
+    words = draw.caption(
         caption,
-        ("Below: the interval, or “1 run”.", bounded),
+        (f"Below: the {confidence}interval{f', or “{missing}”' if missing else ''}.", bounded),
         ("× below: the configured value, without the time of the hosts.", square > 0.4),
         left_out(len(shown), frame[panel].nunique(), "methods"),
     )
-    return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+    return Chart(figure, words, "\n".join(alternatives), title=result, name=name)
 
 
 def _bounds(low: float, high: float, unit: Unit) -> tuple[float, ...]:
     return () if pd.isna(low) or pd.isna(high) else (low / unit.scale, high / unit.scale)
 
 
-def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit) -> None:
+def _names(ends: pd.DataFrame, order: Sequence[str]) -> list[str]:
+    """Return the names of rows and columns, each once."""
+    found = dict.fromkeys(ends.to_numpy().ravel("F"))
+    return [name for name in order if name in found] or list(found)
+
+
+def _height(names: list[str], square: float) -> float:
+    """Return the inches of a panel."""
+    each = _SHADE if len(names) > MOST_ENDS else square
+    return max(1.7, each * len(names) + 0.85) + (1.3 if crowded(names) else 0)
+
+
+def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, missing: str) -> None:
     """Shade the squares, and write the numbers into them."""
     upright = is_upright(names)
     values = squares.pivot_table(index="row", columns="column", values="value").reindex(index=names, columns=names)
     shade(axis, values.to_numpy(dtype=float) / unit.scale)
+    if len(names) > MOST_ENDS:
+        name_ends(axis, names)
+        # A reader of the middle finds the names at the nearest side.
+        axis.tick_params(labelsize=6, labeltop=True, labelright=True)
+        return
     for cell in squares.to_dict("records"):
         bounds = "–".join(map(draw.number, _bounds(cell["low"], cell["high"], unit)))
-        below = [] if len(names) > _INTERVAL[narrow()] else [bounds or "1 run"]
+        below = [] if len(names) > _INTERVAL[narrow()] or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")
         below += [f"× {draw.number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []
         across, down = names.index(cell["column"]) + 0.5, names.index(cell["row"]) + (0.5, 0.33, 0.26)[len(below)]
         look: dict[str, Any] = {"ha": "center", "va": "center", "color": ON_LIGHT}
         size, turn = (7.5, 90) if upright else (8.5, 0)
-        axis.text(across, down, draw.number(cell["value"] / unit.scale), fontsize=size, rotation=turn, **look)
+        shown = draw.number(cell["value"] / unit.scale) if upright else cell["text"]
+        axis.text(across, down, shown, fontsize=size, rotation=turn, **look)
         axis.text(across, down + 0.4, "\n".join(below), fontsize=7, linespacing=1.1, **look)
     name_ends(axis, names)

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
+from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import MOST_PANELS, grid, label, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import MOST_PANELS, grid, label, left_out, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.fitting import FEWEST_LETTERS
+from azlatency.kit.drawing.names import cut
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
@@ -41,11 +44,12 @@ def series(  # noqa: PLR0913 - a shape is told its columns
     changes: pd.DataFrame | None = None,
     note: str = "",
     hint: str = "",
+    truth: str = "",
     unit: Unit | str = MICROSECONDS,
     result: str = "",
     caption: str = "",
     counted: str = "points",
-    of: str = "series",
+    of: str = "series, those that changed first",
     name: str = "series",
 ) -> Chart | Note:
     """Draw one dot per row of a frame, the level of each part as a line, and the changes of level.
@@ -70,6 +74,8 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         Column with a line that is written below the name of each panel.
     hint : str
         Column of texts that a dot shows under the pointer, after its time and value.
+    truth : str
+        Column with the true value of a panel, drawn as a dotted line.
     unit : Unit or str
         Unit of the axis, or the column with that of each panel.
     result, caption : str
@@ -108,17 +114,32 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         levels = _levels(axis, drawn)
         _changes(axis, list(drawn["place"]), of_panel)
         below = dots[note].iloc[0] if note else ""
-        axis.set_title("\n".join(filter(None, [label(str(title), _LETTERS, 2), below])), fontsize=8)
+        if truth and pd.notna(dots[truth].iloc[0]):
+            axis.axhline(dots[truth].iloc[0] / scale.scale, color=INK, linewidth=1, linestyle=":")
+        axis.set_title("\n".join(filter(None, [_name(str(title)), below])), fontsize=8)
         axis.set_ylabel(scale.name)
         words = "; ".join(of_panel["text"]) or below or "no change"
-        alternatives.append(f"{title}: {', then '.join(f'{plain(each, 5)} {scale.name}' for each in levels)}; {words}")
+        numbers = ", then ".join(f"{plain(each, 5)} {scale.name}" for each in levels)
+        if changes is None and len(levels) == 1:  # the dots are what there is to say
+            numbers = f"{', '.join(plain(number, 5) for number in drawn['value'])} {scale.name}"
+        alternatives.append(f"{title}: {numbers}; {words}")
     text = draw.caption(
         f"{caption} {sizes((len(panels[title]) for title in shown), f'{counted} per panel')}.",
         ("Dashed: change of level, with the 95 % interval of its date.", set(shown) & set(steps[panel])),
         ("Triangles: values above the panel.", any_beyond),
-        left_out(len(shown), len(panels), f"{of}, those that changed first"),
+        left_out(len(shown), len(panels), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _name(title: str) -> str:
+    """Return the name of a panel in at most two lines; of words that are not shortened, the middle is cut."""
+    letters = _LETTERS // 2 if narrow() else _LETTERS
+    name = label(title, _LETTERS, 2)
+    while name.count("\n") > 1 and letters > FEWEST_LETTERS:
+        letters -= 2
+        name = label(cut(title, 2 * letters), _LETTERS, 2)
+    return name
 
 
 def _chosen(panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
@@ -141,7 +162,9 @@ def _dots(axis: Axes, drawn: pd.DataFrame, unit: Unit) -> bool:
             tip(marks, *(_hint(dot, unit) for dot in dots.to_dict("records")))
     axis.margins(y=0.12)
     axis.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    if not isinstance(drawn["place"].iloc[0], int):
+    if is_integer_dtype(drawn["place"]):
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    else:
         locator = AutoDateLocator(minticks=3, maxticks=5)
         axis.xaxis.set_major_locator(locator)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from html import escape
 from inspect import signature
-from typing import Any, ClassVar, Literal, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -265,7 +265,10 @@ class Result(Computed):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the row as a frame."""
-        return Results([self]).to_frame()
+        frame = pd.DataFrame([self.row()])
+        # Parquet, Arrow and polars need one type per column, also where every value is missing.
+        types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}
+        return document(frame.astype(types), *TABLES, "run_table", "latency", "results")
 
     def _repr_html_(self) -> str:
         """Show the sentence and, below it, the cells that have a value; all text escaped."""
@@ -276,58 +279,8 @@ class Result(Computed):
         return f"<p>{escape(str(self))}</p><table>{lines}</table>"
 
 
-_R = TypeVar("_R", bound=Result)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-
-class Results(list[_R]):
-    """A list of results that prints one sentence per line and shows itself as a table in a notebook."""
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> _R: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Results[_R]: ...
-
-    def __getitem__(self, place: SupportsIndex | slice) -> _R | Results[_R]:
-        return Results(super().__getitem__(place)) if isinstance(place, slice) else super().__getitem__(place)
-
-    def __add__(self, other: Iterable[_R]) -> Results[_R]:  # type: ignore[override]
-        return Results([*self, *other])
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a frame with one row per result."""
-        frame = pd.DataFrame([result.row() for result in self])
-        # Parquet, Arrow and polars need one type per column, also where every value is missing.
-        types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}
-        return document(frame.astype(types), *TABLES, "run_table", "latency", "results")
-
-    def __str__(self) -> str:
-        if len(self) < 2:
-            return "\n".join(map(str, self))
-        # A flag that several results share is explained once, below them.
-        codes = dict.fromkeys(code for result in self for code in result.codes)
-        lines = [result.in_short() for result in self]
-        remarks = dict.fromkeys(remark for result in self for remark in result.remarks)
-        return "\n".join([*lines, *explain(codes), *remarks])
-
-    def _repr_html_(self) -> str:
-        """Show the rows as a table and the flags in full below it; all text escaped."""
-        rows = [result.row() for result in self]
-        names = [
-            name
-            for name in dict.fromkeys(name for row in rows for name in row)
-            if any(row.get(name) not in (None, "") for row in rows)
-        ]
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows
-        )
-        flags = explain(dict.fromkeys(code for result in self for code in result.codes))
-        remarks = dict.fromkeys(remark for result in self for remark in result.remarks)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in [*flags, *remarks])
-        return f"<table><tr>{head}</tr>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")
 
 
 def _type_of(column: pd.Series) -> str:

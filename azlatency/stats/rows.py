@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from azlatency.stats.result import Estimate
+import pandas as pd
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterable
 
-    from azlatency.stats.result import Comparison
+    from azlatency.stats.result import Comparison, Estimate
 
 Row = dict[str, Any]
 #: Columns of an estimate that do not identify it.
 ESTIMATE = ("what", "estimate", "low", "high", "unit", "n")
-_NO_LABELS = {*ESTIMATE, "scope", "confidence", "statistic", "flags", "run_ids"}
 
 #: Columns of `of_comparison`, after the labels.
 COMPARISON = [
@@ -45,29 +44,10 @@ def of_estimate(estimate: Estimate, *diagnostics: str) -> Row:
     }
 
 
-def estimates(frame: pd.DataFrame, *diagnostics: str) -> list[Estimate]:
-    """Return the rows of a frame of estimates as results, for the pages that do not work on frames yet."""
-    found = []
-    for row in frame.to_dict("records"):
-        middle, low, high = (None if math.isnan(row[name]) else row[name] for name in ("estimate", "low", "high"))
-        found.append(
-            Estimate(
-                what=row["what"],
-                estimate=middle,
-                low=low,
-                high=high,
-                unit=row["unit"],
-                n=row["n"],
-                scope=row["scope"],
-                confidence=row["confidence"],
-                method=row["statistic"],
-                codes=tuple(row["flags"].split()),
-                labels={str(name): cell for name, cell in row.items() if name not in _NO_LABELS | set(diagnostics)},
-                diagnostics={name: row[name] for name in diagnostics if not math.isnan(row[name])},
-                run_ids=tuple(row["run_ids"].split()),
-            )
-        )
-    return found
+def frame_of(estimates: Iterable[Estimate], *diagnostics: str) -> pd.DataFrame:
+    """Return estimates of single runs as a frame: labels, estimate, diagnostics, and the independent values behind."""
+    found = [{**of_estimate(each, *diagnostics), "n_effective": number(each.n_effective)} for each in estimates]
+    return pd.DataFrame(found, columns=None if found else ["run_id", "q", *ESTIMATE, "n_effective", "flags", "run_ids"])
 
 
 def of_comparison(comparison: Comparison) -> Row:

@@ -12,7 +12,17 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import before_after, history, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import (
+    before_after,
+    common,
+    history,
+    latency,
+    plan_the_next_run,
+    tail,
+    tool_agreement,
+    vm_baseline,
+    zone_pair_asymmetry,
+)
 from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
@@ -117,20 +127,21 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
     """A function for each chart that a page may show of the study; the statistics are computed once, on demand."""
     of = results or StudyResults(study)
     return {
-        "printed curves": lambda: charts.percentile_curves(of.printed),
-        "sampled curves": lambda: charts.percentile_curves(of.sampled, "samples"),
-        "shapes": lambda: charts.run_shapes(of.run_shapes),
-        "runs in order": lambda: charts.runs_in_order(of.runs, az.summarize(of.runs)),
+        "printed curves": lambda: latency.percentile_curves(of.printed),
+        "sampled curves": lambda: latency.percentile_curves(of.sampled, samples=True),
+        "shapes": lambda: latency.run_shapes(of.run_shapes),
+        "runs in order": lambda: latency.order_of_runs(of.runs, az.summarize(of.runs)),
         "history": lambda: history.history(az.history(study)),
-        "medians": lambda: charts.latency_forest(of.runs, of.medians),
-        "means": lambda: charts.latency_forest(of.runs, az.summarize(of.runs, "mean_ns"), value="mean_ns"),
-        "goodput": lambda: charts.throughput_forest(
+        "medians": lambda: common.typical_forest(of.runs, of.medians),
+        "means": lambda: common.typical_forest(of.runs, az.summarize(of.runs, "mean_ns"), "mean_ns"),
+        "goodput": lambda: common.typical_forest(
             of.streams,
             az.summarize(of.streams, "throughput_bit_s"),
+            "throughput_bit_s",
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
-        "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
+        "tails": lambda: tail.tail_curves(of.tails, limit=1e6),
         "placement": lambda: charts.placement_values(az.stats.placement.widest_methods(of.conditions)),
         "estimation": lambda: charts.estimation_plot(of.steps),
         "changes": lambda: charts.single_changes(of.changes[:30]),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pandas as pd
-from helpers.results import NOTHING, estimates_of
+from helpers.results import NOTHING
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.kit.claim import Claim, described_by
+from azlatency.kit.claim import Claim, described_by, interval_in, is_far_apart
 from azlatency.kit.objects import FINDINGS_TYPE
+from azlatency.pages import common, latency
 from azlatency.report.groups import main_method
 from azlatency.stats.across_runs.typical_run import typical_run
 
@@ -22,8 +23,8 @@ def test_a_number_of_runs_is_said_in_words() -> None:
 def test_an_answer_and_a_chart_carry_the_values_that_they_are_about() -> None:
     study = load("aws-euwest1-lagscope")
     runs, typical = az.latency(study), az.summarize(az.latency(study), "median_ns")
-    chart = az.charts.latency_forest(runs, typical)
-    answer = az.findings.latency.find(runs, typical, NOTHING, NOTHING)
+    chart = common.typical_forest(runs, typical)
+    answer = latency.find(runs, typical, NOTHING, NOTHING)
     record = chart._repr_mimebundle_()[1]["azlatency"]["claim"]
     assert record == answer._repr_mimebundle_()[FINDINGS_TYPE][0]["claim"]
     # Percentile 50 of the two logs between 1b and 1c: 459 us.
@@ -42,5 +43,14 @@ def test_runs_that_are_far_apart_are_described_by_their_range() -> None:
 def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
     """Two pages that left it out of the median contradicted the card, which did not."""
     runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e6, 2e6, float("inf")]})
-    main = main_method(runs, "median_ns", estimates_of(az.summarize(runs, "median_ns")))
+    main = main_method(runs, "median_ns", az.summarize(runs, "median_ns"))
     assert main.values == {"a": 2e6} and main.ranges == {"a": (1e6, 2e6)}
+
+
+def test_the_interval_of_a_row_is_known_if_it_says_something() -> None:
+    nan = float("nan")
+    assert interval_in({"low": 1.0, "high": 2.0}) == (1.0, 2.0) and not is_far_apart((1.0, 2.0))
+    assert is_far_apart((1.0, 5.0))
+    for low, high in ((nan, 2.0), (1.0, nan), (1.0, 101.0)):
+        assert interval_in({"low": low, "high": high}) is None
+    assert interval_in(None) is None

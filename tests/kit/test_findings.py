@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from azlatency.kit import findings
@@ -31,3 +32,12 @@ def test_paths_of_several_methods_are_named_once() -> None:
 
 def test_findings_have_their_kind() -> None:
     assert findings.act("repeat").kind == "act" and findings.info("done").kind == "info"
+
+
+def test_paths_that_were_measured_once_are_named_unless_all_were() -> None:
+    frame = pd.DataFrame({"path": ["a", "b", "a"], "method": ["ping", "ping", "qperf"],
+                          "flags": ["no_replication", "few_runs dependent_runs", ""]})  # fmt: skip
+    (finding,) = findings.measured_once(frame)
+    assert finding.text.startswith("Measured once with ping: a. ")
+    assert findings.measured_once(frame[:1]) == [] == findings.measured_once(frame[1:])
+    assert list(findings.has_flag(frame, "dependent_runs", "no_replication")) == [True, True, False]

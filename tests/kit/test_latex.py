@@ -11,7 +11,7 @@ from helpers.small_frames import runs
 import azlatency as az
 from azlatency.kit.cells import MICROSECONDS, Column, Table, number, with_interval
 from azlatency.kit.latex import escape_latex, with_uncertainty
-from azlatency.stats.result import Estimate
+from azlatency.pages import latency
 
 
 @pytest.mark.parametrize(
@@ -38,19 +38,13 @@ def test_the_interval_is_never_wider_than_the_number_says() -> None:
         assert int(digits) / 10**decimals >= distance
 
 
-def estimate(low: float | None, high: float | None) -> Estimate:
-    return Estimate(
-        what="x", estimate=444e3, low=low, high=high, n=5, unit="ns", scope="across_runs", confidence=0.95, method="m"
-    )
-
-
 def test_an_estimate_and_text_with_special_characters() -> None:
     columns = [
         Column("path", lambda row: row[0]),
         Column("typical", lambda row: row[1], with_interval(",.0f"), MICROSECONDS),
         Column("n & m", lambda row: row[2], number(",.0f")),
     ]
-    rows = [("a_1 → b%", estimate(432e3, 469e3), 1234567), ("c", estimate(None, None), None)]
+    rows = [("a_1 → b%", (444e3, 432e3, 469e3), 1234567), ("c", (444e3, None, None), None)]
     table = Table("RTT & more", columns, rows, ["50 % of $x"])
     compact = table.to_latex(uncertainty="compact", label="tab:rtt") or ""
     assert r"a\_1 $\rightarrow$ b\% & 444(25) & 1234567 \\" in compact
@@ -63,7 +57,7 @@ def test_an_estimate_and_text_with_special_characters() -> None:
 
 def test_a_number_and_the_column_of_its_interval_become_one() -> None:
     frame = runs(median_ns=[100e3, 102e3, 99e3, 101e3])
-    table = az.tables.latency.paths(frame, az.summarize(frame, "median_ns", by=["path", "method"]))
+    table = latency.paths(frame, az.summarize(frame, "median_ns", by=["path", "method"]))
     text = table.to_latex(uncertainty="compact") or ""  # type: ignore[union-attr]
     assert re.search(r"& \d+(\.\d+)?\(\d+\) &", text) and "interval (" not in text
     assert "interval (" in (table.to_latex() or "")  # type: ignore[union-attr]

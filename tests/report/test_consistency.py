@@ -18,7 +18,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import vm_baseline, zone_pair_asymmetry
+from azlatency.pages import common, latency, tail, throughput, vm_baseline, zone_pair_asymmetry
 from azlatency.report import findings, tables
 from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
@@ -48,10 +48,10 @@ class Pages:
         """The tables with numbers that several pages show."""
         goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else NOTHING
         everything = [
-            tables.latency.printed(self.study, self.runs),
-            tables.latency.brackets(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
-            tables.latency.paths(self.runs, self.typical),
-            tables.throughput.paths(self.streams, goodput),
+            latency.printed(self.study, self.runs),
+            common.printed_percentiles(self.curves, (0.5, 0.99, 0.999, 0.9999, 0.99999)),
+            latency.paths(self.runs, self.typical),
+            throughput.paths(self.streams, goodput),
             *(zone_pair_asymmetry.both_ways(self.directions, metric) for metric in ("latency", "throughput")),
             zone_pair_asymmetry.both_ways(self.directions, "retransmits"),
             vm_baseline.conformance(az.baseline(self.study)) if self.study.expectations else Note(""),
@@ -130,7 +130,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
         # A "percentile" that is the maximum has the digits of the maximum.
         if key[0] in pages.runs.index and "maximum_in_disguise" not in shown[key].codes:
             assert shown[key].estimate == pytest.approx(value), key
-    bracket = tables.latency.brackets(pages.curves)
+    bracket = common.printed_percentiles(pages.curves)
     if isinstance(bracket, Table):
         assert not [header for header in bracket.headers if "interval" in header or "%" in header]
 
@@ -138,7 +138,7 @@ def test_a_percentile_is_the_printed_one_in_every_table_and_its_bracket_is_not_a
 def test_pages_02_and_06_judge_the_bandwidth_of_a_vm_once() -> None:
     pages = pages_of("westeurope-azure-cni")
     typical = az.summarize(pages.streams, "throughput_bit_s", unit="bit/s")
-    assert "expected" not in str(findings.throughput.find(pages.streams, typical))
+    assert "expected" not in str(throughput.find(pages.streams, typical))
     found = az.baseline(pages.study)
     assert set(found.loc[found["estimate"].notna(), "status"]) == {"inconclusive"}
 
@@ -188,10 +188,11 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     late = az.summarize(runs, "p99_ns") if len(runs) else NOTHING
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else NOTHING
     rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
+    tails = az.stats.tail_by_run.run_tails(study, runs[:0], limit=1e6)
     said = [
-        *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
-        *findings.throughput.find(streams, goodput).findings,
-        *findings.tail.find(runs, (), pages.curves, (), late).findings,
+        *latency.find(runs, pages.typical, means, pages.curves).findings,
+        *throughput.find(streams, goodput).findings,
+        *tail.find(runs, tails, pages.curves, tails.above, late).findings,
         *findings.placement.find(conditions, steps, ()).findings,
         *vm_baseline.find(az.baseline(study)).findings,
         *findings.stability.find((), (), None, (), rates).findings,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
-from helpers.results import estimates_of
 from scipy.stats import binom
 
 import azlatency as az
 from azlatency.kit.objects import Chart
-from azlatency.report import charts
+from azlatency.pages import common
 from azlatency.report.card import plain_sentence
 from azlatency.report.differences import at_most, ratio_ends
 from azlatency.report.findings.summary.answer import Answer
@@ -26,16 +25,14 @@ def _card(values: list[list[float]]) -> tuple[Answer, str]:
 
 def _title(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     return chart.title
 
 
 def _answer(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    return answer_of(
-        main_method(runs, "median_ns", estimates_of(az.summarize(runs, "median_ns"))), runs, "median round trip", "ns"
-    )
+    return answer_of(main_method(runs, "median_ns", az.summarize(runs, "median_ns")), runs, "median round trip", "ns")
 
 
 @pytest.mark.parametrize(

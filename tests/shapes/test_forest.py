@@ -85,3 +85,37 @@ def test_the_axis_of_values_reaches_every_run_and_the_edge_has_the_text_that_it_
     chart = az.charts.forest(frame, "value", **columns, points=runs, edge="text")
     assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 90
     assert [text.get_text() for text in chart.figure.axes[0].texts] == ["> 200"]
+
+
+RUNS = pd.DataFrame({"tool": "ping", "path": ["a", "a", "b", "b"], "rtt": [1e5, 1.2e5, 3e5, math.inf]})
+TYPICAL = pd.DataFrame(
+    {"tool": "ping", "path": ["a", "b"], "rtt": [1.1e5, math.nan], "low": [0.9e5, math.nan], "high": [1.3e5, math.nan],
+     "said": ["110 (90–130)", "300"], "set": [0.8e5, 2e5]}
+)  # fmt: skip
+
+
+def test_a_row_may_have_runs_only_and_an_infinite_run_is_at_the_end_of_the_axis() -> None:
+    columns = {"low": "low", "high": "high", "panel": "tool", "row": "path", "edge": "said", "truth": "set"}
+    chart = az.charts.forest(TYPICAL, "rtt", **columns, points=RUNS, unit=(1e3, "µs"), line=4e5)
+    assert isinstance(chart, Chart)
+    assert chart.alt == "ping: a 110 [90, 130] µs, 100, 120; b 300, ∞ µs"
+    (axis,) = chart.figure.axes
+    assert axis.get_xlim()[1] > 400, "the line is on the axis"
+    assert [text.get_text() for text in axis.texts] == ["110 (90–130)", "300"]
+    assert [list(line.get_ydata()) for line in axis.lines if line.get_marker() == ">"] == [[1]]
+    assert [list(line.get_xdata()) for line in axis.lines if line.get_linestyle() == "--"] == [[400, 400]]
+    assert [float(line.get_xdata()[0]) for line in axis.lines if line.get_marker() == "x"] == [80, 200]
+
+
+def test_panels_with_units_of_their_own_complete_the_label_of_the_axis() -> None:
+    columns = {"low": "low", "high": "high", "panel": "tool", "row": "path", "unit": "unit"}
+    frame = TYPICAL.assign(unit=[(1e3, "µs")] * 2)
+    chart = az.charts.forest(frame, "rtt", **columns, points=RUNS, xlabel="median per run")
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlabel() == "median per run, µs"
+
+
+def test_runs_that_are_all_infinite_have_an_axis_without_numbers() -> None:
+    lost = RUNS.assign(rtt=math.inf)
+    chart = az.charts.forest(TYPICAL.assign(rtt=math.nan), "rtt", low="low", high="high", panel="tool", row="path",
+                             points=lost, unit=(1e3, "µs"))  # fmt: skip
+    assert isinstance(chart, Chart) and not len(chart.figure.axes[0].get_xticks())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,8 +17,8 @@ FRAME = pd.DataFrame(
 )  # fmt: skip
 
 
-def drawn(frame: pd.DataFrame, **columns: str) -> Chart | Note:
-    return az.charts.matrix(frame, "rtt", row="from", column="to", panel="tool", **columns)  # type: ignore[arg-type]
+def drawn(frame: pd.DataFrame, **columns: Any) -> Chart | Note:
+    return az.charts.matrix(frame, "rtt", row="from", column="to", panel="tool", **columns)
 
 
 def test_each_square_has_its_value_and_its_interval() -> None:
@@ -34,3 +35,20 @@ def test_one_square_and_too_many_rows_are_notes(rows: int, text: str) -> None:
     frame = pd.DataFrame({"from": names[:-1], "to": names[1:], "tool": "ping", "rtt": 1e5, "low": 9e4, "high": 2e5})
     note = drawn(frame)
     assert isinstance(note, Note) and text in note.text
+
+
+def test_a_text_stands_for_the_value_and_the_caller_chooses_the_order() -> None:
+    frame = FRAME.assign(said=["90–110", "250"], confidence=0.95)
+    chart = drawn(frame, text="said", missing="", ends=["b", "a"])
+    assert isinstance(chart, Chart) and chart.alt == "ping: a → b 90–110 [90, 110]; b → a 250 µs"
+    (axis,) = chart.figure.axes
+    assert {"90–110", "250", "90.0–110"} <= {text.get_text() for text in axis.texts}
+    assert [item.get_text() for item in axis.get_yticklabels()] == ["b", "a"]
+    assert chart.caption == "Below: the 95 % interval."
+
+
+def test_squares_of_many_rows_are_shades_without_numbers() -> None:
+    names = [f"z{number}" for number in range(14)]
+    frame = pd.DataFrame({"from": names[:-1], "to": names[1:], "tool": "ping", "rtt": 1e5, "low": 9e4, "high": 2e5})
+    chart = drawn(frame, most=60)
+    assert isinstance(chart, Chart) and not chart.figure.axes[0].texts and "Below" not in chart.caption

@@ -65,3 +65,12 @@ def test_panels_whose_values_do_not_differ_are_left_out() -> None:
     chart = drawn(pd.concat([flat, FRAME]))
     assert isinstance(chart, Chart) and chart.alt.startswith("a: ") and "Shown: 1 of 2 series" in chart.caption
     assert isinstance(drawn(flat), Chart) and isinstance(drawn(FRAME[:0]), Note)
+
+
+def test_dots_without_dates_and_changes_are_numbered_and_said() -> None:
+    points = pd.DataFrame({"what": "a → b", "rtt": [1e5, 1.2e5, 1.1e5], "level": 1.1e5, "delay": 9e4})
+    chart = az.charts.series(points, "rtt", panel="what", truth="delay", counted="runs")
+    assert isinstance(chart, Chart) and chart.alt == "a → b: 100, 120, 110 µs; no change"
+    (axis,) = chart.figure.axes
+    assert axis.get_xlabel() == "run, in order" and {item.get_text() for item in axis.get_xticklabels()} >= {"1", "2"}
+    assert [list(line.get_ydata()) for line in axis.lines if line.get_linestyle() == ":"] == [[90, 90]]

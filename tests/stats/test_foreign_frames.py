@@ -8,7 +8,6 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
-from helpers.results import NOTHING
 from helpers.small_frames import runs
 
 import azlatency as az
@@ -28,8 +27,7 @@ USES: dict[str, Callable[[object], object]] = {
     "typical_run": az.stats.typical_run,
     "run_table": az.studies.run_table,
     "client_side_runs": az.studies.client_side_runs,
-    "chart": lambda frame: az.charts.latency_forest(frame, NOTHING),
-    "table": lambda frame: az.tables.latency.paths(frame, NOTHING),
+    "chart": lambda frame: az.charts.forest(frame, "median_ns", panel="method", row="path"),
 }
 
 

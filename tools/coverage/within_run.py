@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,13 +10,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from table import Answer, Row, simulate
 
 from azlatency import quantiles
 from azlatency.stats import exceedance, remaining_wait, stability
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options
 
@@ -26,14 +28,15 @@ from helpers.processes import PROCESSES, Process, arfima, quantile
 Rtt = NDArray[np.float64]
 
 
-def _answered(given: Estimate) -> Answer:
-    """Return an estimate as an answer; without any end it is refused."""
-    open_ends = given.low is None and given.high is None
-    return Answer(given.low, given.high, open_ends, bool(given.codes), None, given.estimate)
+def _answered(frame: pd.DataFrame) -> Answer:
+    """Return the only row of a frame as an answer; without any end it is refused."""
+    (row,) = frame.to_dict("records")
+    low, high, estimate = (None if math.isnan(row[name]) else row[name] for name in ("low", "high", "estimate"))
+    return Answer(low, high, low is None and high is None, bool(row["flags"]), None, estimate)
 
 
 def _intervals(
-    section: str, scale: float, routine: str, ask: Callable[[str, Rtt], Estimate], truth: Callable[[str], float]
+    section: str, scale: float, routine: str, ask: Callable[[str, Rtt], pd.DataFrame], truth: Callable[[str], float]
 ) -> Iterator[Row]:
     """Ask a routine about every process at two lengths."""
     for name in PROCESSES:
@@ -57,7 +60,7 @@ def _intervals(
 def quantile_rows(section: str, scale: float, p: float) -> Iterator[Row]:
     """Estimate the coverage of a quantile of one run."""
     return _intervals(
-        section, scale, f"quantiles, p{100 * p:g}", lambda _, rtt: quantiles(rtt, p)[0], lambda name: quantile(name, p)
+        section, scale, f"quantiles, p{100 * p:g}", lambda _, rtt: quantiles(rtt, p), lambda name: quantile(name, p)
     )
 
 
@@ -68,7 +71,7 @@ def memory_rows(section: str, scale: float) -> Iterator[Row]:
         for n in (2000, 5000, 20_000):
 
             def answer(random: np.random.Generator, n: int = n, process: Process = process) -> Answer:
-                return _answered(quantiles(process(random, n), 0.5)[0])
+                return _answered(quantiles(process(random, n), 0.5))
 
             yield simulate(
                 section,
@@ -121,7 +124,7 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
                 with duckdb.connect() as connection:
                     connection.register("samples", samples)
                     _, (given,) = large_runs.estimate_large_run(connection, "a-01", [p], Options(confidence=0.95))
-                return _answered(given)
+                return _answered(frame_of([given]))
 
             yield simulate(
                 section,
@@ -141,9 +144,9 @@ def wait_rows(section: str, scale: float) -> Iterator[Row]:
     def truth(name: str) -> float:
         random = np.random.default_rng(78)
         rtt = np.concatenate([PROCESSES[name](random, 100_000) for _ in range(20)])
-        return float(remaining_wait(rtt, [0.5])[0].estimate or 0.0)
+        return float(remaining_wait(rtt, [0.5])["estimate"].item())
 
-    return _intervals(section, scale, "remaining wait, p50", lambda _, rtt: remaining_wait(rtt, [0.5])[0], truth)
+    return _intervals(section, scale, "remaining wait, p50", lambda _, rtt: remaining_wait(rtt, [0.5]), truth)
 
 
 def shift_rows(section: str, scale: float) -> Iterator[Row]:

@@ -113,16 +113,11 @@ def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, mos
     return [items[place] for place in sorted(places)], left_out(most, len(items), of)
 
 
-def evenly(
-    items: Sequence[Item], group: Callable[[Item], object], weight: Callable[[Item], float], most: int
-) -> list[Item]:
-    """Select ``most`` items, as many of each group as there is room for, those with the largest weights, in order."""
-    turns: Counter[object] = Counter()
-    ranks = {}
-    for place in sorted(range(len(items)), key=lambda place: -weight(items[place])):
-        turns[group(items[place])] += 1
-        ranks[place] = turns[group(items[place])]
-    return [items[place] for place in sorted(sorted(ranks, key=ranks.__getitem__)[:most])]
+def few_of_each(rows: pd.DataFrame, by: str | list[str], weight: str, most: int) -> pd.DataFrame:
+    """Select ``most`` rows, as many of each group as there is room for, those with the largest weights, in order."""
+    ranks = rows.sort_values(weight, ascending=False, kind="stable").groupby(by, sort=False, dropna=False).cumcount()
+    chosen = ranks.sort_values(kind="stable").index[:most]
+    return rows[rows.index.isin(chosen)]
 
 
 def left_out(shown: int, every: int, of: str) -> str:
@@ -221,7 +216,7 @@ def export(formats: str, folder: Path | str) -> None:
     formats : str
         Formats separated by blanks or commas, such as ``"pdf png svg"``; ``""`` saves nothing.
     folder : path or str
-        Folder of the files. A function that is called again gets a number: latency_forest.pdf, latency_forest-2.pdf.
+        Folder of the files. A function that is called again gets a number: typical_forest.pdf, typical_forest-2.pdf.
 
     Raises
     ------

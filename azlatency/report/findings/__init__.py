@@ -6,16 +6,13 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 
 from azlatency.report.findings import (
     index,
-    latency,
     placement,
     stability,
     summary,
-    tail,
-    throughput,
     what_was_measured,
 )
 
 __all__ = [
-    "index", "latency", "placement", "stability", "summary", "tail",
-    "throughput", "what_was_measured",
+    "index", "placement", "stability", "summary",
+    "what_was_measured",
 ]  # fmt: skip

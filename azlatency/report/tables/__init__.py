@@ -3,17 +3,14 @@
 from azlatency.report.tables import (
     common,
     index,
-    latency,
     placement,
     stability,
     summary,
-    tail,
-    throughput,
     what_was_measured,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "index", "latency", "placement", "provenance",
-    "stability", "summary", "tail", "throughput", "what_was_measured",
+    "common", "index", "placement", "provenance",
+    "stability", "summary", "what_was_measured",
 ]  # fmt: skip

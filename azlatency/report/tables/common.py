@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from azlatency.kit.cells import (
-    MICROSECONDS,
-    NO_LOG,
     Column,
     FileRef,
-    Format,
     Ref,
     ReportedRef,
     RunsRef,
     Table,
-    Unit,
-    interval,
     number,
     text,
-    words,
 )
 from azlatency.kit.objects import Note
-from azlatency.kit.units import level
-from azlatency.stats.result import CODES, SHORT, Estimate, results_only
-from azlatency.studies.format import decimals_for, format_number, interval_decimals, natural_key
-from azlatency.studies.runs.groups import grouped
+from azlatency.stats.result import CODES, SHORT
+from azlatency.studies.format import natural_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +28,6 @@ if TYPE_CHECKING:
 
 MANY_FILES = 40
 PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
-VERDICTS = {
-    "different": "different",
-    "different_within_margin": "different, within the margin",
-    "equivalent": "practically equivalent",
-    "inconclusive": "inconclusive",
-}
 COUNT = number(",.0f")
 TENTHS = number(",.1f")
 
@@ -73,11 +59,6 @@ def condition_ref(condition: Condition) -> Ref:
     return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
 
 
-def computed_from(parameters: str, numbers: str = "these numbers") -> str:
-    """Return the note below ``numbers`` that follow from parameters alone."""
-    return f"Computed from {parameters} alone: {NO_LOG} {numbers}."
-
-
 def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
     """Return the source of rows with ``run_ids``; ``value`` as in ``RunsRef``."""
     return lambda row: [RunsRef(tuple(row.run_ids), value)]
@@ -88,13 +69,10 @@ def from_run(value: str) -> Callable[[Any], Iterable[Ref]]:
     return lambda row: [RunsRef((row.run_id,), value)]
 
 
-#: The run of a row that has its ``name``, and the flags of a row that has ``codes``.
+#: The run of a row that has its ``name``.
 RUN: Column[Any] = Column("run", attrgetter("name"))
 PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
 METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
-LABELLED_PATH: Column[Any] = Column("path", lambda row: row.labels.get("path"), names_row=True)
-LABELLED_METHOD: Column[Any] = Column("method", lambda row: row.labels.get("method"), names_row=True)
-FLAGS: Column[Any] = Column("flags", attrgetter("codes"), words(flags))
 
 
 def by_name(sources: pd.DataFrame) -> pd.DataFrame:
@@ -131,63 +109,3 @@ def provenance(study: Study) -> Table[SourceRow] | Note:
 def whole_file(source: SourceRow) -> FileRef:
     """Return the reference to all lines of a row of ``sources``."""
     return FileRef(source.source_id, line=1, last=int(source.lines))
-
-
-def _with_ends(row: Any) -> tuple[float | None, ...]:
-    """Return an estimate with its interval; equal ends show the rounding of the tool and are left out."""
-    return (row.estimate, None, None) if row.low == row.high else (row.estimate, row.low, row.high)
-
-
-def _by_width(value: tuple[float | None, ...], scale: float) -> tuple[str, ...]:
-    """Return an estimate and the ends of its interval with as many digits as the interval supports."""
-    estimate, low, high = value
-    if low is None or high is None:
-        return number(",.5g").text(estimate, scale), "", ""
-    decimals = max(interval_decimals(low, high, scale), decimals_for((estimate or 0.0) / scale))
-    return tuple("" if end is None else format_number(end / scale, decimals) for end in value)
-
-
-_POINT = Format(lambda value, scale: _by_width(value, scale)[0], numbers=lambda value: value[:1])
-_ENDS = Format(
-    lambda value, scale: " – ".join(filter(None, _by_width(value, scale)[1:])),
-    ("low", "high"),
-    numbers=lambda value: value[1:],
-    pieces=lambda value, scale: _by_width(value, scale)[1:],
-)
-
-
-@results_only
-def paths_table(
-    runs: pd.DataFrame, estimates: Sequence[Estimate], value: str, quantity: str, unit: Unit, caption: str
-) -> Table[Estimate]:
-    """Return one row per path and method: the range of the values of its runs, and the interval across them."""
-    measured = runs[runs[value].notna()]
-    values = {key: group[value].astype(float) for key, group in grouped(measured, ["path", "method"])}
-
-    def span(estimate: Estimate) -> tuple[float, float] | tuple[None, None]:
-        of_path = values.get((estimate.labels["path"], estimate.labels["method"]))
-        return (None, None) if of_path is None else (of_path.min(), of_path.max())
-
-    columns: list[Column[Estimate]] = [
-        LABELLED_PATH,
-        LABELLED_METHOD,
-        Column("runs", attrgetter("n"), COUNT),
-        Column(quantity, span, interval(",.5g", join_equal=True), unit),
-        Column("typical run", _with_ends, _POINT, unit),
-        Column(f"{level(estimates[0].confidence)} interval", _with_ends, _ENDS, unit),
-        FLAGS,
-    ]
-    return Table(f"{caption} (scope: across runs)", columns, estimates, explain(codes_of(estimates)), from_runs(value))
-
-
-def interval_column(spec: str) -> Column[Any]:
-    """Return a column with the interval of a row that has ``low`` and ``high``.
-
-    Equal run values have no interval: its width would be that of the tool's rounding, not that of the path.
-    """
-    return Column(
-        "interval",
-        lambda row: (None, None) if row.low == row.high else (row.low, row.high),
-        interval(spec),
-        MICROSECONDS,
-    )

@@ -6,17 +6,15 @@ and two modes close to each other remain two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
-
     from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
 
@@ -24,41 +22,30 @@ if TYPE_CHECKING:
 FEWEST, BINS, BEYOND = 100, 160, 0.002
 #: Levels of a curve that is drawn from samples: the median, and eight per nine.
 CURVE = tuple(sorted([0.1, 0.5, *(round(1 - 10 ** (-step / 8), 12) for step in range(1, 49))]))
+_RUNS = ["run_id", "name", "path", "method", "n", "lost", "beyond", "median_ns", "p99_ns"]
+_BINS = ["run_id", "path", "method", "low_ns", "high_ns", "count", "share"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunHistogram:
-    """Histogram of one run's round-trip times, on an axis that all runs share.
+class RunHistograms(NamedTuple):
+    """Histograms of the round-trip times of runs, on an axis that all runs share.
 
     Attributes
     ----------
-    run_id, path, method : str
-        The run, and how it was measured.
-    n, lost : int
-        Answered and lost probes.
-    edges : ndarray of float64, shape (BINS + 1,)
-        Bounds in ns, evenly spaced in logarithms.
-    counts : ndarray of int, shape (BINS,)
-        Answered probes per bin.
-    beyond : int
-        Answered probes right of the last edge.
-    median, p99 : float
-        In ns; a lost probe counts as infinite. The median is ``median_ns`` of the run, as on all pages.
+    runs : DataFrame
+        One row per run: ``run_id``, ``name``, ``path``, ``method``; ``n`` answered, ``lost``, and ``beyond``, answered
+        probes right of the last bin (int64); ``median_ns`` and ``p99_ns`` (float64), where a lost probe counts as
+        infinite. The median is that of the run on all pages.
+    bins : DataFrame
+        `BINS` rows per run: ``run_id``, ``path``, ``method``; the bounds ``low_ns`` and ``high_ns`` (float64), evenly
+        spaced in logarithms; ``count`` (int64), answered probes in the bin; ``share`` (float64) of all probes that were
+        answered within ``high_ns``.
     """
 
-    run_id: str
-    path: str
-    method: str
-    n: int
-    lost: int
-    edges: FloatArray
-    counts: NDArray[np.int64]
-    beyond: int
-    median: float
-    p99: float
+    runs: pd.DataFrame
+    bins: pd.DataFrame
 
 
-def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
+def run_histograms(study: Study, runs: pd.DataFrame) -> RunHistograms:
     """Count the round-trip times of every run with at least 100 answered samples on a shared axis.
 
     The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles.
@@ -73,37 +60,46 @@ def run_histograms(study: Study, runs: pd.DataFrame) -> list[RunHistogram]:
 
     Returns
     -------
-    list of RunHistogram
+    RunHistograms
         In the order of ``runs``.
     """
     values = {run_id: rtt for run_id, rtt in _round_trips(study, runs).items() if np.isfinite(rtt).sum() >= FEWEST}
     if not values:
-        return []
+        return RunHistograms(pd.DataFrame(columns=_RUNS), pd.DataFrame(columns=_BINS))
     sorted_rtts = {run_id: np.sort(rtt) for run_id, rtt in values.items()}
     low = min((float(rtt[rtt > 0][0]) for rtt in sorted_rtts.values() if (rtt > 0).any()), default=1.0)
     high = max(low, *(order_statistic(rtt[np.isfinite(rtt)], 1 - BEYOND) for rtt in sorted_rtts.values()))
     # Widened by 2 %, so that a constant run has a bin as well.
     edges = np.geomspace(low / 1.02, high * 1.02, BINS + 1)
-    return [_histogram(run_id, runs.loc[run_id], rtt, edges) for run_id, rtt in sorted_rtts.items()]
+    rows, bins = [], []
+    for run_id, ordered in sorted_rtts.items():
+        run = runs.loc[run_id]
+        counts = _count(ordered, edges)
+        answered = int(np.isfinite(ordered).sum())
+        labels = {"run_id": run_id, "path": run["path"], "method": str(run["method"])}
+        rows.append(
+            {
+                **labels,
+                "name": name_of(run),
+                "n": answered,
+                "lost": len(ordered) - answered,
+                "beyond": answered - int(counts.sum()),
+                "median_ns": _median_of(run, ordered),
+                "p99_ns": order_statistic(ordered, 0.99),
+            }
+        )
+        shares = counts.cumsum() / len(ordered)
+        bins.append(
+            pd.DataFrame({**labels, "low_ns": edges[:-1], "high_ns": edges[1:], "count": counts, "share": shares})
+        )
+    return RunHistograms(pd.DataFrame(rows, columns=_RUNS), pd.concat(bins, ignore_index=True))
 
 
-def _histogram(run_id: str, run: pd.Series, ordered: FloatArray, edges: FloatArray) -> RunHistogram:
-    """Count one run's sorted round-trip times."""
-    answered = ordered[np.isfinite(ordered)]
-    places = np.searchsorted(answered, edges)
+def _count(ordered: FloatArray, edges: FloatArray) -> FloatArray:
+    """Return how many answered probes of a run's sorted round-trip times are in each bin; those of 0 in the first."""
+    places = np.searchsorted(ordered[np.isfinite(ordered)], edges)
     places[0] = 0
-    return RunHistogram(
-        run_id=run_id,
-        path=run["path"],
-        method=str(run["method"]),
-        n=len(answered),
-        lost=len(ordered) - len(answered),
-        edges=edges,
-        counts=np.diff(places),
-        beyond=int(len(answered) - places[-1]),
-        median=_median_of(run, ordered),
-        p99=order_statistic(ordered, 0.99),
-    )
+    return np.diff(places)
 
 
 def _median_of(run: pd.Series, ordered: FloatArray) -> float:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.dependence import autocorrelation_time
 from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
@@ -23,6 +24,8 @@ from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.stats.arrays import Values
 
 METHOD = "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)"
@@ -37,7 +40,7 @@ def exceedance(
     lost: int = 0,
     independent: bool = False,
     unit: str = "ns",
-) -> Estimate:
+) -> pd.DataFrame:
     """Estimate the share of probes slower than a limit in one run.
 
     Parameters
@@ -58,9 +61,10 @@ def exceedance(
 
     Returns
     -------
-    Estimate
-        The share, between 0 and 1. ``coarse_bound``: fewer than ten effective probes lie on one side of the limit, and
-        the outer bound is that of a wider tail (see Notes). ``long_memory`` and ``few_clusters``: no interval.
+    DataFrame
+        One row: the share, between 0 and 1, and ``count`` (int64), the probes above the limit. ``coarse_bound``: fewer
+        than ten effective probes lie on one side of the limit, and the outer bound is that of a wider tail (see Notes).
+        ``long_memory`` and ``few_clusters``: no interval.
 
     Raises
     ------
@@ -78,9 +82,9 @@ def exceedance(
     Examples
     --------
     >>> import numpy as np
-    >>> from azlatency.stats.within_run.exceedance import exceedance
+    >>> import azlatency as az
     >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
-    >>> print(exceedance(rtt, 350, unit="µs"))
+    >>> print(az.say(az.stats.exceedance(rtt, 350, unit="µs")))
     share above 350 µs: 0.0027, 95 % CI 0.0022–0.0032, n = 40,000 in one run
     """
     x, missing = to_array(data)
@@ -107,7 +111,7 @@ def exceedance(
     if "long_memory" in codes or "few_clusters" in codes:
         low = high = None
         codes = tuple(code for code in codes if code != "coarse_bound")
-    return Estimate(
+    share = Estimate(
         what=f"share above {format_value(limit, unit)}",
         estimate=count / n if n else None,
         low=low,
@@ -121,8 +125,9 @@ def exceedance(
         labels={"limit": limit},
         n_effective=n / tau if n else None,
         assumptions=("independent values",) if independent else ASSUMPTIONS,
-        diagnostics={"count": count, "tau": tau, "missing": missing, "lost": lost},
+        diagnostics={"count": count},
     )
+    return frame_of([share], "count")
 
 
 def _bound(run: Run, confidence: float, side: int = 1) -> float:
@@ -160,16 +165,13 @@ def table_exceedance(
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
-) -> Estimate:
+) -> pd.DataFrame:
     """Bound the share above a limit from a printed percentile table.
 
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
     """
-    what, all_labels = f"share above {format_value(limit, unit)}", {**(labels or {}), "limit": limit}
     estimate = low = high = None
     codes: tuple[str, ...] = ("no_values",)
-    diagnostics: dict[str, float | int | str | bool] = {}
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
         codes = ("counts_conflict",)
     elif n and ranks:
@@ -177,9 +179,8 @@ def table_exceedance(
         low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
         codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())
         estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
-        diagnostics = {"count_low": fewest, "count_high": most}
-    return Estimate(
-        what=what,
+    share = Estimate(
+        what=f"share above {format_value(limit, unit)}",
         estimate=estimate,
         low=low,
         high=high,
@@ -189,7 +190,6 @@ def table_exceedance(
         confidence=confidence,
         method=TABLE,
         codes=codes,
-        labels=all_labels,
-        assumptions=("independent packets",) if diagnostics else (),
-        diagnostics=diagnostics,
+        labels={"limit": limit},
     )
+    return frame_of([share])

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.quantiles import run_quantiles
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.stats.arrays import Values
 
 
@@ -33,7 +35,7 @@ def fan_out(
     confidence: float = 0.95,
     independent: bool = False,
     unit: str = "ns",
-) -> Estimate:
+) -> pd.DataFrame:
     """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from single round trips.
 
     Parameters
@@ -53,10 +55,10 @@ def fan_out(
 
     Returns
     -------
-    Estimate
-        The quantile, for calls that are independent of each other; if calls are slow together, the truth is lower.
-        ``diagnostics["block_maxima"]`` is the same quantile over blocks of ``n_calls`` consecutive packets, which
-        contain the dependence; absent if it is a lost probe. ``tail_unresolved``: less than one observation above the
+    DataFrame
+        One row: the quantile, for calls that are independent of each other; if calls are slow together, the truth is
+        lower. ``block_maxima`` (float64) is the same quantile over blocks of ``n_calls`` consecutive packets, which
+        contain the dependence; missing if it is a lost probe. ``tail_unresolved``: less than one observation above the
         single-call quantile.
 
     Raises
@@ -72,15 +74,15 @@ def fan_out(
     (single,) = run_quantiles(data, level, confidence, independent=independent, unit=unit)
     x, _ = to_array(data)
     blocks = len(x) // n_calls
-    diagnostics = {**single.diagnostics, "single_call_level": level}
+    diagnostics: dict[str, float | int | str | bool] = {}
     if blocks:
         maxima = np.sort(x[: blocks * n_calls].reshape(blocks, n_calls).max(axis=1))
         if np.isfinite(maximum := float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])):
             diagnostics["block_maxima"] = maximum
-    return replace(
+    slowest = replace(
         single,
         what=f"p{100 * p:g} of the slowest of {n_calls} calls",
         diagnostics=diagnostics,
-        assumptions=(*single.assumptions, "calls independent of each other"),
         labels={"n_calls": n_calls, "q": p},
     )
+    return frame_of([slowest], "block_maxima")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from azlatency.stats.result import Estimate, Results
+from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def histogram_quantiles(
     *,
     unit: str = "ns",
     labels: Mapping[str, object] | None = None,
-) -> Results[Estimate]:
+) -> pd.DataFrame:
     """Estimate quantiles of one run from a frequency table.
 
     Parameters
@@ -53,10 +54,10 @@ def histogram_quantiles(
 
     Returns
     -------
-    Results[Estimate]
-        One estimate per level: the middle of its class. The interval ends at the bounds of the classes that contain its
-        ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the interval. No
-        estimate in an open class and with less than one packet above (``tail_unresolved``).
+    DataFrame
+        One row per level ``q``: the middle of its class. The interval ends at the bounds of the classes that contain
+        its ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the
+        interval. No estimate in an open class and with less than one packet above (``tail_unresolved``).
 
     Raises
     ------
@@ -70,10 +71,24 @@ def histogram_quantiles(
     Examples
     --------
     >>> from azlatency.stats.within_run.histograms import histogram_quantiles
-    >>> (p50,) = histogram_quantiles([100, 101, 102], [101, 102, 103], [300, 500, 200], [0.5], unit="µs")
-    >>> p50.low, p50.estimate, p50.high
-    (101.0, 101.5, 102.0)
+    >>> found = histogram_quantiles([100, 101, 102], [101, 102, 103], [300, 500, 200], [0.5], unit="µs")
+    >>> found[["low", "estimate", "high"]].iloc[0].to_list()
+    [101.0, 101.5, 102.0]
     """
+    return frame_of(_estimates(low, high, counts, q, confidence, unit=unit, labels=labels))
+
+
+def _estimates(
+    low: ArrayLike,
+    high: ArrayLike,
+    counts: ArrayLike,
+    q: Iterable[float],
+    confidence: float,
+    *,
+    unit: str = "ns",
+    labels: Mapping[str, object] | None = None,
+) -> list[Estimate]:
+    """Return what `histogram_quantiles` makes a frame of."""
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
     if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or not (number >= 0).all():
         raise ValueError("low, high and counts must be series of one length, counts >= 0")
@@ -91,7 +106,7 @@ def histogram_quantiles(
         start, end = (float(bound) if math.isfinite(bound) else None for bound in (lower[at], upper[at]))
         return start, end
 
-    results = Results[Estimate]()
+    results: list[Estimate] = []
     for p in map(float, q):
         low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
         (start, _), (_, end) = class_of(low_rank), class_of(high_rank)
@@ -118,7 +133,6 @@ def histogram_quantiles(
                 method=METHOD,
                 codes=codes,
                 labels={**(labels or {}), "q": p},
-                assumptions=("independent packets",),
             )
         )
     return results
@@ -130,7 +144,7 @@ def class_quantiles(
     confidence: float = 0.95,
     *,
     labels: Mapping[str, object] | None = None,
-) -> Results[Estimate]:
+) -> list[Estimate]:
     """Estimate quantiles in ns from one run's rows of `azlatency.studies.frequency_tables`."""
     low, high, counts = (classes[name].astype("float64") for name in ("low_ns", "high_ns", "count"))
-    return histogram_quantiles(low, high, counts, q, confidence, labels=labels)
+    return _estimates(low, high, counts, q, confidence, labels=labels)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.histograms import class_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:

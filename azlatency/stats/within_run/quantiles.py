@@ -15,7 +15,7 @@ import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import to_array
-from azlatency.stats.rows import ESTIMATE, number, of_estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
 from azlatency.studies.runs.groups import grouped
@@ -113,12 +113,6 @@ def quantiles(
         "labels": labels,
     }
     return frame_of(run_quantiles(data, q, confidence, **options))
-
-
-def frame_of(estimates: Iterable[Estimate]) -> pd.DataFrame:
-    """Return quantiles as a frame: their labels, the estimate, and how many independent values it rests on."""
-    found = [{**of_estimate(each), "n_effective": number(each.n_effective)} for each in estimates]
-    return pd.DataFrame(found, columns=None if found else ["run_id", "q", *ESTIMATE, "n_effective", "flags", "run_ids"])
 
 
 def run_quantiles(

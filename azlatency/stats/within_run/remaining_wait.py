@@ -18,11 +18,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Results
+from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.stats.arrays import FloatArray, Values
 
 #: Effective packets below which the interval is too short where long waits come together: it covers 83 to 89 % in a
@@ -37,7 +40,7 @@ def remaining_wait(
     confidence: float = 0.95,
     *,
     unit: str = "ns",
-) -> Results[Estimate]:
+) -> pd.DataFrame:
     """Estimate quantiles of the time until the outstanding reply, for a user who arrives at a random moment.
 
     Parameters
@@ -53,9 +56,9 @@ def remaining_wait(
 
     Returns
     -------
-    Results[Estimate]
-        One estimate per level. ``diagnostics["mean"]`` is the mean remaining wait, sum x^2 / (2 sum x). The request of
-        the user then takes a round trip of its own, which is not included. Without upper end with fewer than ten
+    DataFrame
+        One row per level ``q``; ``mean`` (float64) is the mean remaining wait, sum x^2 / (2 sum x). The request of the
+        user then takes a round trip of its own, which is not included. Without upper end with fewer than ten
         effective round trips above (``tail_unresolved``). A dependent run with fewer than 500 effective packets is
         flagged ``few_effective``. Refused with ``no_values``, ``not_positive`` and ``loss_censored`` (it is unknown how
         long the client waited for a lost reply); no interval with ``long_memory`` and ``few_clusters``.
@@ -70,7 +73,7 @@ def remaining_wait(
     --------
     >>> from azlatency.stats.within_run.remaining_wait import remaining_wait
     >>> one_stall = [1.0] * 9000 + [1000.0]
-    >>> round(remaining_wait(one_stall, [0.95], unit="ms")[0].estimate, 3)
+    >>> remaining_wait(one_stall, [0.95], unit="ms")["estimate"].round(3).item()
     500.0
     """
     x, missing = to_array(data)
@@ -88,20 +91,18 @@ def remaining_wait(
         confidence=confidence,
         method=METHOD,
         codes=codes,
-        assumptions=("a closed loop that sends as soon as it may", "stationary during the run"),
     )
     levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={"q": p}) for p in q]
     if codes and codes != ("missing",):
-        return Results(levels)
+        return frame_of(levels, "mean")
     ordered = np.sort(x)
     # The share of time with a remaining wait up to each value; between values it is linear.
     share = np.cumsum(ordered) + ordered * np.arange(len(x) - 1, -1, -1)
     share /= share[-1]
     measured = dependence(x)
-    return Results(
-        _estimate(replace(blank, codes=(*codes, *measured.codes, *measured.warnings)), x, ordered, share, measured.tau)
-        for blank in levels
-    )
+    codes = (*codes, *measured.codes, *measured.warnings)
+    waits = (_estimate(replace(blank, codes=codes), x, ordered, share, measured.tau) for blank in levels)
+    return frame_of(waits, "mean")
 
 
 def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatArray, overall_tau: float) -> Estimate:
@@ -135,5 +136,5 @@ def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatA
         high=high,
         codes=codes,
         n_effective=n / tau,
-        diagnostics={"tau": tau, "exceedances_effective": exceedances, "mean": float((x * x).sum() / (2 * x.sum()))},
+        diagnostics={"mean": float((x * x).sum() / (2 * x.sum()))},
     )

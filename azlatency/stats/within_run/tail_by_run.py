@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import ESTIMATE
 from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
-from azlatency.stats.within_run.quantiles import run_quantiles
+from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
 
@@ -26,50 +24,43 @@ if TYPE_CHECKING:
 FEWEST = 1000
 POINTS = 250
 LEVELS = (0.5, 0.99, 0.999, 0.9999, 0.999999)
+#: Columns of every frame, and those of an estimate.
+_RUN = ["run_id", "name", "path", "method"]
+_ESTIMATE = [*ESTIMATE, "n_effective", "flags", "run_ids"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTail:
-    """The tail of one run.
+class RunTails(NamedTuple):
+    """The tails of runs with samples; every frame has ``run_id``, ``name``, ``path`` and ``method``.
 
     Attributes
     ----------
-    run_id, name, path, method : str
-        The run, and how it was measured; the name also says which of several runs of a path it is.
-    rtt : ndarray of float64, shape (n,)
-        Round-trip times in ns in the order of sending; ``inf`` for lost probes.
-    quantiles : tuple of Estimate
-        Quantiles at `LEVELS`.
-    slower : Estimate
-        Share above the limit.
-    slowest : Estimate
-        Median of the slowest of many parallel calls.
-    waits : tuple of Estimate
-        Median and p99 of the remaining wait at a random moment; closed loops only.
-    curve : tuple of ndarray
-        At most 250 round-trip times in ns, falling, and the share of packets at least as slow.
+    runs : DataFrame
+        One row per run: ``packets`` (int64, lost ones included) and ``largest_ns`` (float64), the slowest answered one.
+    quantiles : DataFrame
+        One row per run and level ``q`` (float64) of `LEVELS`: an estimate in ns.
+    above : DataFrame
+        One row per run: the share above the limit, between 0 and 1.
+    slowest : DataFrame
+        One row per run: the median of the slowest of many parallel calls in ns, and ``block_maxima`` (float64, ns), the
+        same of as many consecutive packets.
+    waits : DataFrame
+        Two rows per run of a closed loop: median and p99 of the remaining wait at a random moment in ns, and ``mean``
+        (float64, ns), its mean.
+    curve : DataFrame
+        At most 250 rows per run: ``rtt_ns`` (float64), falling, and ``share`` (float64) of packets at least as slow.
     """
 
-    run_id: str
-    name: str
-    path: str
-    method: str
-    rtt: FloatArray
-    quantiles: tuple[Estimate, ...]
-    slower: Estimate
-    slowest: Estimate
-    waits: tuple[Estimate, ...]
-    curve: tuple[FloatArray, FloatArray]
-
-    @property
-    def largest(self) -> float:
-        """The largest answered round-trip time in ns."""
-        return float(self.rtt[np.isfinite(self.rtt)].max())
+    runs: pd.DataFrame
+    quantiles: pd.DataFrame
+    above: pd.DataFrame
+    slowest: pd.DataFrame
+    waits: pd.DataFrame
+    curve: pd.DataFrame
 
 
 def run_tails(
     study: Study, runs: pd.DataFrame, *, limit: float, calls: int = 100, confidence: float = 0.95
-) -> list[RunTail]:
+) -> RunTails:
     """Describe the tail of every run with at least 1,000 samples.
 
     Parameters
@@ -87,30 +78,50 @@ def run_tails(
 
     Returns
     -------
-    list of RunTail
+    RunTails
         In the order of ``runs``; runs without an answered probe are left out.
     """
-    tails = []
+    tails: dict[str, list[pd.DataFrame]] = {name: [] for name in RunTails._fields}
     for run_id, samples in numbered_by_run(study, runs).items():
         run, rtt = runs.loc[run_id], round_trips(samples)
-        if len(rtt) < FEWEST or not np.isfinite(rtt).any():
+        answered = np.isfinite(rtt)
+        if len(rtt) < FEWEST or not answered.any():
             continue
-        closed = str(run["closed_loop"]) == "True"
-        tails.append(
-            RunTail(
-                run_id=run_id,
-                name=name_of(run),
-                path=str(run["path"]),
-                method=str(run["method"]),
-                rtt=rtt,
-                quantiles=tuple(run_quantiles(rtt, LEVELS, confidence)),
-                slower=exceedance(rtt, limit, confidence=confidence),
-                slowest=fan_out(rtt, calls, confidence=confidence),
-                waits=tuple(remaining_wait(rtt, confidence=confidence)) if closed else (),
-                curve=exceedance_curve(rtt),
-            )
-        )
-    return tails
+        values, shares = exceedance_curve(rtt)
+        of_run = {
+            "runs": pd.DataFrame({"packets": [len(rtt)], "largest_ns": [float(rtt[answered].max())]}),
+            "quantiles": quantiles(rtt, LEVELS, confidence),
+            "above": exceedance(rtt, limit, confidence=confidence),
+            "slowest": fan_out(rtt, calls, confidence=confidence),
+            "curve": pd.DataFrame({"rtt_ns": values, "share": shares}),
+        }
+        if str(run["closed_loop"]) == "True":
+            of_run["waits"] = remaining_wait(rtt, confidence=confidence)
+        for name, frame in of_run.items():
+            tails[name].append(_labelled(frame, run_id, run))
+    columns = {
+        "runs": ["packets", "largest_ns"],
+        "quantiles": ["q", *_ESTIMATE],
+        "above": ["limit", *_ESTIMATE, "count"],
+        "slowest": ["n_calls", *_ESTIMATE, "block_maxima"],
+        "waits": ["q", *_ESTIMATE, "mean"],
+        "curve": ["rtt_ns", "share"],
+    }
+    return RunTails(*(_joined(frames, columns[name]) for name, frames in tails.items()))
+
+
+def _labelled(frame: pd.DataFrame, run_id: str, run: pd.Series) -> pd.DataFrame:
+    """Return a frame about one run with the columns that name it."""
+    labels = {"run_id": run_id, "name": name_of(run), "path": str(run["path"]), "method": str(run["method"])}
+    return frame.assign(**labels, **({"run_ids": run_id} if "run_ids" in frame else {}))
+
+
+def _joined(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """Return the rows of all runs, the columns that name the run first."""
+    if not frames:
+        return pd.DataFrame(columns=[*_RUN, *columns])
+    joined = pd.concat(frames, ignore_index=True)
+    return joined[[*_RUN, *joined.columns.difference(_RUN, sort=False)]]
 
 
 def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -126,7 +137,7 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values[answered], ranks[answered] / n
 
 
-def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> list[Estimate]:
+def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> pd.DataFrame:
     """Bound the share above a limit from every printed percentile table.
 
     Parameters
@@ -142,16 +153,16 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
 
     Returns
     -------
-    list of Estimate
-        Shares, labelled with run_id, name, path and method.
+    DataFrame
+        One row per run with a table: ``run_id``, ``name``, ``path``, ``method`` and the share, between 0 and 1.
     """
     tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
     shares = []
     for run_id, run in runs[runs.index.isin(set(tables))].iterrows():
         table = tables[str(run_id)]
-        labels = {"run_id": str(run_id), "name": name_of(run), "path": str(run["path"]), "method": str(run["method"])}
-        shares.append(table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence, labels=labels))
-    return shares
+        share = table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence)
+        shares.append(_labelled(share, str(run_id), run))
+    return _joined(shares, ["limit", *_ESTIMATE])
 
 
 def select_longest_runs(quantiles: pd.DataFrame, most: int = 24) -> pd.DataFrame:

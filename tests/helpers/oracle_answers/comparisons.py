@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from azlatency.logs.grammar.units import quantity
@@ -252,12 +253,12 @@ def _spec(given: dict[str, Any]) -> Any:
 @answers("misc_latency", "spec|p99.9")
 def percentile_spec(given: dict[str, Any]) -> dict[str, Any]:
     n, confidence = given["n"], 2 * given["conf"] - 1  # its bounds are one-sided
-    shares = [
+    shares = pd.concat(
         exceedance(np.repeat([0.0, 2.0], [n - above, above]), 1.0, confidence=confidence, independent=True)
         for above in given["count_above"]
-    ]
-    return {"upper_cp": [share.high for share in shares], "lower_cp": [share.low for share in shares],
-            "verdict": [_kept(share, 1 - given["quantile"]) for share in shares]}  # fmt: skip
+    )
+    return {"upper_cp": list(shares["high"]), "lower_cp": list(shares["low"]),
+            "verdict": [_kept(share, 1 - given["quantile"]) for share in shares.itertuples()]}  # fmt: skip
 
 
 def _kept(share: Any, allowed: float) -> str:

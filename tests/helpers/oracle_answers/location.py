@@ -135,8 +135,8 @@ def quantile_kinds(given: dict[str, Any]) -> dict[str, Any]:
 def slowest(given: dict[str, Any]) -> dict[str, Any]:
     n, p = given["N"], given["p"]
     if "x" in given:
-        result = fan_out(given["x"], n, p, independent=True)
-        return {"max_of_N_quantile": result.estimate, "resolvable": not result.refused}
+        slowest = fan_out(given["x"], n, p, independent=True)["estimate"].item()
+        return {"max_of_N_quantile": None if math.isnan(slowest) else slowest, "resolvable": not math.isnan(slowest)}
     return {
         "single_call_quantile_level": fan_out_level(n, p),
         "prob_any_exceeds_single_p99": -math.expm1(n * math.log1p(-0.01)),
@@ -188,10 +188,10 @@ def table_ranks(given: dict[str, Any]) -> dict[str, Any]:
 def table_share(given: dict[str, Any]) -> dict[str, Any]:
     printed = table(given["table"])
     low, high = table_counts(given["limit"], printed.n, printed.ranks, printed.values)
-    result = table_exceedance(given["limit"], printed.n, printed.ranks, printed.values, confidence=given["conf"])
+    share = table_exceedance(given["limit"], printed.n, printed.ranks, printed.values, confidence=given["conf"])
     return {
         "count_lower": low, "count_upper": high, "prop_lower": low / printed.n, "prop_upper": high / printed.n,
-        "cp_lower": result.low, "cp_upper": result.high,
+        "cp_lower": share["low"].item(), "cp_upper": share["high"].item(),
     }  # fmt: skip
 
 
@@ -229,7 +229,7 @@ class Approx(float):
 def proportion(given: dict[str, Any]) -> dict[str, Any]:
     k, n, confidence = given["k"], given["n"], given["conf"]
     x = np.repeat([2.0, 0.0], [k, n - k])
-    share = az.stats.exceedance(x, 1.0, confidence=confidence, independent=True)
+    (share,) = az.stats.exceedance(x, 1.0, confidence=confidence, independent=True).itertuples()
     return {
         "clopper_pearson": [share.low, share.high],
         "wilson": list(wilson(k / n, n, float(ndtri((1 + confidence) / 2)))),

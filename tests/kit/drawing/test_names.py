@@ -22,6 +22,7 @@ import azlatency as az
 from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
 from azlatency.kit.objects import Chart
+from azlatency.pages import common, latency
 from azlatency.report import charts
 from azlatency.report.charts.summary import zone_map
 from azlatency.stats.across_runs.zone_pairs import ZonePair
@@ -86,7 +87,7 @@ def test_a_chart_says_that_it_shortens_names() -> None:
     runs = pd.DataFrame(
         {"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
     )
-    chart = az.charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     shown = assert_fit_to_print("forest", chart)
     assert "Long names are shortened" in chart.caption and path in chart.alt
@@ -146,7 +147,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     ]
     with column(width):
         drawn = {
-            "order": charts.runs_in_order(runs, az.summarize(runs)),
+            "order": latency.order_of_runs(runs, az.summarize(runs)),
             "series": charts.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
             "map": zone_map(pairs),
         }

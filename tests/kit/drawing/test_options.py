@@ -41,7 +41,11 @@ def forest(runs: pd.DataFrame) -> Any:
     estimates = az.summarize(runs, by=["path", "method"])
 
     def draw(**options: Any) -> Chart:
-        chart = az.charts.latency_forest(runs, estimates, **options)
+        dots = runs.assign(estimate=runs["median_ns"])
+        columns = {"low": "low", "high": "high", "panel": "method", "row": "path"}
+        chart = az.charts.forest(
+            estimates, "estimate", **columns, points=dots, unit=(1e3, "µs"), result="Medians", **options
+        )
         assert isinstance(chart, Chart)
         return chart
 
@@ -101,14 +105,15 @@ def test_rows_in_the_order_of_the_caller(forest: Any, runs: pd.DataFrame) -> Non
     assert sorted(rows(order=["az3a → az2a"])) == sorted(rows())
     with pytest.raises(ValueError, match=r"order names 'az3a → az2', which the chart has not; did you mean 'az3a"):
         forest(order=["az3a → az2"])
-    with pytest.raises(ValueError, match="runs_in_order has no rows to order; leave order out"):
-        az.charts.runs_in_order(runs, az.summarize(runs), order=["x"])
+    points = runs.assign(level=runs["median_ns"].median())
+    with pytest.raises(ValueError, match="series has no rows to order; leave order out"):
+        az.charts.series(points, "median_ns", panel="path", order=["x"])
 
 
 ROWS = {
     "runs needed": "az3a → az2a",
     "agreement": "az1b → az1a",
-    "halves": "az1a → az2a, qperf tcp_lat",
+    "halves": "az1a → az2a",
     "latency both ways": "ping 56 B",
     "emulated errors": "az1a → az2a, 126 µs",
     "placement": "az1b → az1a (same zone)",
@@ -166,6 +171,6 @@ def test_styles_of_the_caller_count_more_than_the_style_file(forest: Any) -> Non
 def test_the_options_are_in_the_signature_and_the_help() -> None:
     import inspect
 
-    names = list(inspect.signature(az.charts.latency_forest).parameters)
-    assert names[:2] == ["runs", "estimates"] and {"ax", "palette", "theme", "width"} <= set(names)
-    assert "help(az.charts.Options)" in (az.charts.latency_forest.__doc__ or "")
+    names = list(inspect.signature(az.charts.forest).parameters)
+    assert names[:2] == ["frame", "value"] and {"ax", "palette", "theme", "width"} <= set(names)
+    assert "help(az.charts.Options)" in (az.charts.forest.__doc__ or "")

@@ -10,6 +10,7 @@ from helpers.chart_cases import StudyResults
 import azlatency as az
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart
+from azlatency.pages import common
 from azlatency.report import charts
 
 
@@ -22,10 +23,10 @@ def test_charts_of_an_emulated_study_draw_what_was_configured(results_of: Callab
         # truth.json: 325 µs one way, 445 µs the other; 1 Gbit/s and 500 Mbit/s
         assert configured().rtt["az2a → az3a"] == configured().rtt["az3a → az2a"] == 770e3
         assert configured().rate["az2a → az3a"] == 1e9 and configured().rate["az3a → az2a"] == 5e8
-        chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+        chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
         assert isinstance(chart, Chart) and "configured round-trip delay" in chart.caption
         assert "configured 770 µs" in chart.svg()
     finally:
         charts.ground_truth(None)
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart) and "configured" not in chart.caption

@@ -16,6 +16,7 @@ from helpers.results import NOTHING
 import azlatency as az
 from azlatency.kit.drawing.axes import spread
 from azlatency.kit.objects import Chart, Note
+from azlatency.pages import common, latency
 from azlatency.report import charts
 from azlatency.stats.within_run.time_series import RunTimeSeries
 
@@ -103,7 +104,7 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "ping", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]
     )
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     paths = chart.save(tmp_path / "forest")
     assert [path.name for path in paths] == ["forest.svg", "forest.pdf", "forest.png"]
@@ -126,14 +127,13 @@ def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
     intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput_bit_s": [], "retransmits": [], "omitted": []})
     for chart in (
-        charts.percentile_curves(NOTHING),
-        charts.latency_forest(runs, NOTHING),
-        charts.throughput_forest(runs, NOTHING),
+        latency.percentile_curves(NOTHING),
+        common.typical_forest(runs, NOTHING),
+        common.typical_forest(runs, NOTHING, "throughput_bit_s"),
         charts.throughput_series(intervals, runs),
         charts.placement_values([]),
         charts.single_changes([]),
         charts.run_series([]),
-        charts.tail_curves([]),
         charts.last_segments([]),
     ):
         assert isinstance(chart, Note)
@@ -146,7 +146,7 @@ def test_few_equal_and_zero_values(values: list[float]) -> None:
         {"path": "A → B", "method": "iperf3 TCP", "throughput_bit_s": values, "placement": "cross_zone"}
     ).convert_dtypes()
     estimates = az.summarize(runs, "throughput_bit_s")
-    chart = charts.throughput_forest(runs, estimates, expected=4e9)
+    chart = common.typical_forest(runs, estimates, "throughput_bit_s", expected=4e9)
     assert isinstance(chart, Chart)
     assert chart.svg()
 

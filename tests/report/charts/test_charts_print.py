@@ -17,8 +17,8 @@ import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
+from azlatency.pages import common, latency, tail
 from azlatency.report import charts
-from azlatency.stats.within_run.quantiles import frame_of
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000
@@ -65,13 +65,13 @@ def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
     charts.export("pdf, png", tmp_path / "figures")
     try:
         for _ in range(2):
-            charts.throughput_forest(runs, az.summarize(runs, "throughput_bit_s"))
+            common.typical_forest(runs, az.summarize(runs, "throughput_bit_s"), "throughput_bit_s")
     finally:
         charts.export("", tmp_path)
-    charts.throughput_forest(runs, NOTHING)
+    common.typical_forest(runs, NOTHING, "throughput_bit_s")
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert names == [f"throughput_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
-    first, second = (tmp_path / "figures" / f"throughput_forest{count}.pdf" for count in ("", "-2"))
+    assert names == [f"typical_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
+    first, second = (tmp_path / "figures" / f"typical_forest{count}.pdf" for count in ("", "-2"))
     assert first.read_bytes() == second.read_bytes()
     # TrueType outlines, not bitmaps: the letters of a printed page.
     assert b"/FontFile2" in first.read_bytes() and b"/Type3" not in first.read_bytes()
@@ -112,9 +112,9 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
     tails = az.stats.tail_by_run.run_tails(study, runs, limit=1e6)
     timed = az.stats.time_series.run_time_series(study, runs)
     draw = {
-        "curves": lambda: charts.percentile_curves(curves, "samples"),
-        "shapes": lambda: charts.run_shapes(shapes),
-        "tails": lambda: charts.tail_curves(tails, limit=1e6),
+        "curves": lambda: latency.percentile_curves(curves, samples=True),
+        "shapes": lambda: latency.run_shapes(shapes),
+        "tails": lambda: tail.tail_curves(tails, limit=1e6),
         "series": lambda: charts.run_series(timed),
     }
     for kind, make in draw.items():
@@ -131,7 +131,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
 def test_more_runs_than_a_page_holds() -> None:
     values = hard_samples()["two modes"]
     study, runs = study_of({f"host {number}": values for number in range(30)})
-    chart = charts.run_shapes(az.stats.distribution_shape.run_histograms(study, runs))
+    chart = latency.run_shapes(az.stats.distribution_shape.run_histograms(study, runs))
     assert isinstance(chart, Chart)
     assert_fit_to_print("many runs", chart)
     assert "12 of 60 runs" in chart.caption and len(chart.alt.splitlines()) == 12
@@ -145,7 +145,7 @@ def test_run_values_of_every_size(values: list[float]) -> None:
         {"path": "A → B", "method": "ping", "median_ns": values, "placement": "cross_zone"},
         index=[f"r{i}" for i in range(len(values))],
     )
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     measured = [value for value in values if not np.isnan(value)]
     if len(measured) < 2:
         # One dot is a sentence.
@@ -209,7 +209,7 @@ def test_a_histogram_is_a_curve_too() -> None:
     low, high = np.array([0.0, 50e3, 100e3, 200e3]), np.array([50e3, 100e3, 200e3, np.inf])
     labels = {"run_id": "r1", "path": "A → B", "method": "latte TCP"}
     curve = az.stats.histogram_quantiles(low, high, np.array([10, 700, 280, 10]), (0.5, 0.9, 0.99), labels=labels)
-    chart = charts.percentile_curves(frame_of(curve))
+    chart = latency.percentile_curves(curve)
     assert isinstance(chart, Chart)
     assert_fit_to_print("histogram", chart)
     assert "A → B, latte TCP, n = 1,000: p50 75 [" in chart.alt
@@ -223,7 +223,7 @@ def test_letters_that_are_missing_from_the_installed_fonts(
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
     for path, is_reported in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
         runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None})
-        chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+        chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
         assert isinstance(chart, Chart)
         chart.svg(), chart.png()
         assert ("missing from the installed fonts" in chart.caption) == is_reported
@@ -234,10 +234,10 @@ def test_letters_that_are_missing_from_the_installed_fonts(
 def test_a_percentile_that_is_printed_as_zero_is_left_to_the_table(results_of: Callable[[str], StudyResults]) -> None:
     """A damaged log may print a percentile as 0.000."""
     printed = results_of("westeurope-availability-set-vs-zones").printed
-    whole = charts.percentile_curves(printed)
+    whole = latency.percentile_curves(printed)
     zero = printed.copy()
     zero.loc[zero.index[0], ["estimate", "low"]] = 0.0
-    without_first = charts.percentile_curves(zero)
+    without_first = latency.percentile_curves(zero)
     assert isinstance(whole, Chart) and isinstance(without_first, Chart)
     assert len(without_first.alt) < len(whole.alt)
 
@@ -246,7 +246,7 @@ def test_dollar_signs_are_printed_as_they_are() -> None:
     """A name from a log is not a formula, and a broken formula is not an error."""
     names = {"path": r"$\frac{a → b_1^2$ $x$", "method": r"ping $\bad{ 56 B"}
     runs = pd.DataFrame({**names, "median_ns": [5e4, 6e4, 7e4], "placement": None}, index=["a", "b", "c"])
-    chart = charts.latency_forest(runs, az.summarize(runs, "median_ns"))
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
     assert isinstance(chart, Chart)
     assert set(names.values()) <= {text for text, _ in texts(chart)}
     assert chart.svg() and chart.pdf()

@@ -19,33 +19,30 @@ def test_the_interval_of_a_histogram_contains_that_of_its_values() -> None:
     values = stream(11).lognormal(0, 0.5, 20_000)
     edges = np.geomspace(values.min() * 0.999, values.max() * 1.001, 400)
     counts, _ = np.histogram(values, edges)
-    for result, exact in zip(
-        histogram_quantiles(edges[:-1], edges[1:], counts, (0.5, 0.99)),
-        estimates_of(quantiles(values, (0.5, 0.99), independent=True)),
-        strict=True,
-    ):
-        assert result.low <= exact.low and result.high >= exact.high
-        assert result.high / exact.high < 1.02 and exact.low / result.low < 1.02
-        assert result.estimate == pytest.approx(exact.estimate, rel=0.02)
-        assert "within_run_floor" in result.codes
+    found = histogram_quantiles(edges[:-1], edges[1:], counts, (0.5, 0.99))
+    exact = quantiles(values, (0.5, 0.99), independent=True)
+    assert (found["low"] <= exact["low"]).all() and (found["high"] >= exact["high"]).all()
+    assert (found["high"] / exact["high"]).max() < 1.02 and (exact["low"] / found["low"]).max() < 1.02
+    assert list(found["estimate"]) == pytest.approx(list(exact["estimate"]), rel=0.02)
+    assert found["flags"].str.contains("within_run_floor").all()
 
 
 def test_an_open_bin_has_no_upper_end() -> None:
-    (result,) = histogram_quantiles([0.0, 1.0], [1.0, math.nan], [50, 50], (0.9,))
-    assert result.high is None and result.estimate is None and "unbounded_upper" in result.codes
-    (nothing,) = histogram_quantiles([], [], [], (0.5,))
-    assert nothing.refused and nothing.codes == ("no_values",)
+    found = histogram_quantiles([0.0, 1.0], [1.0, math.nan], [50, 50], (0.9,))
+    assert found[["high", "estimate"]].isna().all(axis=None) and "unbounded_upper" in found["flags"].item()
+    nothing = histogram_quantiles([], [], [], (0.5,))
+    assert nothing["estimate"].isna().all() and nothing["flags"].item() == "no_values"
 
 
 def test_the_class_is_the_resolution() -> None:
     """Whole microseconds: the estimate is half a microsecond away, and the interval contains the class."""
     values = np.floor(stream(580).lognormal(5, 0.02, 100_000))
     low, counts = np.unique(values, return_counts=True)
-    for result in histogram_quantiles(low, low + 1, counts, (0.1, 0.5, 0.99, 0.999)):
-        exact = np.sort(values)[math.ceil(100_000 * result.labels["q"] - 1e-9) - 1]
+    for result in histogram_quantiles(low, low + 1, counts, (0.1, 0.5, 0.99, 0.999)).itertuples():
+        exact = np.sort(values)[math.ceil(100_000 * result.q - 1e-9) - 1]
         assert result.estimate == exact + 0.5
         assert result.low <= exact and result.high >= exact + 1
-    assert "quantised" in histogram_quantiles(low, low + 1, counts, (0.5,))[0].codes
+    assert "quantised" in histogram_quantiles(low, low + 1, counts, (0.5,))["flags"].item()
     with pytest.raises(ValueError, match="one length"):
         histogram_quantiles([1.0], [2.0, 3.0], [1])
 

@@ -13,6 +13,7 @@ from helpers.results import estimates_of
 import azlatency as az
 from azlatency.gate.verdict import judge
 from azlatency.kit.objects import Chart
+from azlatency.pages import common, latency
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.runs.samples import RunSamples, bounded, bounds, counted, median, order_statistic, round_trips
 from azlatency.studies.store.study import Study, load
@@ -104,9 +105,9 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     stored = study(tmp_path, "below", windows(["<1", "<1", "=2", "<1"] * 300))
     runs = az.latency(stored)
     assert runs["median_ns"].isna().tolist() == [True]
-    assert not az.stats.distribution_shape.run_histograms(stored, runs)
+    assert az.stats.distribution_shape.run_histograms(stored, runs).runs.empty
     assert not az.stats.time_series.run_time_series(stored, runs)
-    assert not az.stats.tail_by_run.run_tails(stored, runs, limit=1e6)
+    assert az.stats.tail_by_run.run_tails(stored, runs, limit=1e6).runs.empty
     middle, late = estimates_of(az.quantiles(stored.samples, [0.5, 0.9]))
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
     conclusions = az.findings.what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
@@ -155,12 +156,13 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     ordered = sorted(rtt for rtt in times if rtt is not None)
     assert runs["median_ns"].tolist() == [pytest.approx(5e5 * (ordered[599] + ordered[600]))]
     assert runs["n"].tolist() == [1080]
-    (shape,) = az.stats.distribution_shape.run_histograms(stored, runs)
-    assert (shape.n, shape.lost, int(shape.counts.sum()) + shape.beyond) == (1080, 120, 1080)
+    shapes = az.stats.distribution_shape.run_histograms(stored, runs)
+    (shape,) = shapes.runs.itertuples()
+    assert (shape.n, shape.lost, shapes.bins["count"].sum() + shape.beyond) == (1080, 120, 1080)
     (in_time,) = az.stats.time_series.run_time_series(stored, runs)
     assert in_time.lost == 120
-    (tail,) = az.stats.tail_by_run.run_tails(stored, runs, limit=10e6)
-    assert tail.slower.estimate == pytest.approx(0.1)
+    tails = az.stats.tail_by_run.run_tails(stored, runs, limit=10e6)
+    assert tails.above["estimate"].tolist() == [pytest.approx(0.1)]
 
 
 def test_compare_counts_lost_probes_as_late(tmp_path: Path) -> None:
@@ -186,12 +188,12 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     assert (
         list(typical["n"]) == [3] and list(typical["flags"]) == ["loss_censored"] and typical["estimate"].isna().all()
     )
-    assert az.tables.latency.paths(runs, typical).cells[0][2:4] == ("3", "1,049.5 – ∞")
-    chart = az.charts.latency_forest(runs, typical)
+    assert latency.paths(runs, typical).cells[0][2:4] == ("3", "1,049.5 – ∞")
+    chart = common.typical_forest(runs, typical)
     assert isinstance(chart, Chart)
     assert "the run lost most of its probes" in chart.caption and "∞" in chart.alt
     assert_fit_to_print("lost", chart)
-    note = az.charts.latency_forest(runs.iloc[[2]], typical[:0])
+    note = common.typical_forest(runs.iloc[[2]], typical[:0])
     assert str(note).endswith("ping 56 B: the run lost most of its probes.")
     (condition,) = az.stats.placement.conditions(stored, runs)
     assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.claim import interval_of
+from azlatency.kit.claim import interval_in
 from azlatency.kit.titles import span
 from azlatency.report.card import Badge, Linked, Sentence, dot, listed
 from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
 from azlatency.report.groups import by_burst
-from azlatency.stats import rows
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
@@ -22,9 +21,6 @@ from azlatency.stats.within_run.time_series import ThroughputSeries, falling, th
 from azlatency.studies.format import count_of, duration, format_value, one_prefix
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
-
-if TYPE_CHECKING:
-    from azlatency.stats.result import Estimate
 
 #: Shorter transfers may show only the burst of a link; tools end a minute a little early.
 _SUSTAINED_NS = 59e9
@@ -50,19 +46,19 @@ def falling_rates(data: Data) -> Answer | None:
     )
     runs["seconds"] *= 1e9
     sustained, moment = (
-        {str(estimate.labels["path"]): estimate for estimate in rows.estimates(summarize(runs, column, unit=unit))}
+        {str(estimate["path"]): estimate for estimate in summarize(runs, column, unit=unit).to_dict("records")}
         for column, unit in (("sustained", "bit/s"), ("seconds", "ns"))
     )
     middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
     paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
-    refs = {path: RunsRef(sustained[path].run_ids, "intervals") for path in paths}
+    refs = {path: RunsRef(tuple(sustained[path]["run_ids"].split()), "intervals") for path in paths}
     falls = {path: duration(middles.at[path, "seconds"]) for path in paths}
     like = one_prefix((*middles["sustained"], *middles["burst"]), "bit/s")
     rates = {path: format_value(middles.at[path, "sustained"], "bit/s", like=like) for path in paths}
     top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2, like=like)
     inference = [
         Linked(
-            f"{path} {falls[path]} ({count_of(moment[path].n, 'run')}{_interval_words(moment[path])})",
+            f"{path} {falls[path]} ({count_of(moment[path]['n'], 'run')}{_interval_words(moment[path])})",
             refs[path],
             bold=False,
         )
@@ -91,7 +87,7 @@ def falling_rates(data: Data) -> Answer | None:
         dots=tuple(
             dot(
                 path,
-                interval_of(sustained[path]) or (middles.at[path, "sustained"],),
+                interval_in(sustained[path]) or (middles.at[path, "sustained"],),
                 "bit/s",
                 refs[path],
                 value=middles.at[path, "sustained"],
@@ -125,15 +121,15 @@ def _start_at(transfers: Sequence[ThroughputSeries]) -> str:
     return "starts at" if len(transfers) == 1 else "start at"
 
 
-def _interval_words(time: Estimate) -> str:
+def _interval_words(time: Mapping[Any, Any]) -> str:
     """Return the interval of a time; empty without one that says something."""
-    ends = interval_of(time)
-    return f", {100 * time.confidence:g} % CI {duration(*ends)}" if ends else ""
+    ends = interval_in(time)
+    return f", {100 * time['confidence']:g} % CI {duration(*ends)}" if ends else ""
 
 
-def _badge(typical: Sequence[Estimate], runs: int) -> Badge:
+def _badge(typical: Sequence[Mapping[Any, Any]], runs: int) -> Badge:
     """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
-    if all(interval_of(estimate) for estimate in typical):
+    if all(interval_in(estimate) for estimate in typical):
         return "replicated"
     return "indicative" if runs == len(typical) else "incomplete"
 
@@ -154,7 +150,7 @@ def goodputs(data: Data) -> Answer | None:
         for path, values in sorted(groups, key=lambda group: group[1].median())
     )
     values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
-    typical = rows.estimates(summarize(runs, "throughput_bit_s"))
+    typical = summarize(runs, "throughput_bit_s").to_dict("records")
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
     verdict: Sentence = ("Goodput: ",)
@@ -209,15 +205,15 @@ def _falls(chosen: Sequence[ThroughputSeries], tested: Sequence[ThroughputSeries
     return f"{start}, after {after}: from ", *ends, f". The logs go on for {_watched(chosen)} after that."
 
 
-def _typical_rates(typical: Sequence[Estimate], found: PathDifferences, like: float | None) -> Sentence:
+def _typical_rates(typical: Sequence[Mapping[Any, Any]], found: PathDifferences, like: float | None) -> Sentence:
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
     claimed = found.decisive.labels.values() if found.decisive is not None else ()
-    in_order = sorted(typical, key=lambda one: one.labels["path"] not in claimed)
+    in_order = sorted(typical, key=lambda one: one["path"] not in claimed)
     parts: list[Sentence] = [
-        (f"{one.labels['path']} {span(ends, 'bit/s', like=like)}",) for one in in_order if (ends := interval_of(one))
+        (f"{one['path']} {span(ends, 'bit/s', like=like)}",) for one in in_order if (ends := interval_in(one))
     ]
-    if not parts and all(one.n == 1 for one in typical):
+    if not parts and all(one["n"] == 1 for one in typical):
         return (f"{ONCE} ",)
     if not parts:
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if found.refused else ()
-    return f"Typical runs, {100 * typical[0].confidence:g} % CI: ", *first_of(parts), ". "
+    return f"Typical runs, {100 * typical[0]['confidence']:g} % CI: ", *first_of(parts), ". "

@@ -1,0 +1,307 @@
+"""What the pages on latency, throughput and tails share: the typical run of each path, and printed percentiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import MICROSECONDS, Column, Format, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import number as number_format
+from azlatency.kit.claim import interval_in, is_far_apart
+from azlatency.kit.drawing.draw import number as short_number
+from azlatency.kit.drawing.draw import with_interval
+from azlatency.kit.drawing.heat_map import MOST_ENDS
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.table import Row, cited, count, flags, number, table, text
+from azlatency.kit.titles import capitalised, extremes, span
+from azlatency.kit.units import level, read_in
+from azlatency.report.groups import main_method
+from azlatency.shapes.forest import forest, two_beside
+from azlatency.shapes.matrix import matrix
+from azlatency.stats.across_runs.path_differences import differences_by_path
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.format import decimals_for, fitting_unit, format_number, format_value, interval_decimals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from azlatency.kit.claim import Claim
+
+#: Most zones of a matrix.
+_MOST_ZONES = 60
+#: Ratio of the largest value to the smallest up to which methods share an axis.
+_ONE_AXIS = 200
+#: What a column of runs is called, and its unit.
+_QUANTITIES = {
+    "median_ns": ("median round trip", "ns"),
+    "mean_ns": ("mean round trip", "ns"),
+    "p99_ns": ("99th percentile", "ns"),
+    "throughput_bit_s": ("goodput", "bit/s"),
+}
+
+
+# --- the typical run of each path
+
+
+def typical_runs(
+    runs: pd.DataFrame,
+    typical: pd.DataFrame,
+    value: str,
+    quantity: str,
+    caption: str,
+    *,
+    further: Mapping[str, Column[Row]] | None = None,
+    notes: Sequence[str] = (),
+) -> Table[Row]:
+    """Return one row per path and method: the range of its runs, and the typical run with its interval.
+
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``further``: columns before the flags.
+    """
+    unit = read_in(_QUANTITIES[value][1])
+    measured = runs[runs[value].notna()]
+    spans = measured[value].astype(float).groupby([measured["path"], measured["method"]], dropna=False)
+    shown = typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True)
+    # Equal ends show the rounding of the tool and are left out.
+    flat = shown["low"] == shown["high"]
+    shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
+    columns = {
+        "path": text("path", names_row=True),
+        "method": text("method", names_row=True),
+        "runs": count("n"),
+        quantity: Column("", lambda row: (row["min"], row["max"]), interval(",.5g", join_equal=True), unit),
+        "typical run": Column("", _estimate, _POINT, unit),
+        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+        **(further or {}),
+        "flags": flags(),
+    }
+    return table(shown, f"{caption} (scope: across runs)", columns, notes, value=value)
+
+
+def _estimate(row: Row) -> tuple[float, float, float]:
+    return row["estimate"], row["low"], row["high"]
+
+
+def _by_width(value: tuple[float, float, float], scale: float) -> tuple[str, str, str]:
+    """Return an estimate and the ends of its interval with as many digits as the interval supports."""
+    estimate, low, high = value
+    if is_missing(low) or is_missing(high):
+        return number_format(",.5g").text(estimate, scale), "", ""
+    decimals = max(
+        interval_decimals(low, high, scale), decimals_for((0.0 if is_missing(estimate) else estimate) / scale)
+    )
+    middle, start, end = ("" if is_missing(part) else format_number(part / scale, decimals) for part in value)
+    return middle, start, end
+
+
+_POINT = Format(lambda value, scale: _by_width(value, scale)[0], numbers=lambda value: value[:1])
+_ENDS = Format(
+    lambda value, scale: " – ".join(filter(None, _by_width(value, scale)[1:])),
+    ("low", "high"),
+    numbers=lambda value: value[1:],
+    pieces=lambda value, scale: _by_width(value, scale)[1:],
+)
+
+
+def typical_forest(
+    runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns", *, expected: float | None = None
+) -> Chart | Note:
+    """Draw the typical run of each path with its interval and all runs, smallest first; one panel per method.
+
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``expected``: a rate in bit/s that the VM
+    should reach.
+    """
+    what, canonical = _QUANTITIES[value]
+    measured = runs[runs[value].notna()]
+    measured = measured.assign(value=measured[value].astype(float))
+    if measured.empty:
+        return Note(f"No chart: no log of this study contains a {what}.")
+    if len(measured) == 1:
+        only = measured.iloc[0]
+        said = f"{what} {format_value(only['value'], canonical)}"
+        if math.isinf(only["value"]):
+            said = "the run lost most of its probes"
+        return Note(f"No chart: one run only. {only['path']}, {only['method']}: {said}.")
+    finite = measured.loc[measured["value"] < math.inf, "value"]
+    unit = Unit(*fitting_unit(canonical, finite))
+    rows = _forest_rows(measured, typical, unit)
+    truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
+    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[unit] * len(rows))
+    caption = [_forest_caption(typical, what)]
+    if len(finite) < len(measured):
+        caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
+    if expected is not None:
+        caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
+    if rows["truth"].notna().any():
+        caption.append(configured().caption("rate" if canonical == "bit/s" else "rtt"))
+    # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
+    shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
+    main = main_method(measured, value, typical)
+    chart = forest(
+        rows,
+        "estimate",
+        low="low",
+        high="high",
+        panel="method",
+        row="path",
+        points=measured[["method", "path", "value"]].rename(columns={"value": "estimate"}),
+        line=expected,
+        truth="truth",
+        edge="text",
+        unit=unit if shared else "unit",
+        beside=two_beside(rows, "method", "path"),
+        xlabel=f"{what} per run, {unit.name}" if shared else f"{what} per run",
+        result=_forest_title(measured, rows, main),
+        caption=" ".join(caption),
+        ordering="Smallest first.",
+        counted="runs per path and method",
+        of="paths and methods, those with the most runs",
+        name="typical_forest",
+    )
+    return replace(chart, claim=main) if isinstance(chart, Chart) else chart
+
+
+def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    """Return a row per path and method, smallest first: the typical run, if it stands for its runs, and its text."""
+    estimates = {(row["path"], row["method"]): row for row in typical.to_dict("records")}
+    rows = []
+    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["value"]:
+        row, finite = estimates.get((path, method)), runs[runs < math.inf]
+        estimate, interval_ends = math.nan if row is None else row["estimate"], interval_in(row)
+        size = runs.median() if math.isnan(estimate) else estimate
+        # Runs that are too far apart for an interval have no number that stands for them.
+        if interval_ends is None and finite.nunique() != 1:
+            estimate = math.nan
+        shown = finite.iloc[0] if math.isnan(estimate) and len(finite) == 1 else estimate
+        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale)
+        low, high = interval_ends or (math.nan, math.nan)
+        if interval_ends is not None:
+            text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
+        rows.append((method, str(path), len(runs), size, estimate, low, high, text_at_edge))
+    columns = ["method", "path", "n", "size", "estimate", "low", "high", "text"]
+    methods = list(dict.fromkeys(measured["method"]))
+    in_order = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
+    return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
+
+
+def _forest_title(measured: pd.DataFrame, rows: pd.DataFrame, main: Claim) -> str:
+    """Say from where to where the typical runs of the main method reach; a range where no number stands for runs."""
+    what, unit = _QUANTITIES[main.quantity]
+    of_main = rows[rows["method"] == main.method].dropna(subset=["low", "high"])
+    intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
+    wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
+    found = differences_by_path(measured, main.method, main.quantity)
+    return extremes(what, main.values, unit, main.method, ranges=wide | dict(main.ranges), found=found)
+
+
+def _forest_caption(typical: pd.DataFrame, what: str) -> str:
+    """Describe the dots and bars that the figure has."""
+    dots = f"{capitalised(what)} by path and method; each dot is a run."
+    answered = typical[typical["estimate"].notna()]
+    if len(answered):
+        return (
+            f"{dots} Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; "
+            "without a bar, it was measured once or the runs are too far apart for an interval."
+        )
+    if (typical["n"] < 2).all():
+        return f"{dots} No path has two runs with the same method, so there are no intervals; a second run may differ."
+    return f"{dots} No path has an interval; the table says why."
+
+
+def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns") -> Chart | Note:
+    """Draw the typical run from each zone (row) to each other one (column), of the method that measured most paths.
+
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``.
+    """
+    what, unit = _QUANTITIES[value]
+    main = main_method(runs, value, typical)
+    zones = {path: ends for path, ends in zones_of(runs).items() if path in main.values}
+    names = sorted({zone for ends in zones.values() for zone in ends})
+    if len(set(zones.values())) < 3:
+        return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
+    if len(names) > _MOST_ZONES:
+        return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
+    scale, name = shown_unit = read_in(unit)
+    bounds = typical[typical["method"] == main.method].set_index("path")[["low", "high"]].dropna()
+    paths = pd.DataFrame([(path, *ends, main.values[path]) for path, ends in zones.items()])
+    paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
+    squares = paths.groupby(["from", "to"], as_index=False).agg(
+        value=("value", "median"),
+        least=("value", "min"),
+        most=("value", "max"),
+        low=("low", "min"),
+        high=("high", "max"),
+    )
+    ends = squares[["least", "most"]] / scale
+    squares = squares.assign(
+        method=main.method,
+        confidence=typical["confidence"].max() if len(typical) else math.nan,
+        text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
+    )
+    light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))
+    caption = "Row: client's zone; column: server's; empty: not measured."
+    if len(names) > MOST_ENDS:
+        caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
+    elif len(squares) < len(paths):
+        caption += " Several paths: their range."
+    chart = matrix(
+        squares,
+        "value",
+        row="from",
+        column="to",
+        panel="method",
+        text="text",
+        missing="",
+        ends=names,
+        most=_MOST_ZONES,
+        unit=shown_unit,
+        ylabel="client's zone",
+        xlabel="server's zone",
+        result=f"{capitalised(what)} from zone to zone, {name} ({main.method}, {main.counts})",
+        caption=caption,
+        name="zone_matrix",
+    )
+    return replace(chart, claim=main) if isinstance(chart, Chart) else chart
+
+
+# --- percentiles of single runs
+
+
+def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Row] | Note:
+    """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
+    shown = quantiles[quantiles["q"].isin(levels)]
+    if shown.empty:
+        return Note("No log of this study prints percentiles.")
+    columns = {
+        **PERCENTILE,
+        "RTT": number("estimate", ",.3f", MICROSECONDS),
+        "bracket from": number("low", ",.3f", MICROSECONDS, "0"),
+        "bracket to": number("high", ",.3f", MICROSECONDS, "no bound"),
+        "flags": flags(),
+    }
+    confidence = level(shown["confidence"].iloc[0])
+    notes = [
+        f"Bracket: the nearest printed values, or bounds of classes, that enclose the {confidence} interval.",
+        *(f"Method: {method}." for method in shown["statistic"].unique()),
+    ]
+    return percentile_table(shown, "Percentiles within one run (scope: within run)", columns, notes)
+
+
+def percentile_table(
+    quantiles: pd.DataFrame, caption: str, columns: Mapping[str, Column[Row]], notes: Sequence[str] = ()
+) -> Table[Row]:
+    """Return a table of percentiles of single runs; each row names the line that prints its percentile."""
+    named = quantiles["name"] if "name" in quantiles else quantiles["path"] + ", " + quantiles["method"]
+    shown = table(quantiles.assign(name=named), caption, columns, notes)
+    return replace(shown, source=lambda row: [RunsRef((row["run_id"],), q=row["q"])])
+
+
+#: The columns that say which percentile of which run a row is about.
+PERCENTILE = {
+    "run": text("name"),
+    "percentile": text("what"),
+    "n": cited(count("n"), lambda row: [RunsRef((row["run_id"],), "n")]),
+}

@@ -1,0 +1,420 @@
+"""How long does a round trip take on each path? Tables, charts and findings of page 01."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import text as words_of
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
+from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
+from azlatency.kit.titles import by_method, extremes, names, span
+from azlatency.kit.units import level, read_in
+from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
+from azlatency.report.groups import answer_of, main_method
+from azlatency.shapes.curves import MOST_WITH_BARS, curves
+from azlatency.shapes.density import density
+from azlatency.shapes.series import series
+from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
+from azlatency.stats.across_runs.path_differences import path_differences
+from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
+from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.studies.format import count_of, format_number, format_value, one_prefix, plain
+
+if TYPE_CHECKING:
+    from azlatency.stats.within_run.distribution_shape import RunHistograms
+    from azlatency.studies.store.study import Study
+
+_PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
+_UNSUPPORTED = ("tail_unresolved", "unbounded_upper", "maximum_in_disguise")
+#: Most runs of a panel of percentiles, and of the distributions.
+_MOST_CURVES, _MOST_SHAPES = 60, 36
+#: Levels that a title speaks of.
+_TITLED = (0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+# --- the typical run of each path
+
+
+def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Row] | Note:
+    """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
+    if typical.empty:
+        return Note("No log of this study prints a latency.")
+    return typical_runs(runs, typical, "median_ns", "median RTT per run", "Typical RTT by path")
+
+
+# --- whether runs depend on each other
+
+
+def runs_in_order(typical: pd.DataFrame) -> Table[Row] | Note:
+    """Return whether neighbouring runs of each path depend on each other; ``typical`` as `summarize` returns it."""
+    tested = typical[typical["lag1_p"].notna()].sort_values("lag1_p", kind="stable")
+    if tested.empty:
+        return Note(
+            "No path has six runs whose order is known, so dependence between runs cannot be tested. Every interval "
+            "across runs assumes independent runs."
+        )
+    columns = {
+        "path": text("path", names_row=True),
+        "method": text("method", names_row=True),
+        "runs": count("n"),
+        "lag-1 autocorrelation": number("lag1", ".2f"),
+        "p, permutation test": p_value("lag1_p"),
+        "flags": flags(),
+    }
+    notes = [
+        f"A p of at most {LEVEL:g}: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are "
+        "mostly not found, so a large p does not show that runs are independent."
+    ]
+    return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
+
+
+def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame) -> Chart | Note:
+    """Draw the run values of each path in the order of measuring, those most like their neighbours first."""
+    tested = typical[typical["lag1_p"].notna()]
+    dependent = has_flag(tested, "dependent_runs")
+    tested = tested.assign(independent=~dependent).sort_values(["independent", "lag1_p"], kind="stable")
+    if tested.empty:
+        return Note("No chart: no path has six runs that differ and whose order is known.")
+    points = pd.concat([_in_order(runs, row) for row in tested.to_dict("records")], ignore_index=True)
+    caption = (
+        "Each dot is one run; line: their median. r: lag-1 autocorrelation, with the p-value of its permutation test."
+    )
+    if points["truth"].notna().any():
+        caption += " Dotted: configured round-trip delay of the emulated link."
+    return series(
+        points,
+        "value",
+        panel="what",
+        note="note",
+        truth="truth",
+        unit="unit",
+        result=f"Neighbouring runs resemble each other in {dependent.sum()} of {len(tested)} series",
+        caption=caption,
+        counted="runs",
+        of="series, those with the smallest p",
+        name="order_of_runs",
+    )
+
+
+def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
+    """Return the runs of a path and method in the order of measuring, with their median and the result of the test."""
+    of_method = runs[runs["method"] == row["method"]]
+    column = value_column(of_method)
+    of_path = of_method[(of_method["path"] == row["path"]) & of_method[column].notna()]
+    found = pd.DataFrame({"value": run_values(of_path, column).values})
+    return found.assign(
+        what=row["what"],
+        level=found["value"].median(),
+        note=f"r = {format_number(row['lag1'], 2)}, p = {row['lag1_p']:.3f}",
+        truth=configured().rtt.get(row["path"], math.nan) if row["unit"] == "ns" else math.nan,
+        unit=[read_in(row["unit"])] * len(found),
+    )
+
+
+# --- percentiles of single runs
+
+
+def percentile_curves(quantiles: pd.DataFrame, *, samples: bool = False) -> Chart | Note:
+    """Draw percentiles as curves, one per run; those of ``samples`` have the band of their intervals.
+
+    ``quantiles``: as `azlatency.stats.printed_quantiles` or `azlatency.quantiles` return them.
+    """
+    # A percentile printed as 0 has no place on a logarithmic axis; the table shows it.
+    drawn = quantiles[quantiles["estimate"] > 0]
+    if drawn.empty:
+        has = "contains samples that resolve a percentile" if samples else "prints percentiles"
+        return Note(f"No chart: no log of this study {has}.")
+    title, sizes = _percentile_title(drawn)
+    runs = drawn.drop_duplicates("run_id")
+    kept = runs[runs["path"].isin(told_apart(sizes))]
+    per_method = kept["method"].value_counts(sort=False)
+    what = "methods, those with the most runs"
+    methods, left = most_of(list(per_method.index), per_method.__getitem__, what, MOST_PANELS)
+    kept = pd.concat([few_of_each(kept[kept["method"] == name], "path", "n", _MOST_CURVES) for name in methods])
+    if len(kept) < len(runs):
+        left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
+    shown = drawn[drawn["run_id"].isin(kept["run_id"])]
+    shown = shown.assign(
+        is_maximum=has_flag(shown, "maximum_in_disguise"), truth=shown["path"].map(configured().rtt).astype(float)
+    )
+    return curves(
+        shown,
+        "estimate",
+        panel="method",
+        line="run_id",
+        colour="path",
+        band=samples,
+        hollow="is_maximum",
+        truth="" if samples else "truth",
+        result=title,
+        caption=draw.caption(_sampled_caption(shown) if samples else _printed_caption(shown, kept), left),
+        name="percentile_curves",
+    )
+
+
+def _percentile_title(drawn: pd.DataFrame) -> tuple[str, dict[str, float]]:
+    """Say from where to where the runs reach at p99, or at the highest usual level below it that is not rare.
+
+    Also return a number per path, by which paths are chosen.
+    """
+    descending = drawn.sort_values("q", ascending=False, kind="stable")
+    sizes: dict[str, float] = descending.drop_duplicates("path", keep="last").set_index("path")["estimate"].to_dict()
+    levels = drawn.loc[drawn["q"].isin(_TITLED), "q"].value_counts()
+    if levels.empty:
+        return "", sizes
+    q = levels.index[2 * levels >= levels.max()].max()
+    runs = drawn[drawn["q"] == q]
+    method, by_path = by_method(
+        (Measured(str(run["method"]), str(run["path"]), packets=run["n"]), run["estimate"])
+        for run in runs.to_dict("records")
+    )
+    values = {str(path): list(some) for path, some in runs[runs["method"] == method].groupby("path")["estimate"]}
+    quantity = "median" if q == 0.5 else f"p{100 * q:g}"
+    # The curves are of single runs, and not all runs of a path need be among them.
+    found = path_differences(values) if max(map(len, values.values())) > 1 else None
+    title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
+    # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
+    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes | by_path
+
+
+def _sampled_caption(shown: pd.DataFrame) -> str:
+    bounded = int(shown[["low", "high"]].notna().all(axis=1).sum())
+    return (
+        "Round-trip percentiles of the samples, one line per run; each describes one connection. Band: pointwise "
+        f"{level(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; {bounded:,} "
+        f"of {len(shown):,} percentiles have one."
+    )
+
+
+def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
+    is_bare = runs["method"].value_counts() > MOST_WITH_BARS
+    confidence = level(shown["confidence"].iloc[0])
+    return draw.caption(
+        "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour and a mark.",
+        (
+            f"Bars: nearest printed percentiles that enclose the {confidence} interval (a lower bound on its width: "
+            "assumes independent packets); shaded: possible values between two printed percentiles.",
+            not is_bare.all(),
+        ),
+        ("Hollow: the printed percentile is the run's maximum.", shown["is_maximum"].any()),
+        ("Arrow: no upper bound.", not is_bare.all() and shown["high"].isna().any()),
+        (f"Panels of more than {MOST_WITH_BARS} runs have neither bars nor shading; see the table.", is_bare.any()),
+        (configured().caption("delay"), shown["truth"].notna().any()),
+    )
+
+
+def unresolved(quantiles: pd.DataFrame) -> Table[Row] | Note:
+    """Return the printed percentiles that the run cannot support."""
+    shown = quantiles[has_flag(quantiles, *_UNSUPPORTED)]
+    if shown.empty:
+        return Note("Every printed percentile of this study is supported by its run's number of observations.")
+    columns = {
+        **PERCENTILE,
+        "observations above it": number("above", ".3g"),
+        "RTT": number("estimate", ",.3f", MICROSECONDS),
+        "at least": number("low", ",.3f", MICROSECONDS, "0"),
+        "flags": flags(),
+    }
+    above = shown["n"] * (1 - shown["q"])
+    return percentile_table(shown.assign(above=above), "Percentiles that the log cannot support", columns)
+
+
+# --- runs with samples
+
+
+def run_shapes(found: RunHistograms) -> Chart | Note:
+    """Draw the share of probes of each run that were answered within a time (ECDF); one panel per method."""
+    if found.runs.empty:
+        return Note("No chart: no run of this study has enough samples to show a distribution.")
+    finite = found.runs[found.runs["median_ns"] < math.inf]
+    method, medians = by_method(
+        (Measured(run["method"], run["path"], packets=run["n"]), run["median_ns"]) for run in finite.to_dict("records")
+    )
+    sizes = dict(zip(found.runs["path"], found.runs["median_ns"], strict=True)) | medians
+    chosen = found.runs[found.runs["path"].isin(told_apart(sizes))]
+    shown = few_of_each(chosen, ["method", "path"], "n", _MOST_SHAPES)
+    shown = shown.assign(
+        text=[_shape_in_words(run) for run in shown.to_dict("records")],
+        truth=shown["path"].map(configured().rtt).astype(float),
+    )
+    points = shown.sort_values("path", kind="stable").merge(found.bins[["run_id", "high_ns", "share"]], on="run_id")
+    caption = (
+        "Share of the probes of each run that were answered within a time (ECDF), one line per run, which describes "
+        "one connection; both directions of a pair share a colour and the mark at the median. A curve that ends below "
+        "1 lost the other probes, or they lie beyond the axis."
+    )
+    if shown["truth"].notna().any():
+        caption += " Thick mark at the bottom: configured round-trip delay of the emulated link."
+    if len(shown) < len(found.runs):
+        caption += f" {len(shown)} of {len(found.runs)} runs, spread evenly over the paths."
+    return density(
+        points,
+        "high_ns",
+        panel="method",
+        line="run_id",
+        text="text",
+        colour="path",
+        truth="truth",
+        xlabel="round-trip time",
+        result=_shape_title(finite[finite["method"] == method], method),
+        caption=caption,
+        name="run_shapes",
+    )
+
+
+def _shape_title(runs: pd.DataFrame, method: str) -> str:
+    """Say from where to where the medians of the runs reach; the forest has the typical run of each path."""
+    if runs.empty:
+        return ""
+    reach = span(runs["median_ns"], "ns", like=one_prefix(runs["median_ns"], "ns"))
+    return f"Median round trip in {count_of(len(runs), 'run')}: {reach} ({names(runs['path'])}), {method}"
+
+
+def _shape_in_words(run: Row) -> str:
+    beyond = f", {run['beyond']:,} beyond the axis" if run["beyond"] else ""
+    lost = f", {run['lost']:,} lost" if run["lost"] else ""
+    median, p99 = (
+        "lost" if math.isinf(run[name]) else f"{plain(run[name] / MICROSECONDS.scale, 5)} µs"
+        for name in ("median_ns", "p99_ns")
+    )
+    return f"{run['path']}, {run['method']}, n = {run['n']:,}{lost}: median {median}, p99 {p99}{beyond}"
+
+
+# --- every printed latency
+
+
+def printed(study: Study, runs: pd.DataFrame) -> Table[Row] | Note:
+    """Return every latency of every run that prints one; ``runs`` as `latency` returns them."""
+    if runs.empty:
+        return Note("No log of this study prints a latency.")
+    metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
+    quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
+    levels = [_percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
+    statistics = {"mean": "rtt_mean", "sd": "rtt_sd", "min": "rtt_min"} | {name: name for name in levels}
+    statistics["max"] = "rtt_max"
+    rows = _printed_rows(runs, metrics, quantiles)
+    rows = rows[rows[[name for name in statistics.values() if name in rows]].notna().any(axis=1)]
+    silent = len(runs) - len(rows)
+    samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    if rows.empty:
+        return Note(samples_only)
+    columns = {
+        "run": text("name"),
+        "quantity": text("quantity"),
+        "unit": text("unit"),
+        "n": cited(count("n"), lambda row: [RunsRef((row["run_ids"],), "n")]),
+        **{header: _token(name) for header, name in statistics.items()},
+    }
+    notes = ["Tokens as the tool printed them, in the unit that it printed."]
+    if silent:
+        notes.append(f"Not listed: {samples_only}")
+    if rows["maxima"].any():
+        columns["maximum, not percentile"] = text("maxima")
+        notes.append(
+            "Maximum, not percentile: the run has too few observations for these percentiles, so the tool prints its "
+            "maximum."
+        )
+    return table(rows, "Every printed latency", columns, notes, value="run")
+
+
+def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per run with a column per metric and percentile, the token, and one for its line."""
+    cells: dict[str, Row] = {str(run_id): {} for run_id in runs.index}
+    units: dict[str, str] = {}
+    maxima: dict[str, list[str]] = {run_id: [] for run_id in cells}
+    for metric in metrics.itertuples(index=False):
+        if metric.metric == "rtt_mean":
+            units.setdefault(metric.run_id, words_of(metric.printed_unit))
+        of_run = cells[metric.run_id]
+        if metric.metric not in of_run:
+            of_run |= {metric.metric: words_of(metric.printed), f"{metric.metric} line": metric.line}
+    for quantile in quantiles.itertuples(index=False):
+        name = _percentile(quantile.q)
+        cells[quantile.run_id] |= {name: words_of(quantile.printed), f"{name} line": quantile.line}
+        if words_of(quantile.resolved) == "no":
+            maxima[quantile.run_id].append(name)
+    labels = [
+        {
+            "run_ids": run_id,
+            "name": words_of(run["name"]),
+            "quantity": _PRINTED.get(words_of(run["printed_as"]), ""),
+            "unit": units.get(str(run_id), ""),
+            "n": run["n"],
+            "maxima": ", ".join(maxima[str(run_id)]),
+        }
+        for run_id, run in runs.iterrows()
+    ]
+    return pd.DataFrame([label | cells[label["run_ids"]] for label in labels])
+
+
+def _percentile(q: float) -> str:
+    return f"p{100 * float(q):g}"
+
+
+def _token(name: str) -> Column[Row]:
+    """Return a column of numbers as the logs print them, each with its line."""
+
+    def source(row: Row) -> list[Ref]:
+        line = row.get(f"{name} line", math.nan)
+        return [] if is_missing(line) else [RunsRef((row["run_ids"],), "printed", int(line))]
+
+    def token(row: Row) -> str:
+        return words_of(row.get(name))
+
+    return Column("", token, words(missing="–"), align="right", source=source)
+
+
+# --- findings
+
+
+def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within: pd.DataFrame) -> Findings:
+    """Answer how long a round trip takes; name dependent and single runs, and percentiles that are maxima.
+
+    ``medians``, ``means``: `azlatency.summarize` of these columns of ``runs``; a mean is used only where there is no
+    median. ``within``: printed percentiles of single runs.
+    """
+    if runs.empty:
+        return Findings.of([info("No log of this study contains a latency.")])
+    both = [frame for frame in (medians, means) if len(frame)] or [medians]
+    typical = pd.concat(both).drop_duplicates(["path", "method"])
+    best = rank_methods(measured_runs(runs))[0]
+    statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
+    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
+    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
+    findings += measured_once(typical) + _dependent(typical)
+    maxima = within[has_flag(within, "maximum_in_disguise")]
+    if len(maxima):
+        shortest = maxima.loc[maxima["n"].idxmin()]
+        sentence = (
+            f"The printed {shortest['what']} of {shortest['path']} ({format_value(shortest['estimate'], 'ns')}) is the "
+            f"largest of {shortest['n']:,} observations. Do not quote it as a percentile."
+        )
+        findings.append(act(sentence))
+    return Findings.of(findings)
+
+
+def _dependent(typical: pd.DataFrame) -> list[Finding]:
+    """Name the paths whose runs resemble their neighbours, and those of them whose first runs lie apart."""
+    tested = typical[(typical["n"] >= FEWEST) & typical["estimate"].notna()]
+    dependent = tested[has_flag(tested, "dependent_runs")]
+    if dependent.empty:
+        return []
+    listed = join_by_method(zip(dependent["path"], dependent["method"], strict=True))
+    sentence = (
+        f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
+        "Spread the runs over more time; to compare, alternate both sides in rounds."
+    )
+    findings = [act(sentence)]
+    for row in tested[tested["warm_up_runs"] > 0].to_dict("records"):
+        apart = "in measuring order lie apart from all later runs; leave them out"
+        findings.append(act(f"{row['what']}: the first {count_of(int(row['warm_up_runs']), 'run')} {apart}."))
+    return findings

@@ -1,0 +1,298 @@
+"""How slow are the slowest packets, and how often? Tables, chart and findings of page 03."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Table, interval, is_missing
+from azlatency.kit.cells import number as number_format
+from azlatency.kit.drawing.base import few_of_each
+from azlatency.kit.drawing.draw import brackets
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.findings import act, answer, has_flag, info
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import Row, count, estimated, flags, number, table, text
+from azlatency.kit.titles import by_method, extremes
+from azlatency.pages.common import typical_runs
+from azlatency.report.groups import answer_of, main_method
+from azlatency.shapes.density import density
+from azlatency.stats.across_runs.main_method import Measured
+from azlatency.stats.within_run.tail_by_run import LEVELS
+from azlatency.studies.format import format_interval, format_value, one_prefix, plain
+
+if TYPE_CHECKING:
+    from azlatency.stats.within_run.tail_by_run import RunTails
+
+_NAMES = dict(zip(LEVELS, ("p50", "p99", "p99.9", "p99.99", "one in a million"), strict=True))
+#: Levels that a finding names, most runs that findings name, and most runs of the chart.
+_NAMED, _MOST_FINDINGS, _MOST_PANELS = (0.99, 0.999, 0.9999), 8, 6
+#: A missing end is said by its cell.
+_SAID_BY_CELL = ("unbounded_upper",)
+
+
+# --- the p99 of a path
+
+
+def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) -> Table[Row] | Note:
+    """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
+
+    ``typical``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
+    """
+    repeated = typical[typical["n"] > 1]
+    if repeated.empty:
+        return Note("No path has two runs with at least 100 packets, so there is no p99 across runs.")
+    needed = plans.set_index(["path", "method"])[["needed", "low", "high"]].add_prefix("plan_")
+    return typical_runs(
+        runs,
+        repeated.join(needed, on=["path", "method"]),
+        "p99_ns",
+        "p99 per run",
+        "p99 across runs",
+        further={"runs for ±10 %": Column("", _needed, align="right")},
+        notes=["Runs for ±10 %: a range if there are fewer than five runs."],
+    )
+
+
+def _needed(row: Row) -> str:
+    """Return the number of runs, else its range."""
+    if not is_missing(row["plan_needed"]):
+        return number_format(",.0f").text(row["plan_needed"], 1)
+    return interval(",.0f").text((row["plan_low"], row["plan_high"]), 1) or "not known"
+
+
+# --- the tail of each run with samples
+
+
+def percentiles(found: RunTails) -> Table[Row] | Note:
+    """Return the percentiles of runs with samples."""
+    if found.runs.empty:
+        return Note(
+            "No log of this study has 1,000 or more samples of one run: only printed percentiles describe the tail."
+        )
+    quantiles = found.quantiles
+    effective = quantiles["n_effective"].where(quantiles["n_effective"] > 0, quantiles["n"])
+    rows = _by_run(found).assign(
+        effective=effective.groupby(quantiles["run_id"]).min(), flags=_all_flags(found.quantiles)
+    )
+    for q, name in _NAMES.items():
+        rows = rows.join(_at_level(found.quantiles, q, name))
+    columns = {
+        "run": text("name"),
+        "packets": count("packets"),
+        "effective": count("effective"),
+        **{name: _bounded(name) for name in _NAMES.values()},
+        "flags": flags(hide=_SAID_BY_CELL),
+    }
+    notes = [
+        "Low and high: the interval, where it is valid; –: the run has too few packets. Effective: the effective "
+        "sample size, which accounts for autocorrelation; the smallest over the percentiles."
+    ]
+    return table(rows, "Percentiles from samples (scope: within run)", columns, notes, value="samples")
+
+
+def _by_run(found: RunTails) -> pd.DataFrame:
+    """Return the runs, one row each, by run_id."""
+    return found.runs.assign(run_ids=found.runs["run_id"]).set_index("run_id", drop=False).rename_axis(None)
+
+
+def _at_level(estimates: pd.DataFrame, q: float, name: str) -> pd.DataFrame:
+    """Return estimates of one level with their ends by run_id, in columns that begin with a name."""
+    chosen = estimates[estimates["q"] == q].set_index("run_id")
+    return chosen[["estimate", "low", "high"]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1)
+
+
+def _all_flags(estimates: pd.DataFrame) -> pd.Series:
+    """Return the flags of all estimates of a run, each once, by run_id."""
+    return estimates.groupby("run_id")["flags"].agg(lambda texts: " ".join(dict.fromkeys(" ".join(texts).split())))
+
+
+def _bounded(name: str) -> Column[Row]:
+    """Return a column of percentiles in µs; 0 and "no bound" stand for open ends."""
+    return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound")
+
+
+def tail_curves(found: RunTails, *, limit: float | None = None) -> Chart | Note:
+    """Draw the share of packets slower than a value; six runs, the longest of each path, and a limit in ns."""
+    if found.runs.empty:
+        return Note("No chart: no run of this study has enough samples to show a tail.")
+    shown = few_of_each(found.runs, "path", "packets", _MOST_PANELS)
+    runs = shown.to_dict("records")
+    quantiles = found.quantiles[found.quantiles["run_id"].isin(shown["run_id"]) & found.quantiles["estimate"].notna()]
+    points = found.curve[found.curve["run_id"].isin(shown["run_id"])]
+    points = points.assign(
+        n=points["run_id"].map(shown.set_index("run_id")["packets"]),
+        text=points["run_id"].map({run["run_id"]: _in_words(run, quantiles) for run in runs}),
+        truth=points["path"].map(configured().rtt),
+    )
+    method, largest = by_method(
+        (Measured(run["method"], run["path"], packets=run["packets"]), run["largest_ns"]) for run in runs
+    )
+    caption = (
+        "Share of packets slower than a given round-trip time. Blue: measured; blue bars: "
+        f"{100 * found.above['confidence'].iloc[0]:g} % interval of the percentile, where it is valid."
+    )
+    if points["truth"].notna().any():
+        caption += " ×: configured round-trip delay of the emulated link."
+    if len(shown) < len(found.runs):
+        caption += f" Shown: {len(shown)} of {len(found.runs)} runs, the longest of each path."
+    return density(
+        points,
+        "rtt_ns",
+        panel="name",
+        line="run_id",
+        text="text",
+        slower=True,
+        bars=quantiles.dropna(subset=["low", "high"]).assign(share=1 - quantiles["q"], text=quantiles["what"]),
+        limit=limit,
+        truth="truth",
+        xlabel="round-trip time",
+        result=extremes("round trip of its slowest packet", largest, "ns", method),
+        caption=caption,
+        name="tail_curves",
+    )
+
+
+def _in_words(run: Row, quantiles: pd.DataFrame) -> str:
+    """Return the percentiles of a run with their intervals, and its slowest packet, in µs."""
+    parts = []
+    for row in quantiles[quantiles["run_id"] == run["run_id"]].to_dict("records"):
+        ends = [row[name] / MICROSECONDS.scale for name in ("low", "high")]
+        interval_words = "" if any(map(is_missing, ends)) else brackets(ends, 5)
+        parts.append(f"{row['what']} {plain(row['estimate'] / MICROSECONDS.scale, 5)}{interval_words}")
+    parts.append(f"largest {plain(run['largest_ns'] / MICROSECONDS.scale, 6)} µs")
+    return f"{run['path']}, {run['method']}, n = {run['packets']:,}: {'; '.join(parts)}"
+
+
+# --- how often a limit is exceeded
+
+
+def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Table[Row] | Note:
+    """Return how often a round trip took longer than ``limit_us`` (µs), from samples and from printed tables."""
+    worst = printed.sort_values("high", ascending=False, kind="stable", na_position="last")
+    worst = printed[printed.index.isin(worst.drop_duplicates(["path", "method"]).index)]
+    both = [frame.assign(origin=origin) for frame, origin in ((found.above, "samples"), (worst, "printed table"))]
+    rows = pd.concat([frame for frame in both if len(frame)] or both)
+    if rows.empty:
+        return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")
+    notes = ["Of several printed tables of one path and method, the one with the largest upper bound is shown."]
+    columns = {
+        "run": text("name"),
+        "from": text("origin"),
+        "packets": count("n"),
+        "slower": number("estimate", ".3g", PERCENT),
+        "interval": Column("", lambda row: (row["low"], row["high"]), interval(".3g", missing="none"), PERCENT),
+        "flags": flags(),
+    }
+    return table(
+        rows,
+        f"How often slower than {limit_us:,g} µs",
+        columns,
+        notes if len(worst) < len(printed) else (),
+        value=lambda row: "samples" if row["origin"] == "samples" else "percentiles",
+    )
+
+
+# --- what a request and a user wait for
+
+
+def slowest_of(found: RunTails) -> Table[Row] | Note:
+    """Return the median of a single call and of the slowest of many parallel calls."""
+    if found.runs.empty:
+        return Note("Parallel calls cannot be estimated without samples.")
+    slowest = found.slowest.set_index("run_id")
+    rows = _by_run(found).join(slowest[["estimate", "low", "high", "block_maxima", "flags"]])
+    rows = rows.join(_at_level(found.quantiles, 0.5, "single"))
+    calls = slowest["n_calls"].iloc[0]
+    columns = {
+        "run": text("name"),
+        "one call": number("single", ",.1f", MICROSECONDS),
+        f"slowest of {calls}": estimated(
+            "estimate", "low", "high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound"
+        ),
+        "times": number("times", ".2f"),
+        f"slowest of {calls} in a row": number("block_maxima", ",.1f", MICROSECONDS),
+        "flags": flags(hide=_SAID_BY_CELL),
+    }
+    notes = ["Medians. The calls are assumed to be independent; the last number uses consecutive packets."]
+    rows = rows.assign(times=rows["estimate"] / rows["single"].where(rows["single"] > 0))
+    return table(rows, f"One call, and the slowest of {calls}", columns, notes, value="samples")
+
+
+def at_random_moments(found: RunTails) -> Table[Row] | Note:
+    """Return how long a user waits who arrives at a random moment of a closed loop."""
+    if found.waits.empty:
+        return Note("No run of this study with samples is a closed loop.")
+    of_runs = found.waits.drop_duplicates("run_id").set_index("run_id")
+    rows = _by_run(found).loc[of_runs.index].assign(mean=of_runs["mean"], flags=_all_flags(found.waits))
+    for q in (0.5, 0.99):
+        rows = rows.join(_at_level(found.quantiles, q, _NAMES[q])).join(_at_level(found.waits, q, f"wait_{_NAMES[q]}"))
+    columns = {
+        "run": text("name"),
+        "p50 of packets": number("p50", ",.1f", MICROSECONDS),
+        "p50 of waits": _bounded("wait_p50"),
+        "p99 of packets": number("p99", ",.1f", MICROSECONDS),
+        "p99 of waits": _bounded("wait_p99"),
+        "mean wait": number("mean", ",.1f", MICROSECONDS),
+        "flags": flags(hide=_SAID_BY_CELL),
+    }
+    notes = [
+        "Wait: the remaining time until the outstanding reply, for a user who arrives at a random moment. The "
+        "round trip of the user comes after it."
+    ]
+    return table(rows, "Waits at a random moment", columns, notes, value="samples")
+
+
+# --- findings
+
+
+def find(
+    runs: pd.DataFrame, found: RunTails, quantiles: pd.DataFrame, shares: pd.DataFrame, typical: pd.DataFrame
+) -> Findings:
+    """Say the p99 of each path, and the share above the limit.
+
+    ``quantiles``: printed percentiles; ``shares``: those above the limit, from printed percentiles; ``typical``:
+    `azlatency.summarize` of ``p99_ns`` of ``runs``.
+    """
+    main = main_method(runs, "p99_ns", typical)
+    findings = [answer(answer_of(main, runs, "p99", "ns"), main)] if main.values else []
+    findings += _named_levels(found)
+    ranged = shares[shares["high"].notna()]
+    if len(ranged):
+        worst, best = ranged.loc[ranged["high"].idxmax()], ranged.loc[ranged["high"].idxmin()]
+        sentence = (
+            f"Share of packets above the limit, at most: **{100 * worst['high']:.3g} %** on {worst['path']} "
+            f"(worst run), **{100 * best['high']:.2g} %** on {best['path']} (best run)."
+        )
+        findings.append(info(sentence))
+    unbounded = quantiles[has_flag(quantiles, "tail_unresolved", "unbounded_upper")]
+    if len(unbounded):
+        shallow = unbounded.loc[unbounded["n"].idxmin()]
+        sentence = (
+            f"{shallow['what']} of {shallow['path']} has too few of its {shallow['n']:,} packets above it for an "
+            "upper bound; the table marks the others."
+        )
+        findings.append(act(sentence))
+    if found.runs.empty and quantiles.empty:
+        beyond = " beyond p99" if findings else ""
+        sentence = f"No run has 1,000 or more samples and no log prints percentiles, so the tail{beyond} is unknown."
+        findings.append(info(sentence))
+    elif not findings:
+        findings.append(info("No percentile from p99 on has an interval."))
+    return Findings.of(findings)
+
+
+def _named_levels(found: RunTails) -> list[Finding]:
+    """Say the percentiles of the first runs that have an interval."""
+    bounded = found.quantiles[found.quantiles["q"].isin(_NAMED)].dropna(subset=["low", "high"])
+    findings = []
+    for (path, method, _), levels in bounded.groupby(["path", "method", "run_id"], sort=False):
+        like = one_prefix(levels[["estimate", "low", "high"]].to_numpy().ravel(), "ns")
+        parts = [
+            f"{_NAMES[row['q']]} **{format_value(row['estimate'], 'ns', like=like)}** "
+            f"({format_interval(row['low'], row['high'], 'ns', like=like)})"
+            for row in levels.to_dict("records")
+        ]
+        findings.append(info(f"{path} ({method}): {', '.join(parts)}."))
+    return findings[:_MOST_FINDINGS]

@@ -1,0 +1,250 @@
+"""Percentiles of runs as curves, on an axis that gives each nine the same room: one panel per method.
+
+>>> from azlatency.shapes.curves import curves
+>>> curves(frame, "estimate", panel="method", line="run_id", colour="path")      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azlatency.kit.cells import MICROSECONDS, Unit
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
+from azlatency.kit.drawing.base import grid, lines, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.names import wrap
+from azlatency.kit.drawing.palette import Look, looks
+from azlatency.kit.objects import Chart, Note
+from azlatency.studies.format import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+#: Most lines of a panel with bars and shading.
+MOST_WITH_BARS = 10
+#: Most letters of a path's name at the end of its line, on a page and in a column; inches of a line of these names.
+_LETTERS, _LINE_INCHES = (44, 18), 0.15
+#: Levels that are labelled and said where a line has many.
+_NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+#: Most paths of which the names at the ends of two panels fit side by side.
+_PATHS_SIDE_BY_SIDE = 5
+
+
+@styled
+def curves(  # noqa: PLR0913 - a shape is told its columns
+    frame: pd.DataFrame,
+    value: str,
+    *,
+    panel: str,
+    line: str,
+    colour: str,
+    q: str = "q",
+    low: str = "low",
+    high: str = "high",
+    band: bool = False,
+    hollow: str = "",
+    truth: str = "",
+    unit: Unit = MICROSECONDS,
+    ylabel: str = "round-trip time",
+    result: str = "",
+    caption: str = "",
+    counted: str = "packets per run",
+    name: str = "curves",
+) -> Chart | Note:
+    """Draw percentiles as one line per run, with their intervals; the name of a path stands at its end.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per percentile, in canonical units; the levels of a line ascend. Values of 0 have no place on the
+        logarithmic axis and are left out.
+    value : str
+        Column of the percentiles.
+    panel, line, colour : str
+        Columns with the names of panels, lines and paths: both directions of a pair of ends get one colour and mark.
+    q : str
+        Column of the levels, between 0 and 1.
+    low, high : str
+        Columns of the intervals; a missing upper end is an arrow.
+    band : bool
+        Draw the intervals as a band, for lines of many levels. Otherwise they are bars, and the region between two
+        levels is shaded, which bounds every percentile between them; panels of more than ten lines have neither.
+    hollow : str
+        Column that says which marks are hollow.
+    truth : str
+        Column with the true value of a path, drawn as a thick mark at the left edge.
+    unit : Unit
+        Unit of the axis.
+    ylabel, result, caption : str
+        Texts; the result in words is the title. A sentence on the number of packets (column ``n``) is added to the
+        caption.
+    counted : str
+        What ``n`` counts, for that sentence.
+    name : str
+        Name of the chart, by which it is saved.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, or a note if there is nothing to draw.
+    """
+    columns = {"q": q, "value": value, "low": low, "high": high, "line": line, "path": colour, "panel": panel}
+    rows = pd.DataFrame({ours: frame[given] for ours, given in columns.items()}).assign(
+        hollow=frame[hollow] if hollow else False,
+        truth=frame[truth] if truth else math.nan,
+        n=frame.get("n", 0),
+    )
+    rows[["value", "low", "high", "truth"]] = rows[["value", "low", "high", "truth"]].astype(float) / unit.scale
+    rows = rows[rows["value"] > 0]
+    if rows.empty:
+        return Note("No chart: nothing to draw.")
+    panels = dict(iter(rows.groupby("panel", sort=False, dropna=False)))
+    paths = list(dict.fromkeys(rows["path"]))
+    beside = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
+    several = side_by_side(beside, len(panels)) > 1
+    names = {path: wrap(path, _LETTERS[narrow()], 1 + narrow()) for path in paths}
+    height = max(3.1 if several else 3.4, _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6)
+    figure, axes = grid(len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True)
+    look = looks(paths)
+    ends = []
+    for axis, (title, group) in zip(axes, panels.items(), strict=True):
+        ends.append(_panel(axis, group, look, unit, band=band))
+        _levels(axis, sorted(set(group["q"])), band=band, few=several or narrow())
+        axis.set_title(str(title))
+    # The panels share their y axis: its limits are final only when all of them are drawn.
+    for axis, of_axis in zip(axes, ends, strict=True):
+        plain_log_ticks(axis.yaxis)
+        _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
+    words = draw.caption(caption, (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame))
+    said = rows[rows["q"].isin(_NICE)] if band else rows
+    return Chart(figure, words, _in_words(said, unit), title=result, name=name)
+
+
+def _panel(
+    axis: Axes, rows: pd.DataFrame, look: Mapping[str, Look], unit: Unit, *, band: bool
+) -> dict[str, list[tuple[float, float]]]:
+    """Draw the lines of one panel; return their ends by path."""
+    runs = dict(iter(rows.groupby("line", sort=False, dropna=False)))
+    with_bars = len(runs) <= MOST_WITH_BARS
+    # Offset the paths so that their bars do not overlap.
+    paths, ends = list(look), dict[str, list[tuple[float, float]]]()
+    step = min(0.05, 0.3 / len(paths))
+    axis.set_yscale("log")
+    for points in runs.values():
+        path = points["path"].iloc[0]
+        style = look[path]
+        shift = (paths.index(path) - (len(paths) - 1) / 2) * step
+        run = points.assign(x=[nines(q) + shift for q in points["q"]])
+        faint = 0.85 if len(runs) <= len(paths) else 0.5
+        axis.plot(run["x"], run["value"], linestyle=style.dash, color=style.colour, alpha=faint, zorder=3)
+        if band:
+            axis.fill_between(run["x"], run["low"], run["high"], color=style.colour, alpha=0.2, linewidth=0, zorder=1)
+        else:
+            _marks(axis, run, style, 4 if with_bars else 3, unit)
+        if with_bars and not band:
+            for row in run.to_dict("records"):
+                _bar(axis, row, style.colour)
+            _staircase(axis, list(run["x"]), list(run["value"]), style.colour)
+        ends.setdefault(path, []).append((run["x"].iloc[-1], run["value"].iloc[-1]))
+    for path, truth in rows.dropna(subset=["truth"]).groupby("path", sort=False)["truth"].first().items():
+        place: dict[str, Any] = {"transform": axis.get_yaxis_transform(), "linewidth": 3, "zorder": 5}
+        axis.plot([0, 0.03], [truth] * 2, color=look[str(path)].colour, **place)
+    return ends
+
+
+def _marks(axis: Axes, run: pd.DataFrame, look: Look, size: float, unit: Unit) -> None:
+    """Draw a mark for each percentile."""
+    for is_hollow, face in ((False, look.colour), (True, "white")):
+        chosen = run[run["hollow"].astype(bool) == is_hollow]
+        if len(chosen):
+            style: dict[str, Any] = {"color": look.colour, "markersize": size, "markerfacecolor": face, "linestyle": ""}
+            (dots,) = axis.plot(chosen["x"], chosen["value"], look.mark, zorder=4, **style)
+            texts = (f"{row['path']}, {_level(row['q'])}: {plain(row['value'], 5)} {unit.name}"
+                     for row in chosen.to_dict("records"))  # fmt: skip
+            tip(dots, *texts)
+
+
+def _bar(axis: Axes, row: Mapping[Any, Any], colour: str) -> None:
+    """Draw an interval; an arrow stands for a missing upper end."""
+    x, y = row["x"], row["value"]
+    low = y if pd.isna(row["low"]) else row["low"]
+    is_open = pd.isna(row["high"])
+    axis.plot([x, x], [low, y if is_open else row["high"]], color=colour, linewidth=1, zorder=2)
+    if is_open:
+        arrow = {"arrowstyle": "<-", "color": colour, "lw": 1}
+        axis.annotate("", (x, y), (0, 11), textcoords="offset points", arrowprops=arrow, zorder=2)
+
+
+def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
+    """Shade the region between two levels: they bound every percentile between them."""
+    places = [place for pair in itertools.pairwise(x) for place in pair]
+    low = [value for value in y[:-1] for _ in range(2)]
+    high = [value for value in y[1:] for _ in range(2)]
+    axis.fill_between(places, low, high, color=colour, alpha=0.12, linewidth=0, zorder=1)
+
+
+def _levels(axis: Axes, levels: Sequence[float], *, band: bool, few: bool) -> None:
+    """Label the levels, as many as have room; the median and the nines before the quartiles."""
+    named = [q for q in levels if q in _NICE] if band else levels
+    least = 0.12 * (nines(levels[-1]) - nines(levels[0])) if few else 0.15
+    kept: list[float] = []
+    for q in sorted(named, key=lambda q: (q in (0.25, 0.75), q)):
+        if all(abs(nines(q) - nines(other)) >= least for other in kept):
+            kept.append(q)
+    axis.set_xticks([nines(q) for q in sorted(kept)], map(_level, sorted(kept)), rotation=50, ha="right")
+    axis.set_xlim(nines(levels[0]) - 0.2, nines(levels[-1]) + 0.2)
+
+
+def _level(q: float) -> str:
+    return f"p{100 * q:g}"
+
+
+def _name_ends(
+    axis: Axes,
+    ends: Mapping[str, list[tuple[float, float]]],
+    look: Mapping[str, Look],
+    names: Mapping[str, str],
+    least: float,
+) -> None:
+    """Name each path right of the axes; a thin line leads from the name to the end of one of its lines.
+
+    The limits of the axes must be final. Of several lines of a path the middle one is named.
+    """
+    low, high = map(math.log, axis.get_ylim())
+    points = {path: sorted(some, key=lambda point: point[1])[len(some) // 2] for path, some in ends.items()}
+    order = sorted(points, key=lambda path: points[path][1])
+    spots = spread([(math.log(points[path][1]) - low) / (high - low) for path in order], least=least)
+    for path, spot in zip(order, spots, strict=True):
+        colour = look[path].colour
+        leader = {"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2}
+        start = axis.annotate(
+            "", points[path], (1.03, spot), textcoords="axes fraction", annotation_clip=False, arrowprops=leader
+        )
+        start.set_gid(f"end of {path}")
+        # The mark and the dash of the line, for readers who see no colours.
+        mark: dict[str, Any] = {"marker": look[path].mark, "markersize": 3, "markevery": [1], "clip_on": False}
+        axis.plot(
+            [1.03, 1.07, 1.11], [spot] * 3, color=colour, linestyle=look[path].dash, transform=axis.transAxes, **mark
+        )
+        axis.text(1.12, spot, names[path], va="center", fontsize=8, color=colour, transform=axis.transAxes)
+
+
+def _in_words(rows: pd.DataFrame, unit: Unit) -> str:
+    """Return the percentiles of each line with their intervals."""
+    texts = []
+    for _, run in rows.groupby(["panel", "line"], sort=False, dropna=False):
+        first = run.iloc[0]
+        parts = []
+        for row in run.to_dict("records"):
+            low = "" if pd.isna(row["low"]) else plain(row["low"], 6)
+            high = "∞" if pd.isna(row["high"]) else plain(row["high"], 6)
+            parts.append(f"{_level(row['q'])} {plain(row['value'], 6)} [{low}, {high}]")
+        count = f", n = {first['n']:,}" if first["n"] else ""
+        texts.append(f"{first['path']}, {first['panel']}{count}: {'; '.join(parts)} {unit.name}")
+    return "\n".join(texts)

@@ -1,0 +1,131 @@
+"""What pages 01 to 03 share, with numbers read in the raw logs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers.results import NOTHING
+from helpers.studies import load
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import common
+from azlatency.studies.store.study import Study
+
+
+def test_the_typical_run_has_the_digits_of_its_interval_and_the_logs_of_its_runs(cni: Study) -> None:
+    # AZ1 - AZ2/sockperf.log: percentile 50.000 = 30.281 is RTT/2; qperf prints 60.5 us.
+    runs = az.latency(cni)
+    table = common.typical_runs(runs, az.summarize(runs, "median_ns"), "median_ns", "median RTT per run", "Typical RTT")
+    (row,) = (row for row in table.cells if row[:2] == ("AZ1 - AZ2", "sockperf TCP 14 B"))
+    assert row[2] == "1" and "one run" in row[-1]
+    assert logs_behind(cni, table, "AZ1 - AZ2, sockperf") == {"az1-az2/sockperf.log"}
+
+
+def test_equal_runs_have_no_interval_but_a_value() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [1e5] * 6, "run_id": list("abcdef")})
+    typical = az.summarize(runs, "median_ns").assign(low=1e5, high=1e5)
+    table = common.typical_runs(runs, typical, "median_ns", "median per run", "Typical RTT")
+    assert cell(table, "a → b", "median per run, µs") == "100" == cell(table, "a → b", "typical run, µs")
+    assert cell(table, "a → b", "95 % interval, µs") == ""
+
+
+def test_a_printed_percentile_names_its_line_and_the_line_of_its_count(cni: Study) -> None:
+    curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=az.latency(cni)[["path", "method", "name"]])
+    table = common.printed_percentiles(curves, (0.99,))
+    assert isinstance(table, Table)
+    row = table.record()["rows"][0]
+    (run_id,) = row["refs"][0]["run_ids"]
+    assert row["refs"] == [{"ref": "RunsRef", "run_ids": (run_id,), "q": 0.99}]
+    assert row["cell_refs"]["2"] == [{"ref": "RunsRef", "run_ids": (run_id,), "value": "n"}]
+    assert isinstance(common.printed_percentiles(NOTHING), Note)
+
+
+def test_each_square_has_the_value_of_its_direction_and_its_interval() -> None:
+    runs = az.throughput(load("emulated-zones"), sender_only=True)
+    typical = az.summarize(runs, "throughput_bit_s")
+    chart = common.zone_matrix(runs, typical, "throughput_bit_s")
+    assert isinstance(chart, Chart) and "zone 3 → zone 2" not in chart.alt and "3 → 2 0.495 [" in chart.alt
+    shown = [text.get_text() for text in chart.figure.axes[0].texts]
+    slow = typical.set_index(["path", "method"]).loc[("az3a → az2a", "iperf3 TCP")]
+    assert "0.495" in shown and f"{slow['low'] / 1e9:.3f}–{slow['high'] / 1e9:.3f}" in shown
+    assert "12 runs each" in chart.title and "Below: the 95 % interval." in chart.caption
+
+
+def test_two_pairs_are_no_matrix() -> None:
+    runs = az.latency(load("westeurope-availability-set-vs-zones"))
+    assert isinstance(common.zone_matrix(runs, az.summarize(runs)), Note)
+
+
+@pytest.mark.slow
+def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
+    zones = [f"z{place:02d}" for place in range(50)]
+    pairs = [(a, b) for a in zones for b in zones[::7] if a != b]
+    runs = pd.DataFrame(pairs, columns=["zone", "peer_zone"]).assign(
+        path=[" → ".join(pair) for pair in pairs],
+        method="ping",
+        region="r",
+        peer_region="r",
+        placement="cross_zone",
+        median_ns=[1e5 + 1e4 * abs(int(a[1:]) - int(b[1:])) for a, b in pairs],
+    )
+    chart = common.zone_matrix(runs, NOTHING)
+    assert isinstance(chart, Chart) and "Light: 110 µs; dark: 590 µs" in chart.caption
+    axis = chart.figure.axes[0]
+    assert not axis.texts and [text.get_text() for text in axis.get_yticklabels()] == [*zones, *zones]
+    more = runs.assign(zone=[f"{zone}{place % 2}" for place, zone in enumerate(runs["zone"])], path=runs.index.map(str))
+    note = common.zone_matrix(more, NOTHING)
+    assert isinstance(note, Note) and "zones are too many" in note.text
+
+
+def test_medians_are_named_with_their_paths(cni: Study) -> None:
+    # az1-az3/sockperf.log: "percentile 50.000 =  700.618", printed as RTT/2
+    runs = az.latency(cni)
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
+    assert isinstance(chart, Chart) and "sockperf TCP 14 B: " in chart.alt and "AZ1 - AZ3 1,401.2 µs" in chart.alt
+
+
+def test_goodput_is_drawn_with_the_expected_bandwidth(cni: Study) -> None:
+    runs = az.throughput(cni)
+    typical = az.summarize(runs, "throughput_bit_s")
+    chart = common.typical_forest(runs, typical, "throughput_bit_s", expected=4e9)
+    assert isinstance(chart, Chart) and "4 Gbit/s expected of the VM" in chart.caption
+    (line,) = (line for line in chart.alt.splitlines() if line.startswith("iperf3 TCP: "))
+    assert "AZ1 - AZ3 7.91 Gbit/s" in line
+    dashed = [line for line in chart.figure.axes[0].lines if line.get_linestyle() == "--"]
+    assert [list(line.get_xdata()) for line in dashed] == [[4, 4]]
+
+
+def test_the_title_counts_the_paths_that_are_left_out() -> None:
+    runs = pd.DataFrame(
+        {
+            "path": [f"a → {place}" for place in range(100)],
+            "method": "ping",
+            "median_ns": [1e6 - 1e3 * place for place in range(100)],
+        }
+    )
+    chart = common.typical_forest(runs, NOTHING)
+    assert isinstance(chart, Chart) and "of 100 paths and methods" in chart.caption
+    assert chart.figure.get_size_inches()[1] < 10 and "901–1,000 µs (100 paths)" in chart.title
+
+
+def test_the_title_says_the_estimate_that_is_drawn() -> None:
+    medians = {"a → b": [1e6, 1.1e6, 1.2e6, 1.5e6], "a → c": [2e6, 2.1e6, 3e6, 3.2e6]}
+    rows = [(path, "ping", median) for path, values in medians.items() for median in values]
+    runs = pd.DataFrame(rows, columns=["path", "method", "median_ns"])
+    typical = az.summarize(runs, "median_ns")
+    near, far = typical["estimate"] / 1e6
+    chart = common.typical_forest(runs, typical)
+    assert isinstance(chart, Chart)
+    assert chart.title == f"Median round trip from {near:.2f} ms (a → b) to {far:.2f} ms (a → c), ping"
+
+
+def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [830e3 + 1e3 * place for place in range(8)]})
+    typical = az.summarize(runs, "median_ns")
+    assert list(typical[["low", "high"]].round(-2).iloc[0] / 1e3) == [830.7, 836.3]
+    chart = common.typical_forest(runs, typical)
+    assert isinstance(chart, Chart)
+    assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)

@@ -1,0 +1,107 @@
+"""Page 03: the tail, with numbers read in the raw logs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.chart_cases import study_of
+from helpers.results import NOTHING
+from helpers.studies import load
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import tail as page
+from azlatency.stats.within_run.tail_by_run import RunTails, printed_exceedances, run_tails
+from azlatency.studies.store.study import Study
+
+
+def tails(study: Study, limit: float = 1e6) -> RunTails:
+    return run_tails(study, az.latency(study), limit=limit)
+
+
+@pytest.fixture(scope="module")
+def zones() -> RunTails:
+    return tails(load("emulated-zones"))
+
+
+def test_printed_percentiles_bracket_the_share_above_a_limit(cni: Study) -> None:
+    # AZ1 - AZ3: "<MIN> observation = 573.378" is RTT/2, so all 6,829 round trips took more than 1,000 us.
+    printed = printed_exceedances(cni, az.latency(cni), limit=1e6)
+    table = page.above_limit(tails(cni), printed, 1000.0)
+    assert cell(table, "AZ1 - AZ3", "packets") == "6,829" and cell(table, "AZ1 - AZ3", "slower, %") == "100"
+    assert logs_behind(cni, table, "AZ1 - AZ3") == {"az1-az3/sockperf.log"}
+
+
+def test_of_several_printed_tables_of_a_path_the_worst_is_shown() -> None:
+    study = load("emulated-zones")
+    printed = printed_exceedances(study, az.latency(study), limit=1e6)
+    nothing = RunTails(*(frame[:0] for frame in tails(study)))
+    table = page.above_limit(nothing, printed, 1000.0)
+    assert isinstance(table, Table) and table.notes[0].startswith("Of several printed tables")
+    of_path = printed[(printed["path"] == "az3a → az2a") & (printed["method"] == "sockperf TCP 14 B")]
+    assert len(of_path) > 1
+    worst = f"{100 * of_path['high'].max():.3g}"
+    (row,) = (row for row in table.cells if row[0].startswith("az3a → az2a, sockperf"))
+    assert row[4].endswith(worst)
+
+
+def test_the_tables_of_runs_with_samples_have_the_numbers_of_their_packets() -> None:
+    # 2,000 packets of 100 µs, every hundredth takes 1 ms: the slowest of 100 in a row is always 1 ms.
+    study, runs = study_of({"a": np.where(np.arange(2000) % 100 == 50, 1e6, 1e5)})
+    found = run_tails(study, runs, limit=5e5)
+    table = page.percentiles(found)
+    assert cell(table, "a → host", "packets") == "2,000" and cell(table, "a → host", "p50, µs").startswith("100.0")
+    assert cell(page.above_limit(found, found.above[:0], 500.0), "a → host", "slower, %") == "1"
+    slowest = page.slowest_of(found)
+    assert cell(slowest, "a → host", "one call, µs") == "100.0"
+    assert cell(slowest, "a → host", "slowest of 100 in a row, µs") == "1,000.0"
+    # Of 1,980 · 100 + 20 · 1,000 µs, a user waits (1,980 · 100² + 20 · 1,000²) / 2 / 218,000 = 91.3 µs on average.
+    assert cell(page.at_random_moments(found), "a → host", "mean wait, µs") == "91.3"
+
+
+def test_studies_without_samples_have_notes(cni: Study) -> None:
+    found = tails(cni)
+    for made in (page.percentiles, page.slowest_of, page.at_random_moments, page.tail_curves):
+        assert isinstance(made(found), Note)
+
+
+def test_the_picture_shows_six_runs_of_different_paths_and_says_so(zones: RunTails) -> None:
+    chart = page.tail_curves(zones, limit=1e6)
+    assert isinstance(chart, Chart) and len(chart.figure.axes) == 6
+    assert len({line.partition(",")[0] for line in chart.alt.splitlines()}) == 6
+    assert "Shown: 6 of 8 runs, the longest of each path. Dotted: the limit." in chart.caption
+    table = page.percentiles(zones)
+    path, p99 = "az1a → az1b", cell(table, "az1a → az1b, echo TCP 256 B", "p99, µs")
+    (line,) = (line for line in chart.alt.splitlines() if line.startswith(path))
+    assert f"p99 {p99};" in line, "the picture and the table show one number"
+
+
+def test_the_p99_across_runs_is_the_median_of_the_runs() -> None:
+    p99 = [900e3, 910e3, 905e3, 4000e3, 890e3, 902e3, 908e3, 915e3, 899e3, 903e3, 906e3, 901e3]
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "p99_ns": p99, "run_id": [f"r{i}" for i in range(12)]})
+    typical, needed = az.summarize(runs, "p99_ns"), az.plan(runs, 0.1, value="p99_ns")
+    table = page.across_runs(runs, typical, needed)
+    assert cell(table, "a → b", "typical run, µs") == "904" and cell(table, "a → b", "95 % interval, µs") == "900 – 910"
+    assert cell(table, "a → b", "runs for ±10 %") == "3", "one slow run in twelve is not the spread"
+    assert isinstance(page.across_runs(runs[:1], az.summarize(runs[:1], "p99_ns"), needed), Note)
+
+
+def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study) -> None:
+    runs = az.latency(cni)
+    curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=runs[["path", "method"]])
+    printed = printed_exceedances(cni, runs, limit=1e6)
+    text = str(page.find(runs, tails(cni), curves, printed, az.summarize(runs, "p99_ns")))
+    # Five tables of eight percentiles; between two pods of one node at most 31 packets in a million took over 1 ms.
+    assert "**100 %** on" in text and "**0.0031 %** on Single node" in text
+
+
+def test_p99s_of_repeated_runs_are_said_where_no_run_is_long_enough_for_a_tail() -> None:
+    study = load("emulated-cloud")
+    runs, found = az.latency(study), tails(study)
+    text = str(page.find(runs, found, NOTHING, found.above, az.summarize(runs, "p99_ns")))
+    assert "Answer: p99: zone 2 to the others **" in text and "12 runs each" in text
+    assert "so the tail beyond p99 is unknown" in text
+    assert "so the tail is unknown" in str(page.find(runs.iloc[:0], found, NOTHING, found.above, NOTHING))

@@ -1,0 +1,48 @@
+"""The curves draw any frame of percentiles."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+import azlatency as az
+from azlatency.kit.objects import Chart, Note
+
+FRAME = pd.DataFrame(
+    {"run": ["r1"] * 3 + ["r2"] * 3, "tool": "ping", "path": ["a → b"] * 3 + ["b → a"] * 3, "q": [0.5, 0.9, 0.99] * 2,
+     "rtt": [1e5, 2e5, 4e5, 1.1e5, 2.1e5, 4.1e5], "low": [0.9e5, 1e5, 2e5] * 2, "high": [2e5, 4e5, math.nan] * 2,
+     "n": [100] * 3 + [500] * 3, "largest": [False, False, True] * 2, "set": 8e4}
+)  # fmt: skip
+COLUMNS = {"panel": "tool", "line": "run", "colour": "path"}
+
+
+def test_one_line_per_run_with_its_intervals_in_words() -> None:
+    chart = az.charts.curves(FRAME, "rtt", **COLUMNS, hollow="largest", truth="set", caption="Percentiles.")
+    assert isinstance(chart, Chart)
+    assert (
+        chart.alt.splitlines()[0] == "a → b, ping, n = 100: p50 100 [90, 200]; p90 200 [100, 400]; p99 400 [200, ∞] µs"
+    )
+    assert chart.caption == "Percentiles. n = 100 to 500 packets per run."
+    (axis,) = chart.figure.axes
+    assert [item.get_text() for item in axis.get_xticklabels()] == ["p50", "p90", "p99"]
+    assert {"a → b", "b → a"} <= {text.get_text() for text in axis.texts}
+    hollow = [line for line in axis.lines if line.get_markerfacecolor() == "white"]
+    assert [list(line.get_ydata()) for line in hollow] == [[400], [410]]
+
+
+def test_a_band_stands_for_the_intervals_of_many_levels() -> None:
+    bars, band = (az.charts.curves(FRAME, "rtt", **COLUMNS, band=band) for band in (False, True))
+    assert isinstance(bars, Chart) and isinstance(band, Chart)
+    assert len(band.figure.axes[0].lines) < len(bars.figure.axes[0].lines), "no marks and no bars"
+    assert len(band.figure.axes[0].collections) == 2
+
+
+def test_panels_of_many_runs_have_marks_only() -> None:
+    many = pd.concat([FRAME.assign(run=FRAME["run"] + str(copy)) for copy in range(6)])
+    chart = az.charts.curves(many, "rtt", **COLUMNS)
+    assert isinstance(chart, Chart) and not chart.figure.axes[0].collections
+
+
+def test_values_of_zero_have_no_place_and_nothing_is_a_note() -> None:
+    assert isinstance(az.charts.curves(FRAME.assign(rtt=0.0), "rtt", **COLUMNS), Note)
