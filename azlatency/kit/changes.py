@@ -74,7 +74,7 @@ def last_changes(changes: pd.DataFrame) -> str:
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True):
+    for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:
             named = ", ".join(paths[:_MOST_NAMED]) + (", …" if len(paths) > _MOST_NAMED else "")

@@ -152,7 +152,7 @@ def _panel(
                 _bar(axis, row, style.colour)
             _staircase(axis, list(run["x"]), list(run["value"]), style.colour)
         ends.setdefault(path, []).append((run["x"].iloc[-1], run["value"].iloc[-1]))
-    for path, truth in rows.dropna(subset=["truth"]).groupby("path", sort=False)["truth"].first().items():
+    for path, truth in rows.dropna(subset=["truth"]).groupby("path", sort=False, dropna=False)["truth"].first().items():
         place: dict[str, Any] = {"transform": axis.get_yaxis_transform(), "linewidth": 3, "zorder": 5}
         axis.plot([0, 0.03], [truth] * 2, color=look[str(path)].colour, **place)
     return ends

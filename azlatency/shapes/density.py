@@ -123,7 +123,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     first.set_xlim(*_reach(scaled, share, line, slower=slower, truths=list(truths)))
     plain_log_ticks(first.xaxis)
     for axis, (title, group) in zip(axes, panels.items(), strict=True):
-        for _, drawn in group.groupby(line, sort=False):
+        for _, drawn in group.groupby(line, sort=False, dropna=False):
             _line(
                 axis, drawn, share, look.get(drawn[colour].iloc[0], _ONE_LOOK) if colour else _ONE_LOOK, slower=slower
             )
@@ -193,9 +193,9 @@ def _reach(scaled: pd.DataFrame, share: str, line: str, *, slower: bool, truths:
     least, most = float(scaled["_value"].min()), float(scaled["_value"].max())
     if slower:
         return min(least, *truths, math.inf) / 1.3, most * 3
-    body = scaled[scaled[share] >= _BODY * scaled.groupby(line)[share].transform("max")]
+    body = scaled[scaled[share] >= _BODY * scaled.groupby(line, dropna=False)[share].transform("max")]
     return min([least, *(truth / 1.1 for truth in truths)]), min(
-        most, _ROOM * float(body.groupby(line)["_value"].min().max())
+        most, _ROOM * float(body.groupby(line, dropna=False)["_value"].min().max())
     )
 
 

@@ -138,7 +138,7 @@ def test_every_study_of_the_project_can_be_read(raw: Path) -> None:
         names.append(study.name)
         read_baseline(study, "expectation")
         read_reported(study)
-    assert len(names) == 11
+    assert len(names) == 13
 
 
 def test_the_typing_error_in_the_baseline_is_reported(raw: Path) -> None:
