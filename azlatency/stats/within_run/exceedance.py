@@ -26,10 +26,10 @@ from azlatency.studies.format import format_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.arrays import Values
+    from azlatency.stats.arrays import FloatArray, Values
 
 METHOD = "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)"
-TABLE = "bounds of the count between printed percentiles, then Clopper & Pearson 1934 at either bound"
+TABLE = "bounds of the count in a printed table, then Clopper & Pearson 1934 at either bound"
 
 
 def exceedance(
@@ -170,16 +170,42 @@ def table_exceedance(
 
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
     """
-    estimate = low = high = None
-    codes: tuple[str, ...] = ("no_values",)
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
-        codes = ("counts_conflict",)
-    elif n and ranks:
-        fewest, most = table_counts(limit, n, ranks, values)
+        return frame_of([_bounded(limit, n, None, ("counts_conflict",), confidence, unit)])
+    counts = table_counts(limit, n, ranks, values) if n and ranks else None
+    return frame_of([_bounded(limit, n, counts, ("within_run_floor",), confidence, unit)])
+
+
+def histogram_exceedance(
+    limit: float,
+    low: FloatArray,
+    high: FloatArray,
+    counts: FloatArray,
+    *,
+    confidence: float = 0.95,
+    unit: str = "ns",
+) -> pd.DataFrame:
+    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class.
+
+    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
+    """
+    fewest, most = (int(counts[beyond].sum()) for beyond in (low >= limit, ~(high <= limit)))
+    return frame_of([_bounded(limit, int(counts.sum()), (fewest, most), ("within_run_floor",), confidence, unit)])
+
+
+def _bounded(
+    limit: float, n: int, counts: tuple[int, int] | None, codes: tuple[str, ...], confidence: float, unit: str
+) -> Estimate:
+    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known."""
+    estimate = low = high = None
+    if counts is None or not n:
+        codes = codes if "counts_conflict" in codes else ("no_values",)
+    else:
+        fewest, most = counts
         low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
-        codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())
+        codes += ("interpolated",) if fewest < most else ()
         estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
-    share = Estimate(
+    return Estimate(
         what=f"share above {format_value(limit, unit)}",
         estimate=estimate,
         low=low,
@@ -192,4 +218,3 @@ def table_exceedance(
         codes=codes,
         labels={"limit": limit},
     )
-    return frame_of([share])

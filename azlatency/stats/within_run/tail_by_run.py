@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from azlatency.stats.rows import ESTIMATE
-from azlatency.stats.within_run.exceedance import exceedance, table_exceedance
+from azlatency.stats.within_run.exceedance import exceedance, histogram_exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.printed_quantiles import percentile_tables
 from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.stats.within_run.remaining_wait import remaining_wait
-from azlatency.studies.runs.run_table import name_of
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.run_table import frequency_tables, name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
@@ -138,12 +139,12 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> pd.DataFrame:
-    """Bound the share above a limit from every printed percentile table.
+    """Bound the share above a limit from every printed table: of classes, which counts packets, else of percentiles.
 
     Parameters
     ----------
     study : Study
-        Data set with printed percentiles.
+        Data set with printed tables.
     runs : DataFrame
         Runs to use, one row per run, indexed by run_id.
     limit : float
@@ -158,9 +159,14 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
     """
     tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
     shares = []
-    for run_id, run in runs[runs.index.isin(set(tables))].iterrows():
-        table = tables[str(run_id)]
-        share = table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence)
+    classes = dict(iter(grouped(frequency_tables(study), "run_id")))
+    for run_id, run in runs[runs.index.isin([*tables, *classes])].iterrows():
+        if run_id in classes:
+            ends = (classes[run_id][name].to_numpy("float64") for name in ("low_ns", "high_ns", "count"))
+            share = histogram_exceedance(limit, *ends, confidence=confidence)
+        else:
+            table = tables[str(run_id)]
+            share = table_exceedance(limit, table.n, table.ranks, table.values, confidence=confidence)
         shares.append(_labelled(share, str(run_id), run))
     return _joined(shares, ["limit", *_ESTIMATE])
 

@@ -57,3 +57,12 @@ def test_the_rarest_are_of_the_longest_runs() -> None:
     kept = runtails.select_longest_runs(curves, 12)
     assert 0 < len(kept) <= 12 and curves["n"].max() in set(kept["n"])
     assert kept["q"].min() >= 0.99
+
+
+def test_a_frequency_table_counts_what_is_above_the_limit() -> None:
+    """The classes above 1 ms in the tables of lagscope, counted by hand."""
+    study = az.load("aws-euwest1-lagscope")
+    found = runtails.printed_exceedances(study, az.latency(study), limit=1e6).set_index("path")
+    counts = {"1a → 1b": 5, "1b → 1a": 2, "1a → 1c": 0, "1c → 1a": 7, "1b → 1c": 6, "1c → 1b": 6}
+    assert {path: round(1e6 * found.at[path, "estimate"]) for path in counts} == counts
+    assert not found["flags"].str.contains("interpolated").any()
