@@ -11,10 +11,12 @@ import typer
 
 from azlatency.cli.common import command, folder_name, no_file, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, printable
 
 #: More files with the same message than this are counted, not listed.
 _ALIKE = 4
+#: Endings of files that may be tables of measurements.
+_TABLES = (".csv", ".tsv", ".csv.gz")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -303,6 +305,11 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         tell = print_note if title in ("skipped", "note") else print_error
         for line in _shortened(lines):
             tell(f"  {title}: {line}")
+    unknown = [line.partition(": ")[0].partition(":1")[0] for line in summary.not_recognised]
+    if tables := [file for file in unknown if file.endswith(_TABLES)]:
+        print_note(
+            f"  a table of measurements? azlatency check {printable(tables[0])} drafts what study.toml must say of it"
+        )
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():
         keys_by_count.setdefault(count, []).append(key)

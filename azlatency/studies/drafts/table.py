@@ -10,8 +10,8 @@ from itertools import islice
 from azlatency.logs.source.decode import Source
 from azlatency.logs.source.large import TooLargeError
 from azlatency.studies.format import printable, toml_text
-from azlatency.studies.manifest.measured_table import MOMENTS, RATES
-from azlatency.studies.manifest.table_rows import CELL, DATE, TableRow, table_rows
+from azlatency.studies.manifest.measured_table import MOMENTS
+from azlatency.studies.manifest.table_rows import CELL, DATE, TableRow, table_rows, unit_in
 
 #: What a heading says about its column, in the order in which they are tried. The same key is used once.
 _HINTS = (
@@ -19,16 +19,21 @@ _HINTS = (
     (r"time|date|datum|zeit|fecha|day|week|month|when|timestamp|start|started", "started_at"),
     (r"(?:from|src|source|client)\W*(?:zone|az)|(?:zone|az)\W*(?:from|src|source|client)", "zone"),
     (r"(?:to|dst|dest|target|server|peer)\W*(?:zone|az)|(?:zone|az)\W*(?:to|dst|dest|target|server|peer)", "peer_zone"),
+    (r"(?:from|src|source|client|sending)\W*region|region\W*(?:from|src|source)", "region"),
+    (r"(?:to|dst|dest|target|server|peer|receiving|destination)\W*region|region\W*(?:to|dst)", "peer_region"),
     (r"from|src|source|client|origin|sender|von", "client"),
     (r"to|dst|dest|destination|target|server|peer|receiver|nach", "server"),
     (r"region", "region"),
     (r"zone|az", "zone"),
     (r"p50|median", "rtt_median"), (r"p99", "rtt_p99"), (r"p95", "rtt_p95"), (r"p90", "rtt_p90"),
     (r"p99\.9", "rtt_p99.9"), (r"min|minimum", "rtt_min"), (r"max|maximum", "rtt_max"),
-    (r"throughput|bandwidth|goodput|[kmg]bps|[kmg]bit/s", "throughput"), (r"loss", "loss"),
-    (r"rtt|latency|ping|avg|average|mean|mittel|ms|us|µs", "rtt_mean"),
+    (r"throughput|bandwidth|goodput|[kmg]bps|[kmg]bit/s", "throughput"), (r"loss|verlust|perte", "loss"),
+    (r"avg|average|mean|mittel|mittelwert|moyenne", "rtt_mean"),
+    (r"rtt|latency|ping|ms|us|µs|msec|milliseconds", "rtt_mean"),
 )  # fmt: skip
-_UNIT = re.compile(r"(?<![a-zµμ])(?P<unit>ns|us|µs|μs|ms|[kmg]bit/s|[kmg]bps)(?![a-zµμ])", re.IGNORECASE)
+#: Spreads, and counts, are no times.
+_NO_TIME = r"std|stddev|stdev|sd|dev|deviation|jitter|mdev|var|variance|count|n|loss"
+_PLACE = frozenset({"client", "server", "zone", "peer_zone", "region", "peer_region"})
 _TIME = re.compile(r"\d{4}|\d\d?[./]\d\d?[./]\d\d")
 _MOST_ROWS = 100
 
@@ -42,32 +47,38 @@ def draft_table(source: Source, name: str) -> list[str]:
         rows = [row for row in islice(table_rows(source), _MOST_ROWS) if any(row.cells)]
     except (csv.Error, TooLargeError):
         return []
-    at = next((at for at in range(len(rows) - 1) if _is_heading(rows[at], rows[at + 1])), None)
+    at = _headings_at(rows)
     if at is None:
         return []
     head = rows[at]
     below = [row.cells for row in rows[at + 1 :] if len(row.cells) == len(head.cells)]
-    columns: dict[str, str] = {}
-    times: list[str] = []
-    left = []
-    for heading, *cells in zip(head.cells, *below, strict=True):
-        key = _hinted(heading, cells, columns)
-        if key and heading:
-            columns[key] = heading
-            times += cells if key in MOMENTS else []
-        elif heading:
-            left.append(heading)
-    said = ", ".join(f'{_toml_key(key)} = "{toml_text(heading)}"' for key, heading in columns.items())
+    cells = dict(enumerate(zip(*below, strict=True))) if below else {}
+    columns: dict[str, int] = {}
+    # Each hint takes the first heading that fits it, so that a mean goes before a time of another kind.
+    for hint, key in _HINTS:
+        for place, heading in enumerate(head.cells):
+            is_free = key not in columns and place not in columns.values()
+            if heading and is_free and _fits(hint, key, heading, cells.get(place, ())):
+                columns[key] = place
+    columns = dict(sorted(columns.items(), key=lambda column: column[1]))
+    left = [heading for place, heading in enumerate(head.cells) if heading and place not in columns.values()]
+    times = [time for key, place in columns.items() if key in MOMENTS for time in cells.get(place, ())]
+    headings = {key: head.cells[place] for key, place in columns.items()}
+    named = {
+        key: f'"{toml_text(heading)}"' if head.cells.count(heading) == 1 else str(columns[key] + 1)
+        for key, heading in headings.items()
+    }
+    said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
     lines = ["[[table]]", f'file = "{toml_text(name)}"', f"columns = {{{said}}}"]
     if left:
         lines.append(f"# not used: {', '.join(map(printable, left))}"[:200])
     rtts = [name for name in columns if name.startswith("rtt_")]
     for key, names in (("unit", rtts), ("rate_unit", [name for name in columns if name == "throughput"])):
-        units = [match["unit"] for each in names if (match := _UNIT.search(columns[each].replace("_", " ")))]
+        units = [unit for each in names if (unit := unit_in(headings[each]))]
         if units:
             lines.append(f'{key} = "{units[0]}"')
         elif names:
-            lines.append(f'# {key} = "…"   # the unit of {printable(columns[names[0]])}')
+            lines.append(f'# {key} = "…"   # the unit of {printable(headings[names[0]])}')
     if rtts:
         lines.append("# round_trip = true   # or false: half round trips. Ask who measured")
     if head.first_line > 1:
@@ -80,24 +91,25 @@ def draft_table(source: Source, name: str) -> list[str]:
     return lines
 
 
-def _is_heading(row: TableRow, below: TableRow) -> bool:
-    texts = [cell for cell in row.cells if cell]
-    return len(texts) > 1 and not any(map(CELL.fullmatch, texts)) and any(map(CELL.fullmatch, below.cells))
+def _headings_at(rows: Sequence[TableRow]) -> int | None:
+    """Return the place of the headings: above the first row with a number, the row with most different texts."""
+    numbers = [at for at, row in enumerate(rows) if any(map(CELL.fullmatch, filter(None, row.cells)))]
+    texts = [len({cell for cell in row.cells if cell}) for row in rows[: numbers[0]]] if numbers else []
+    return texts.index(max(texts)) if texts and max(texts) > 1 else None
 
 
-def _hinted(heading: str, cells: Sequence[str], taken: Collection[str]) -> str | None:
-    """Return the key of a column by its heading and its cells; None if they do not say one, or another has it."""
-    words = heading.replace("_", " ")
-    for hint, key in _HINTS:
-        if key in taken or not re.search(rf"(?<![^\W\d])(?:{hint})(?![\w.])", words, re.IGNORECASE):
-            continue
-        if key in MOMENTS:
-            fits = any(map(_TIME.search, cells))
-        else:
-            fits = not (key.startswith("rtt_") or key in RATES or key == "loss") or any(map(CELL.fullmatch, cells))
-        if fits:
-            return key
-    return None
+def _fits(hint: str, key: str, heading: str, cells: Collection[str]) -> bool:
+    """Return whether a heading says that its column holds a key, and its cells have that form."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading).replace("_", " ")
+    if not re.search(rf"(?<![^\W\d])(?:{hint})(?![\w.])", words, re.IGNORECASE):
+        return False
+    if key in MOMENTS:
+        return any(map(_TIME.search, cells))
+    are_numbers = any(map(CELL.fullmatch, cells))
+    if key in _PLACE:
+        return True
+    is_time = key.startswith("rtt_")
+    return are_numbers and not (is_time and re.search(rf"(?<![^\W\d])(?:{_NO_TIME})(?![^\W\d])", words, re.IGNORECASE))
 
 
 def _toml_key(key: str) -> str:

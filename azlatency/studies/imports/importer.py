@@ -26,6 +26,7 @@ from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import assemble, shortened
 from azlatency.studies.imports.changes import Mark, find_manifest, fingerprint, list_files
+from azlatency.studies.imports.measured_table import LEFT_OUT
 from azlatency.studies.imports.parsing import CHANGED, parse_files
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
@@ -274,7 +275,7 @@ def _import(
             files_of_large.setdefault(source_id, []).append(file)
     tables, notes = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
     _summarize(tables, paths, manifest, summary)
-    summary.notes = _scenario_notes(tables["runs"], manifest) + notes
+    summary.notes += _scenario_notes(tables["runs"], manifest) + notes
     stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
     summary.reused, summary.parsed = len(reused - again.keys()), len(changed | again)
@@ -442,6 +443,7 @@ def _summarize(
     tables: Mapping[str, pa.Table], paths: Mapping[str, str], manifest: Manifest, summary: ImportSummary
 ) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     runs, events = tables["runs"], tables["events"]
@@ -464,6 +466,9 @@ def _summarize(
     for path, count in counts.items():
         if count > _MOST_LISTED:
             summary.problems.append(f"{path}: {count_of(count - _MOST_LISTED, 'more error')}; see the table events")
+    # What a table leaves out is no error.
+    for event in events.filter(pc.is_in(events["code"], pa.array(LEFT_OUT))).to_pylist():
+        summary.notes.append(f"{paths[event['source_id']]}: {event['text']}")
     for conflict, (first, number) in manifest.conflicts.items():
         more = f" ({count_of(number, 'run')})" if number > 1 else ""
         summary.problems.append(f"{first}: {conflict}{more}")

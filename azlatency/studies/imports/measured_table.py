@@ -6,41 +6,34 @@ Each row with a number becomes a run whose status is ``summary_only``: what it w
 from __future__ import annotations
 
 import csv
-import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Hashable, Iterable
+from statistics import median_high, median_low
+from typing import NamedTuple
 
 from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE
-from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, count, quantity
+from azlatency.logs.grammar.units import Quantity, scale
 from azlatency.logs.parse import to_logs
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.decode import Source
 from azlatency.logs.source.large import TooLargeError
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, did_you_mean
-from azlatency.studies.manifest.manifest import check_placement, typed
-from azlatency.studies.manifest.measured_table import MOMENTS, RATES, MeasuredTable, quantile_of, unit_in_words
-from azlatency.studies.manifest.table_rows import CELL, DATE, LONGEST_CELL, TableRow, table_rows
+from azlatency.studies.imports.table_cells import CellError, check_order, fields_of, number_in, seem_other_units
+from azlatency.studies.manifest.measured_table import ENDS, RATES, MeasuredTable, quantile_of, unit_in_words
+from azlatency.studies.manifest.table_rows import TableRow, table_rows, unit_in
 from azlatency.studies.runs.run_table import FROM_TABLE
-from azlatency.studies.store.own_files import ManifestError
 
-#: What people write where nothing was measured.
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none", "."})
-_SEPARATED = re.compile(r"[.,'\u00a0\u202f ]")
-#: Thousands are separated by one sign, in groups of three.
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<sign>[.,'\u00a0\u202f ])\d{3}(?:(?P=sign)\d{3})*")
-#: The two ends of a path, for values that hold both ways.
-_ENDS = (
-    ("client", "server"), ("region", "peer_region"), ("zone", "peer_zone"), ("physical_zone", "peer_physical_zone"),
-)  # fmt: skip
-_DAY = timedelta(days=1)
+#: Events about rows that are left out, which the import names.
+LEFT_OUT = ("no_number", "same_row")
 
 
-class _CellError(ValueError):
-    """A cell that cannot be used; ``kind`` says why without the cell, so that many are told as one."""
+class _Read(NamedTuple):
+    """A row with its numbers, the columns of its run, and its numbers as they are printed."""
 
-    def __init__(self, kind: str, what: str) -> None:
-        super().__init__(what)
-        self.kind = kind
+    row: TableRow
+    numbers: dict[str, Quantity]
+    fields: Row
+    printed: list[str]
 
 
 def read_table(source: Source, table: MeasuredTable) -> Logs:
@@ -51,213 +44,196 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     try:
         rows = table_rows(source)
         head = next((row for row in rows if row.last_line >= table.headings), None)
-        if head is None:
-            recorder.add_event("no_column", "error", f"the file has no line {table.headings} with headings", 1)
+        if head is None or not any(head.cells):
+            text = f"line {table.headings} has no headings; write headings = their line into {table.place}"
+            recorder.add_event("no_column", "error", text, 1)
         elif reader.find_columns(head):
             for row in rows:
                 reader.read(row)
+            reader.write()
     except csv.Error as error:
         recorder.add_event("table_cell", "error", f"no table of text: {error}; correct the file", 1)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
-    reader.finish()
     return to_logs(recorder)
 
 
 class _Reader:
-    """Turns rows into runs, and remembers what could not be used."""
+    """Reads rows, and writes the runs of those that agree with the others."""
 
     def __init__(self, recorder: Recorder, table: MeasuredTable) -> None:
         self.recorder, self.table = recorder, table
         self.places: dict[str, int] = {}
+        self.headings: dict[str, str] = {}
+        self.width = 0
+        self.found: list[_Read] = []
         self.problems: dict[str, tuple[int, str, int]] = {}
-        self.without_number: list[int] = []
-        self.told: dict[tuple[tuple[str, str], ...], tuple[int, list[str]]] = {}
+        self.left_out: dict[str, list[int]] = {}
 
     def find_columns(self, head: TableRow) -> bool:
-        """Find the columns by their headings; return whether all are there."""
+        """Find the columns by their headings; return whether all are there, and say nothing else than the manifest."""
         for name, heading in self.table.columns.items():
             if isinstance(heading, int):
-                found = [heading - 1] if 0 < heading <= len(head.cells) else []
+                found = [heading - 1] if heading > 0 else []
             else:
                 found = [at for at, text in enumerate(head.cells) if text.casefold() == heading.strip().casefold()]
             if len(found) != 1:
-                what = "no column is" if not found else f"{len(found)} columns are"
-                hint = did_you_mean(str(heading), head.cells) or f" The headings are: {', '.join(head.cells)[:200]}."
-                text = f"{what} called {heading!r:.60} ({name}).{hint} Correct columns in {self.table.place}"
-                self.recorder.add_event("no_column", "error", text, head.last_line)
-                return False
+                what = f"{len(found)} columns are" if found else "no column is"
+                hint = (
+                    f": write its number, such as {found[0] + 1}" if found else did_you_mean(str(heading), head.cells)
+                )
+                hint = hint or f"; the headings are {', '.join(head.cells)[:200]}"
+                return self._stop(head, f"{what} called {heading!r:.60} ({name}){hint}; correct columns")
             self.places[name] = found[0]
+            self.headings[name] = head.cells[found[0]] if found[0] < len(head.cells) else ""
+            key = "rate_unit" if name in RATES else "unit"
+            is_rate_or_time = name in RATES or name.startswith("rtt_")
+            said, own = getattr(self.table, key), unit_in_words(unit_in(self.headings[name]))
+            if name in self.table.numbers and is_rate_or_time and said and own and scale(said) != scale(own):
+                return self._stop(
+                    head, f"the heading {self.headings[name]!r:.60} says {own}, and {key} says {said}; correct one"
+                )
+        last = max((at for at, text in enumerate(head.cells) if text), default=0)
+        self.width = max(last, *self.places.values()) + 1
         return True
 
+    def _stop(self, head: TableRow, what: str) -> bool:
+        self.recorder.add_event("no_column", "error", f"{what} in {self.table.place}", head.last_line)
+        return False
+
     def read(self, row: TableRow) -> None:
-        """Add the run of a row, if it has a number that can be used."""
-        accounting = self.recorder.accounting
+        """Read a row, if it has a number that can be used."""
         if not any(row.cells):
-            accounting.mark_range(row.first_line, row.last_line, BLANK)
+            self.recorder.accounting.mark_range(row.first_line, row.last_line, BLANK)
             return
-        accounting.mark_range(row.first_line, row.last_line, KNOWN)
+        self.recorder.accounting.mark_range(row.first_line, row.last_line, KNOWN)
         try:
+            if any(row.cells[self.width :]):
+                cells = f"{len(row.cells)} cells under {count_of(self.width, 'heading')}"
+                raise CellError("cells", f"{cells}: put texts and numbers that contain the separator into quotes")
+            if max(self.places.values()) >= len(row.cells):
+                cells = f"only {count_of(len(row.cells), 'cell')} under {count_of(self.width, 'heading')}"
+                raise CellError("short", f"{cells}: complete or delete the row")
             texts = {name: row.cells[place] for name, place in self.places.items()}
-        except IndexError:
-            self._refuse(
-                row, _CellError("cells", f"only {count_of(len(row.cells), 'cell')}; quote the separators in texts")
-            )
+            numbers = {
+                name: number_in(texts[name], name, self.headings[name], self.table) for name in self.table.numbers
+            }
+            used = {name: number for name, number in numbers.items() if number is not None}
+            if not used:
+                self.left_out.setdefault("no_number", []).append(row.first_line)
+                return
+            check_order(used)
+            fields = fields_of(texts, self.table)
+        except CellError as error:
+            self._refuse(row.first_line, error.kind, str(error))
             return
-        try:
-            numbers = {name: self._number(name, texts[name]) for name in self.table.numbers}
-            fields = self._fields(texts)
-        except _CellError as error:
-            self._refuse(row, error)
-            return
-        used = {name: number for name, number in numbers.items() if number is not None}
-        if not used:
-            self.without_number.append(row.first_line)
-        elif not self._is_told_before(row, fields, texts):
-            described = {"test": self.table.test, "protocol": self.table.protocol} | fields
+        self.found.append(_Read(row, used, self._one_way(fields), [texts[name] for name in self.table.numbers]))
+
+    def _one_way(self, fields: Row) -> Row:
+        """Return the columns of a run; of two ways with one number, those of the way whose ends are in order."""
+        if not self.table.same_both_ways:
+            return fields
+        pairs = [pair for pair in ENDS if {*pair} <= fields.keys()]
+        ways = (
+            [{one: fields[one], peer: fields[peer]} for one, peer in pairs],
+            [{one: fields[peer], peer: fields[one]} for one, peer in pairs],
+        )
+        for ends in min(ways, key=lambda way: [list(end.values()) for end in way]):
+            fields |= ends
+        return fields
+
+    def write(self) -> None:
+        """Write the runs of the rows that no other one contradicts, and say what is left out."""
+        kept = self._in_one_unit(self._told_once(self.found))
+        for each in kept:
             run = self.recorder.start_run(
-                self.table.tool,
-                row.first_line,
-                last_line=row.last_line,
+                self.table.tool_of_runs,
+                each.row.first_line,
+                last_line=each.row.last_line,
                 status="summary_only",
                 dialect=FROM_TABLE,
                 settings=self.table.settings,
-                **described,
+                **{"test": self.table.test, "protocol": self.table.protocol} | each.fields,
             )
-            if any(name.startswith("rtt_") for name in used):
+            if any(name.startswith("rtt_") for name in each.numbers):
                 run.set(printed_as="round_trip" if self.table.factor == 1 else "half_round_trip")
-            for name, number in used.items():
-                _add(run, name, number, row.first_line)
-            accounting.mark_range(row.first_line, row.last_line, DATA)
-
-    def finish(self) -> None:
-        """Report what could not be used: each kind once, with its first line."""
+            for name, number in each.numbers.items():
+                _add(run, name, number, each.row.first_line)
+            self.recorder.accounting.mark_range(each.row.first_line, each.row.last_line, DATA)
         for line, text, rows in self.problems.values():
             more = f" ({count_of(rows, 'row')} like this)" if rows > 1 else ""
             self.recorder.add_event("table_cell", "error", text + more, line)
-        if self.without_number:
-            lines = ", ".join(map(str, self.without_number[:3])) + (", …" if len(self.without_number) > 3 else "")
-            text = f"no number in {count_of(len(self.without_number), 'row')} (lines {lines}); left out"
-            self.recorder.add_event("no_number", "info", text, self.without_number[0])
+        for code, lines in self.left_out.items():
+            named = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
+            what = {"no_number": "without a number", "same_row": "with the ends, time and numbers of another"}[code]
+            text = f"{count_of(len(lines), 'row')} {what} left out (line {named})"
+            self.recorder.add_event(code, "info", text, lines[0])
+        if not kept and not self.problems:
+            self.recorder.add_event("no_column", "error", "no row has a number; check the file", self.table.headings)
 
-    def _refuse(self, row: TableRow, error: _CellError) -> None:
-        line, text, rows = self.problems.get(error.kind, (row.first_line, str(error), 0))
-        self.problems[error.kind] = line, text, rows + 1
-
-    def _number(self, name: str, cell: str) -> Quantity | None:
-        """Return the number of a cell, None for an empty one."""
-        if cell.casefold() in _NOTHING:
-            return None
-        match = CELL.fullmatch(cell) if len(cell) <= LONGEST_CELL else None
-        if match is None:
-            raise _CellError(f"text {name}", f"{cell!r:.60} is no number ({name}); correct the cell or empty it")
-        token = self._token(match["number"], cell)
-        if name == "observations":
-            try:
-                return count(token)
-            except UnitError:
-                raise _CellError(f"count {name}", f"{cell!r} is no whole number ({name}); correct it") from None
-        wanted = "bit/s" if name in RATES else "fraction" if name == "loss" else "ns"
-        key = "rate_unit" if wanted == "bit/s" else "unit"
-        said = {"bit/s": self.table.rate_unit, "ns": self.table.unit, "fraction": "1"}[wanted]
-        unit = unit_in_words(match["unit"] or "") or said
-        if not unit:
-            example = "Gbit/s" if wanted == "bit/s" else "ms"
-            text = f'no unit of {name}: write it as in {key} = "{example}" into {self.table.place}'
-            raise _CellError(f"unit {name}", text)
-        try:
-            if canonical_unit(unit) != wanted:
-                raise UnitError
-            found = quantity(token, unit)._replace(printed=match["number"])
-        except UnitError:
-            raise _CellError(f"unit {name}", f"{cell!r} is no {name} with a known unit; correct the cell") from None
-        if found.value < 0 or (wanted == "ns" and found.value == 0):
-            raise _CellError(f"sign {name}", f"{cell!r} is no {name}: it must be above 0; correct or empty the cell")
-        if wanted == "ns" and self.table.step and unit == said:
-            found = found.with_resolution(quantity(self.table.step, unit).value / 2)
-        return found if wanted != "ns" or self.table.factor == 1 else found.doubled()
-
-    def _token(self, number: str, cell: str) -> str:
-        """Return a number with a point as its decimal sign, and without separators of thousands."""
-        if "," in number and not self.table.decimal:
-            text = f'is the comma in {cell!r} the decimal sign? Write decimal = "," into {self.table.place}'
-            raise _CellError("decimal", f'{text}, or decimal = "." if it separates thousands')
-        point = self.table.decimal or "."
-        whole, _, rest = number.partition(point)
-        digits = _SEPARATED.sub("", whole) if _THOUSANDS.fullmatch(whole) else whole
-        if not re.fullmatch(r"[+-]?\d+", digits) or not re.fullmatch(r"\d*(?:[eE][+-]?\d+)?", rest):
-            raise _CellError("digits", f"{cell!r} is no number with the decimal sign {point!r}; correct the cell")
-        return f"{digits}.{rest}" if rest else digits
-
-    def _fields(self, texts: dict[str, str]) -> Row:
-        """Return the columns of the run that the row says: its ends, and when it began."""
-        fields: Row = {}
-        try:
-            for name, text in texts.items():
-                if name not in self.table.numbers and name not in MOMENTS and text.casefold() not in _NOTHING:
-                    fields[name] = typed("", name, text)
-            check_placement("", fields.get("placement"))
-        except ManifestError as error:
-            raise _CellError("field", str(error).removeprefix(": ")) from None
-        ends = [name for pair in _ENDS for name in pair if name in texts]
-        if missing := [name for name in ends if name not in fields]:
-            raise _CellError(
-                f"end {missing[0]}", f"{missing[0]} is empty: each row needs both ends; complete or delete it"
+    def _told_once(self, rows: Iterable[_Read]) -> list[_Read]:
+        """Return rows without those of equal ends and time: one of equal numbers, none of different ones."""
+        groups: dict[Hashable, list[_Read]] = {}
+        for each in rows:
+            # Rows of equal ends without a time are repeats, except the other way of a pair.
+            own = each.row.first_line if "started_at" not in each.fields and not self.table.same_both_ways else None
+            groups.setdefault((own, *sorted((name, str(value)) for name, value in each.fields.items())), []).append(
+                each
             )
-        moment = next((name for name in MOMENTS if name in texts), None)
-        if moment is not None and texts[moment].casefold() not in _NOTHING:
-            fields["started_at"] = self._start(texts[moment], is_end=moment == "ended_at")
-        if self.table.window_s:
-            fields["duration_ns"] = round(self.table.window_s * 1e9)
-        return fields
+        kept = []
+        for first, *others in groups.values():
+            different = [each for each in others if _values(each) != _values(first)]
+            if different:
+                other = different[0]
+                values = (
+                    f"{', '.join(other.printed)} here and {', '.join(first.printed)} in line {first.row.first_line}"
+                )
+                hint = "remove same_both_ways, or " if self.table.same_both_ways else ""
+                hint += "add the column that tells them apart to columns, or delete one row"
+                text = f"{values} for the same ends and time, so neither is used: {hint} ({self.table.place})"
+                self._refuse(other.row.first_line, "twice", text)
+                continue
+            kept.append(first)
+            if others and not self.table.same_both_ways:
+                self.left_out.setdefault("same_row", []).extend(each.row.first_line for each in others)
+        return kept
 
-    def _start(self, text: str, *, is_end: bool) -> datetime:
-        """Return when a window began; a date as its end is the end of that day."""
-        try:
-            if self.table.time_format:
-                moment = datetime.strptime(text, self.table.time_format)
-                if moment.year == 1900:
-                    raise ValueError
-                is_date = not re.search(r"%[HIMSpcXT]", self.table.time_format)
+    def _in_one_unit(self, rows: list[_Read]) -> list[_Read]:
+        """Return rows without those whose times are about a thousand times those of most rows of their path."""
+        times: dict[tuple[Hashable, str], list[float]] = {}
+        for each in rows:
+            for name, number in each.numbers.items():
+                if name.startswith("rtt_"):
+                    times.setdefault((_path(each), name), []).append(number.value)
+        middles = {place: (median_low(values), median_high(values)) for place, values in times.items()}
+        kept = []
+        for each in rows:
+            odd = [
+                name
+                for name, number in each.numbers.items()
+                if name.startswith("rtt_")
+                and any(seem_other_units(number.value, middle) for middle in middles[_path(each), name])
+            ]
+            if odd:
+                text = (
+                    f"{each.numbers[odd[0]].printed} ({odd[0]}) is about a thousand times the others of its path, or a"
+                )
+                self._refuse(each.row.first_line, "units", f"{text} thousandth: write the unit into the cell")
             else:
-                moment, is_date = datetime.fromisoformat(text), DATE.fullmatch(text) is not None
-        except ValueError:
-            example = 'time_format = "%d.%m.%Y"'
-            what = f"{text!r:.40} is no date of the form 2026-01-31; say how dates are written, year included, as in"
-            raise _CellError("time", f"{what} {example} in {self.table.place}") from None
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        if is_end:
-            moment += (_DAY if is_date else timedelta()) - timedelta(seconds=self.table.window_s)
-        return moment
+                kept.append(each)
+        return kept
 
-    def _is_told_before(self, row: TableRow, fields: Row, texts: dict[str, str]) -> bool:
-        """Return whether an earlier row has the number: of the same ends and time, or of the other way.
-
-        Other numbers there are told, and not used.
-        """
-        own, other = _key(fields), _key(_other_way(fields))
-        # Rows of equal ends without a time are repeats.
-        keys = [own] if "started_at" in fields else []
-        keys += [other] if self.table.same_both_ways and other != own else []
-        line, before = next((self.told[key] for key in keys if key in self.told), (0, []))
-        printed = [texts[name] for name in self.table.numbers]
-        self.told.setdefault(own, (row.first_line, printed))
-        if line and before != printed:
-            values = f"{', '.join(printed)} here and {', '.join(before)} in line {line} for the same ends and time"
-            hint = "add the column that tells them apart to columns, or delete one row"
-            if self.table.same_both_ways:
-                hint = "remove same_both_ways, " + hint
-            self._refuse(row, _CellError("twice", f"{values}: {hint} ({self.table.place})"))
-        return bool(line)
+    def _refuse(self, line: int, kind: str, what: str) -> None:
+        first, text, rows = self.problems.get(kind, (line, what, 0))
+        self.problems[kind] = first, text, rows + 1
 
 
-def _other_way(fields: Row) -> Row:
-    pairs = [(one, peer) for one, peer in _ENDS if one in fields and peer in fields]
-    return fields | {one: fields[peer] for one, peer in pairs} | {peer: fields[one] for one, peer in pairs}
+def _values(read: _Read) -> dict[str, float]:
+    return {name: number.value for name, number in read.numbers.items()}
 
 
-def _key(fields: Row) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, str(value)) for name, value in fields.items() if value is not None))
+def _path(read: _Read) -> Hashable:
+    return tuple(read.fields.get(name) for pair in ENDS for name in pair)
 
 
 def _add(run: Run, name: str, number: Quantity, line: int) -> None:

@@ -29,9 +29,13 @@ from azlatency.studies.store.own_files import ManifestError
 MARK = "[[table]] "
 #: Moments of a row: when the measurement, or its window, began or ended.
 MOMENTS = ("started_at", "ended_at")
-_TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
-_WINDOW = re.compile(rf"(?P<number>\d{{1,6}}(?:\.\d{{1,3}})?) ?(?P<unit>{'|'.join(_TIMES)})")
+_TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_WINDOW = re.compile(rf"(?P<number>[1-9]\d{{0,5}}(?:\.\d{{1,3}})?|0\.\d{{0,2}}[1-9]) ?(?P<unit>{'|'.join(_TIMES)})")
 _QUANTILE = re.compile(r"rtt_p(?P<percent>\d{1,2}(?:\.\d{1,6})?)")
+#: The two ends of a path.
+ENDS = (
+    ("client", "server"), ("region", "peer_region"), ("zone", "peer_zone"), ("physical_zone", "peer_physical_zone"),
+)  # fmt: skip
 #: Rates that a column may hold, by the end that counted.
 RATES = {"throughput": "receiver", "throughput_sender": "sender"}
 #: Numbers besides quantiles that a column may hold.
@@ -46,6 +50,7 @@ _AS_WRITTEN = ("tool", "test", "protocol", "step", "headings", "decimal", "time_
 _FORMS = (
     ("decimal", r"[.,]?", '"," or decimal = "."'),
     ("headings", r"[1-9]\d{0,6}|", "2, the line of the headings"),
+    ("time_format", r"|.*%(?:[dDFcx]|-d|e).*|.*%j.*", '"%d.%m.%Y", with day and year'),
     ("step", r"|0\.\d{0,9}[1-9]|[1-9]\d{0,9}", '"0.01"'),
     ("window", f"|{_WINDOW.pattern}", '"30 d"'),
 )
@@ -110,6 +115,16 @@ class MeasuredTable:
         return cls(**content | {"numbers": tuple(content["numbers"])})
 
     @property
+    def tool_of_runs(self) -> str:
+        """The tool of its runs, which are never pooled with those of a log: ``netperf (table)``."""
+        return "table" if self.tool == "table" else f"{self.tool} (table)"
+
+    @property
+    def is_of_regions(self) -> bool:
+        """Whether regions are the ends of its paths."""
+        return "peer_region" in self.columns and not {"client", "zone", "physical_zone"} & set(self.columns)
+
+    @property
     def settings(self) -> str:
         """What tells its runs from those of logs, and from means over another time."""
         return f"{_time_text(self.window_s)} window, from a table" if self.window_s else "from a table"
@@ -159,6 +174,8 @@ def measured_table(place: str, raw: dict[str, Any], run_keys: frozenset[str]) ->
         raise ManifestError(
             f"{place}: are the times round trips? Write round_trip = true, or false if they are half round trips"
         )
+    if "window" in raw and not set(MOMENTS) & set(columns):
+        raise ManifestError(f"{place}: window needs started_at or ended_at in columns: else nobody knows which overlap")
     for key, pattern, example in _FORMS:
         if not re.fullmatch(pattern, str(raw.get(key, ""))):
             raise ManifestError(f"{place}: {key} = {raw[key]!r:.40}; write it as in {key} = {example}")
@@ -190,9 +207,29 @@ def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str]) -> t
             raise ManifestError(f"{place}: the column of {name} is {heading!r:.60}; write its heading, or its number")
     if not numbers:
         raise ManifestError(f"{place}: no column holds a number, such as rtt_mean, rtt_p99 or throughput; add it")
+    if not any(name in ("rtt_mean", "rtt_median", *RATES) or quantile_of(name) == 0.5 for name in numbers):
+        raise ManifestError(f"{place}: beside {numbers[0]}, a table needs rtt_mean, rtt_median or throughput; add it")
+    levels = [level for level in map(quantile_of, numbers) if level is not None]
+    if len(set(levels)) < len(levels):
+        raise ManifestError(f"{place}: two columns hold one percentile; keep one")
+    _check_ends(place, columns)
     if set(MOMENTS) <= set(columns):
         raise ManifestError(f"{place}: started_at and ended_at; keep one, and say the length with window")
     return numbers
+
+
+def _check_ends(place: str, columns: dict[str, Any]) -> None:
+    """Raise `ManifestError` unless both ends of the paths are said, or a scenario that names them."""
+    for one, peer in ENDS:
+        if (peer in columns and one not in columns) or (
+            columns.get(one) is not None and columns.get(one) == columns.get(peer)
+        ):
+            raise ManifestError(f"{place}: {one} and {peer} are the two ends of a path; name a column for each")
+    if "scenario" not in columns and not any(peer in columns for _, peer in ENDS):
+        raise ManifestError(
+            f"{place}: columns do not say the ends of a path; add client and server, zone and peer_zone, or region and "
+            "peer_region; or scenario, if a name stands for both"
+        )
 
 
 def _check_unit(place: str, key: str, unit: str, canonical: str) -> None:

@@ -13,9 +13,12 @@ from azlatency.logs.source.large import LARGEST_WHOLE, TooLargeError
 _SEPARATORS = ",;\t|"
 #: A number, and its unit if it has one.
 CELL = re.compile(
-    r"(?P<number>[+-]?\d[\d.,'\u00a0\u202f ]*?(?:[eE][+-]?\d{1,3})?)\s?(?P<unit>[^\W\d_][\w/µμ]{0,15}|%)?"
+    r"(?P<number>[+-]?[\d.,][\d.,'\u00a0\u202f ]*?(?:[eE][+-]?\d{1,3})?)\s?(?P<unit>[^\W\d_][\w/µμ]{0,15}|%)?"
 )
 LONGEST_CELL = 40
+_UNIT = re.compile(
+    r"(?<![^\W\d])(?P<unit>ns|us|µs|μs|ms|usec|msec|milliseconds|microseconds|[kKmMgG]bit/s|[kKmMgG]bps)(?!\w)"
+)
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -30,7 +33,7 @@ class TableRow(NamedTuple):
 def table_rows(source: Source) -> Iterator[TableRow]:
     """Yield the rows with their lines; the separator is the sign that occurs most often in the first lines.
 
-    Raises `csv.Error` and `TooLargeError`.
+    Raises `TooLargeError` for what does not fit, and for a row that is none.
     """
     if source.size_bytes > LARGEST_WHOLE:
         raise TooLargeError(f"a table of {source.size_bytes} bytes, more than {LARGEST_WHOLE}; split it", 1)
@@ -40,6 +43,15 @@ def table_rows(source: Source) -> Iterator[TableRow]:
     separator = max(_SEPARATORS, key=sample.count)
     reader = csv.reader(lines, delimiter=separator)
     before = 0
-    for cells in reader:
-        yield TableRow(before + 1, reader.line_num, [cell.strip() for cell in cells])
-        before = reader.line_num
+    try:
+        for cells in reader:
+            yield TableRow(before + 1, reader.line_num, [cell.strip() for cell in cells])
+            before = reader.line_num
+    except csv.Error as error:
+        raise TooLargeError(f"no row of a table: {error}; correct the file", before + 1) from None
+
+
+def unit_in(heading: str) -> str:
+    """Return the unit that a heading contains; empty if it has none, or several."""
+    units = {match["unit"] for match in _UNIT.finditer(heading.replace("_", " "))}
+    return units.pop() if len(units) == 1 else ""

@@ -8,6 +8,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -138,7 +139,8 @@ def _labelled(runs: pd.DataFrame, paths: list[NetworkPath]) -> pd.DataFrame:
     texts = _texts([path.text for path in paths], runs)
     methods, unknown = key.label(runs.assign(path=texts))
     named = runs.assign(path=texts, method=_texts(methods, runs))
-    overlapping = overlapping_runs(named[named["counted"]])
+    # Those rows of tables that count do not overlap.
+    overlapping = overlapping_runs(named[named["counted"] & (named["dialect"] != FROM_TABLE)])
     unknown = [
         f"{codes} {OVERLAP}".strip() if run_id in overlapping else codes
         for codes, run_id in zip(unknown, runs["run_id"], strict=True)
@@ -251,30 +253,43 @@ def _run_table(study: Study | Logs) -> pd.DataFrame:
     runs["order"] = runs["scenario"].map(position).fillna(len(position))
     runs["natural"] = runs["file"].map(natural_key)
     runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
-    runs["counted"] &= ~overlapping_windows(runs)
+    runs["counted"] &= ~overlapping_windows(runs, lambda: _numbers_of_rows(study))
     return runs.drop(columns=["order", "natural"]).set_index("run_id")
 
 
-def overlapping_windows(runs: pd.DataFrame) -> pd.Series:
-    """Return which rows of a table share time with a later one of their path and method that counts.
+def overlapping_windows(runs: pd.DataFrame, numbers: Callable[[], pd.Series]) -> pd.Series:
+    """Return which rows of a table share time with another one of their path and method that counts.
 
     Means over 30 days that are published every week have most of their packets in common. The last window counts, and
-    each that ends before the next one that counts begins.
+    each that ends before the next one that counts begins; those with most ``numbers`` first.
     """
     import numpy as np
     import pandas as pd
 
     timed = runs[(runs["dialect"] == FROM_TABLE) & runs["started_at"].notna() & (runs["duration_ns"] > 0)]
     overlaps = pd.Series(data=False, index=runs.index)
+    if not len(timed):
+        return overlaps
+    timed = timed.assign(numbers=-timed["run_id"].map(numbers()).fillna(0))
     for _, group in grouped(timed, ["path", "method"]):
-        latest_first = group.sort_values("started_at", kind="stable", ascending=False)
-        starts = latest_first["started_at"].to_numpy("datetime64[us]").astype(np.int64)
-        begin = starts[0]
-        for run_id, start, length in zip(latest_first.index, starts, latest_first["duration_ns"] / 1e3, strict=True):
+        in_turn = group.sort_values(["numbers", "started_at"], kind="stable", ascending=[True, False])
+        starts = in_turn["started_at"].to_numpy("datetime64[us]").astype(np.int64).tolist()
+        counted: list[tuple[int, float]] = []
+        for run_id, start, length in zip(in_turn.index, starts, in_turn["duration_ns"] / 1e3, strict=True):
+            at = bisect_left(counted, (start, 0.0))
             # Rows of one moment are repeats.
-            overlaps[run_id] = begin - length < start < begin
-            begin = begin if overlaps[run_id] else start
+            overlaps[run_id] = any(
+                begin < start + length and start < end and begin != start
+                for begin, end in counted[max(at - 1, 0) : at + 1]
+            )
+            if not overlaps[run_id]:
+                counted.insert(at, (start, start + length))
     return overlaps
+
+
+def _numbers_of_rows(study: Study | Logs) -> pd.Series:
+    """Return how many numbers each run has."""
+    return study.metrics["run_id"].value_counts().add(study.quantiles["run_id"].value_counts(), fill_value=0)
 
 
 def _copies(study: Study | Logs) -> set[str]:

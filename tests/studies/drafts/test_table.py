@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from studies.imports.test_measured_table import GERMAN
@@ -34,6 +35,32 @@ def test_a_draft_says_what_the_headings_say_and_asks_the_rest(tmp_path: Path) ->
         '# window = "30 d"   # if each number is about so long a time',
     ]
     assert draft_table(source_of(tmp_path, "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.\n"), "t.csv") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (
+            "from,to,max_ms,min_ms,stddev_ms,avg_ms\na,b,3,1,0.1,2\n",
+            'client = "from", server = "to", rtt_max = "max_ms", rtt_min = "min_ms", rtt_mean = "avg_ms"',
+        ),
+        (
+            "az_from,az_to,jitter_ms,latency_ms\na,b,0.1,3\n",
+            'zone = "az_from", peer_zone = "az_to", rtt_mean = "latency_ms"',
+        ),
+        (
+            "SourceRegion,TargetRegion,AvgLatency(ms),StdDev(ms),Loss(%)\na,b,2,.1,0\n",
+            'region = "SourceRegion", peer_region = "TargetRegion", rtt_mean = "AvgLatency(ms)", loss = "Loss(%)"',
+        ),
+        (
+            ",,RTT,RTT,Goodput\nsource AZ,dest AZ,mean us,p99 us,Gbps\na,b,612,980,4.9\n",
+            'zone = "source AZ", peer_zone = "dest AZ", rtt_mean = "mean us", rtt_p99 = "p99 us", throughput = "Gbps"',
+        ),
+        ("from,to,value\nA,A,\nA,B,8\n", 'client = "from", server = "to"'),
+    ],
+)
+def test_headings_say_which_column_is_what(tmp_path: Path, text: str, columns: str) -> None:
+    assert draft_table(source_of(tmp_path, text), "t.csv")[2] == f"columns = {{{columns}}}"
 
 
 @given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
