@@ -94,15 +94,6 @@ EXAMPLES = (
     Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
             "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
             "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
-    Example("placement_values", "What each placement, size or network setting measured, and what a text reports without a log.",
-            "levels = az.stats.placement.conditions(study, runs)\naz.charts.placement_values(levels)"),
-    Example("estimation_plot", "The runs of two placements next to the effect with its interval.",
-            "levels = az.stats.placement.conditions(study, runs)\n"
-            "az.charts.estimation_plot(az.stats.placement.changes(levels, \"placement\"))"),
-    Example("single_changes", "Single changes of a setting: accelerated networking, size of the machine, size of the message.",
-            "canada = az.load(\"canadacentral-proximity-placement\")\n"
-            "levels = az.stats.placement.conditions(canada, az.latency(canada))\n"
-            "az.charts.single_changes(az.stats.placement.changes(levels, \"accelerated_networking\"))"),
     Example("run_series", "Round trips over time within long runs, with shifts of their level.",
             "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
             "az.charts.run_series(az.stats.time_series.run_time_series(study, echoes))"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from azlatency.stats.result import Estimate
@@ -35,6 +36,23 @@ def interval_of(estimate: Estimate | None) -> tuple[float, float] | None:
     """Return the interval of an estimate if it has one that says something."""
     low, high = (None, None) if estimate is None else known_ends(estimate.low, estimate.high)
     return None if low is None or high is None else (low, high)
+
+
+def interval_in(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the interval of a row with ``low`` and ``high`` if it has one that says something."""
+    low, high = known_ends(row["low"], row["high"])
+    return None if low is None or high is None or math.isnan(low) or math.isnan(high) else (low, high)
+
+
+def range_in(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the range that describes runs better than their typical run, as `described_by` does.
+
+    ``row`` has the ``lowest`` and the ``highest`` run, too.
+    """
+    interval = interval_in(row)
+    if interval is None:
+        return (row["lowest"], row["highest"]) if row["lowest"] < row["highest"] else None
+    return interval if interval[1] > _FAR_APART * interval[0] else None
 
 
 @dataclass(frozen=True, kw_only=True)

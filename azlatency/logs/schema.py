@@ -409,6 +409,17 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         first_value      | float64 | | computed | Value of the first method on a path in a round.
         second_value     | float64 | | computed | Value of the second method on a path in a round.
         differs_in       | string  | | computed | Properties in which the packets of the two methods differ.
+        origin           | string  | | computed | Whether the row is from logs, or reported in a text: log or reported.
+        kind             | string  | | computed | Tool, test and protocol.
+        superseded       | float64 | | file | What a text reports for the run of this log, in ns.
+        packets          | float64 | | computed | Packets of all runs.
+        factor           | string  | | computed | The circumstance in which two conditions differ.
+        base_path        | string  | | computed | Path of the base; the other columns that begin with base_ alike.
+        unsaid           | string  | | computed | Circumstances that are known on one side only, separated by blanks.
+        measured_low     | float64 | | computed | Smallest ratio of single values of both sides, which is no interval.
+        measured_high    | float64 | | computed | Largest ratio of single values of both sides, which is no interval.
+        other            | int64   | | computed | Label of the row of the conditions that is compared.
+        base             | int64   | | computed | Label of the row of the conditions with which it is compared.
         changes          | string  | | computed | Positions of the first run after each change, from 0.
         levels           | string  | | computed | Median of the runs between two changes, in the unit of the row.
     """),

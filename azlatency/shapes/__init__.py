@@ -7,7 +7,6 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 from azlatency.report.charts import (
     Options,
     column,
-    estimation_plot,
     export,
     falls_by_path,
     few,
@@ -16,12 +15,10 @@ from azlatency.report.charts import (
     latency_forest,
     path_matrix,
     percentile_curves,
-    placement_values,
     run_series,
     run_shapes,
     runs_in_order,
     show,
-    single_changes,
     tail_curves,
     throughput_forest,
     throughput_series,
@@ -32,8 +29,8 @@ from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
 
 __all__ = [
-    "Options", "column", "estimation_plot", "export", "falls_by_path", "few", "forest", "ground_truth", "last_segments",
-    "latency_forest", "matrix", "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
-    "runs_in_order", "series", "show", "single_changes", "tail_curves", "throughput_forest", "throughput_series",
+    "Options", "column", "export", "falls_by_path", "few", "forest", "ground_truth", "last_segments",
+    "latency_forest", "matrix", "path_matrix", "percentile_curves", "run_series", "run_shapes",
+    "runs_in_order", "series", "show", "tail_curves", "throughput_forest", "throughput_series",
     "zone_map",
 ]  # fmt: skip

@@ -12,7 +12,15 @@ import pandas as pd
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import before_after, history, plan_the_next_run, tool_agreement, vm_baseline, zone_pair_asymmetry
+from azlatency.pages import (
+    before_after,
+    history,
+    placement,
+    plan_the_next_run,
+    tool_agreement,
+    vm_baseline,
+    zone_pair_asymmetry,
+)
 from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
@@ -75,11 +83,11 @@ class StudyResults:
 
     @cached_property
     def steps(self) -> Any:
-        return az.stats.placement.changes(az.stats.placement.widest_methods(self.conditions), "placement")
+        return az.stats.placement.changes(az.stats.placement.widest_methods(self.conditions), self.runs, "placement")
 
     @cached_property
     def changes(self) -> Any:
-        return [change for factor in FACTORS for change in az.stats.placement.changes(self.conditions, factor)]
+        return pd.concat(az.stats.placement.changes(self.conditions, self.runs, factor) for factor in FACTORS)
 
     @cached_property
     def tails(self) -> Any:
@@ -131,9 +139,11 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         ),
         "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
         "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
-        "placement": lambda: charts.placement_values(az.stats.placement.widest_methods(of.conditions)),
-        "estimation": lambda: charts.estimation_plot(of.steps),
-        "changes": lambda: charts.single_changes(of.changes[:30]),
+        "placement": lambda: placement.placement_values(
+            az.stats.placement.widest_methods(of.conditions), of.runs, of.links
+        ),
+        "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
+        "changes": lambda: placement.single_changes(of.changes[:30], of.links),
         "series": lambda: charts.run_series(of.in_time),
         "segments": lambda: charts.last_segments(az.stats.time_series.reported_segments(study.reported)),
         "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),

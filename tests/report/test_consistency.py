@@ -18,7 +18,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import vm_baseline, zone_pair_asymmetry
+from azlatency.pages import placement, vm_baseline, zone_pair_asymmetry
 from azlatency.report import findings, tables
 from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
@@ -183,7 +183,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     pages = pages_of(name)
     study, runs, streams = pages.study, pages.runs, pages.streams
     conditions = az.stats.placement.conditions(study, runs)
-    steps = az.stats.placement.changes(az.stats.placement.widest_methods(conditions), "placement")
+    steps = az.stats.placement.changes(az.stats.placement.widest_methods(conditions), runs, "placement")
     means = az.summarize(runs, "mean_ns") if len(runs) else NOTHING
     late = az.summarize(runs, "p99_ns") if len(runs) else NOTHING
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else NOTHING
@@ -192,7 +192,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
         *findings.latency.find(runs, pages.typical, means, pages.curves).findings,
         *findings.throughput.find(streams, goodput).findings,
         *findings.tail.find(runs, (), pages.curves, (), late).findings,
-        *findings.placement.find(conditions, steps, ()).findings,
+        *placement.find(conditions, steps, steps[:0]).findings,
         *vm_baseline.find(az.baseline(study)).findings,
         *findings.stability.find((), (), None, (), rates).findings,
     ]
@@ -229,7 +229,7 @@ def test_a_number_of_a_text_gives_way_to_the_log_of_its_run() -> None:
     # Canada Central: the text says 2130.93 µs for the run whose logs print 2026.40.
     study, card = load("canadacentral-proximity-placement"), load_card("canadacentral-proximity-placement")
     levels = az.stats.placement.conditions(study, az.latency(study))
-    shown = [*(value for level in levels for value in level.values), *(trip.value for trip in card.round_trips)]
+    shown = [*levels["lowest"], *levels["highest"], *(trip.value for trip in card.round_trips)]
     assert 2130930 not in shown and 2026400 in shown
     assert "2,131" not in repr(card) and "2,130" not in repr(card)
 

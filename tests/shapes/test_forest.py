@@ -85,3 +85,37 @@ def test_the_axis_of_values_reaches_every_run_and_the_edge_has_the_text_that_it_
     chart = az.charts.forest(frame, "value", **columns, points=runs, edge="text")
     assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 90
     assert [text.get_text() for text in chart.figure.axes[0].texts] == ["> 200"]
+
+
+def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends() -> None:
+    frame = pd.DataFrame(
+        {"panel": "p", "row": ["run", "text"], "value": math.nan, "low": [math.nan, 20.0], "high": [math.nan, 40.0],
+         "kind": ["", "reported"]}
+    )  # fmt: skip
+    runs = pd.DataFrame({"panel": "p", "row": ["run"], "value": [30.0]})
+    columns = {"low": "low", "high": "high", "panel": "panel", "row": "row", "verdict": "kind"}
+    chart = az.charts.forest(frame, "value", **columns, points=runs)
+    assert isinstance(chart, Chart) and chart.alt == "p: run, 30; text [20, 40], reported"
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0 – 40.0"]
+    assert "reported in a text" in chart.caption
+
+
+def test_panels_of_the_same_rows_beside_each_other_name_them_once() -> None:
+    frame = pd.DataFrame(
+        {"panel": ["µs", "ratio", "µs", "ratio"], "row": ["a", "a", "b", "b"], "value": [10.0, 1.0, 20.0, 2.0],
+         "unit": [(1.0, "µs"), (1.0, "×")] * 2}
+    ).assign(low=math.nan, high=math.nan)  # fmt: skip
+    chart = az.charts.forest(frame, "value", low="low", high="high", panel="panel", row="row", unit="unit", beside=2)
+    assert isinstance(chart, Chart)
+    left, right = chart.figure.axes
+    assert [item.get_text() for item in left.get_yticklabels()] == ["a", "b"]
+    assert not any(item.get_text() for item in right.get_yticklabels())
+
+
+def test_a_range_far_from_one_and_a_truth_beyond_the_values_are_inside_the_axis() -> None:
+    far = pd.DataFrame({"panel": "p", "row": ["a", "b"], "ratio": [1.1, math.nan], "ratio_low": [1.0, 0.1],
+                        "ratio_high": [1.2, 0.12]})  # fmt: skip
+    chart = az.charts.forest(far, "ratio", panel="panel", row="row", margin=0.05)
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[0] < 0.12
+    chart = az.charts.forest(far.assign(true=9.0), "ratio", panel="panel", row="row", truth="true")
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 9

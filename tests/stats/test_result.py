@@ -123,10 +123,7 @@ def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
 
 def test_a_frame_in_the_place_of_results_is_refused() -> None:
     frame = runs()
-    for call in (
-        lambda: az.charts.placement_values(frame),
-        lambda: az.charts.tail_curves(frame),
-    ):
+    for call in (lambda: az.charts.tail_curves(frame),):
         with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
             call()
 

@@ -8,12 +8,10 @@ like the page; the others are in modules named after what they draw.
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.truth import ground_truth
-from azlatency.report.charts.estimation import estimation_plot
 from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
-from azlatency.report.charts.placement import placement_values, single_changes
 from azlatency.report.charts.run_order import runs_in_order
 from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
@@ -22,9 +20,9 @@ from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 
 __all__ = [
-    "Options", "column", "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "last_segments",
-    "latency_forest", "path_matrix", "percentile_curves", "placement_values", "run_series", "run_shapes",
+    "Options", "column", "export", "falls_by_path", "few", "ground_truth", "last_segments",
+    "latency_forest", "path_matrix", "percentile_curves", "run_series", "run_shapes",
     "runs_in_order",
-    "show", "single_changes", "tail_curves", "throughput_forest",
+    "show", "tail_curves", "throughput_forest",
     "throughput_series", "zone_map",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 from azlatency.report.findings import (
     index,
     latency,
-    placement,
     stability,
     summary,
     tail,
@@ -16,6 +15,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "index", "latency", "placement", "stability", "summary", "tail",
+    "index", "latency", "stability", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -4,7 +4,6 @@ from azlatency.report.tables import (
     common,
     index,
     latency,
-    placement,
     stability,
     summary,
     tail,
@@ -14,6 +13,6 @@ from azlatency.report.tables import (
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "index", "latency", "placement", "provenance",
+    "common", "index", "latency", "provenance",
     "stability", "summary", "tail", "throughput", "what_was_measured",
 ]  # fmt: skip

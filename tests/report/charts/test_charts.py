@@ -130,8 +130,6 @@ def test_a_chart_without_data_is_a_note() -> None:
         charts.latency_forest(runs, NOTHING),
         charts.throughput_forest(runs, NOTHING),
         charts.throughput_series(intervals, runs),
-        charts.placement_values([]),
-        charts.single_changes([]),
         charts.run_series([]),
         charts.tail_curves([]),
         charts.last_segments([]),
