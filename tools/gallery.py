@@ -79,8 +79,11 @@ EXAMPLES = (
     Example("run_shapes", "The distribution of the packets of each run: one mode or several.",
             "pings = az.latency(study).query(\"tool == 'ping'\")\n"
             "az.charts.run_shapes(az.stats.distribution_shape.run_histograms(study, pings))"),
-    Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
-            "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
+    Example("course", "Any frame of values within runs, in time: here the round trips of each probe of a few runs.",
+            "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
+            "probes = study.samples[study.samples[\"run_id\"].isin(echoes.index)]\n"
+            "probes = probes.assign(path=probes[\"run_id\"].map(echoes[\"path\"]), seconds=probes[\"sent_ns\"] / 1e9)\n"
+            "az.charts.course(probes, \"rtt_ns\", panel=\"path\", start=\"seconds\", scale=\"log\")"),
     Example("runs_in_order", "Whether runs drift or jump in the order of measuring.",
             "az.charts.runs_in_order(runs, az.summarize(runs))"),
     Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
@@ -91,15 +94,6 @@ EXAMPLES = (
             "tools = az.stats.agreement(study).methods.assign(all=\"first tool ÷ second\")\n"
             "tools[\"tools\"] = tools[\"first\"] + \" ÷ \" + tools[\"second\"]\n"
             "az.charts.forest(tools, \"ratio\", panel=\"all\", row=\"tools\", verdict=\"verdict\", margin=0.05)"),
-    Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
-            "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
-            "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
-    Example("run_series", "Round trips over time within long runs, with shifts of their level.",
-            "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
-            "az.charts.run_series(az.stats.time_series.run_time_series(study, echoes))"),
-    Example("last_segments", "What a connection did before it broke, as an author reports it.",
-            "echo = az.load(\"uksouth-echo-latency\")\n"
-            "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
 )  # fmt: skip
 
 

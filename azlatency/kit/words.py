@@ -327,6 +327,52 @@ def _estimate(row: Row) -> str:
     return f"{row['what']}: {value}, {size}"
 
 
+def _trend(row: Row) -> str:
+    tau = "" if is_missing(row["kendall"]) else f", Kendall's tau {row['kendall']:.2f}"
+    return f"{_estimate(row)}{tau}"
+
+
+def _level(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    if is_missing(row["stable"]):
+        return f"{start}stability not estimable"
+    shifts = "no level shift"
+    if row["shift_count"]:
+        shifts = f"{count_of(row['shift_count'], 'level shift')}, {row['confirmed']} confirmed"
+    return f"{start}{shifts}, in {row['blocks']:,} blocks of {row['n']:,} packets"
+
+
+def _shift(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    change, unit = row["change"], row["unit"]
+    interval = format_interval(row["change_low"], row["change_high"], unit, like=change)
+    moment = f"at {row['at']:.6g} ({row['at_low']:.6g} to {row['at_high']:.6g})"
+    state = "confirmed" if row["confirmed"] else "not confirmed"
+    size = f"{format_value(change, unit)} ({interval}), {100 * row['relative']:+.1f} %"
+    return f"{start}level shift of {size}, {moment}, {state}"
+
+
+def _throttling(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    if is_missing(row["found"]):
+        return f"{start}throttling not estimable"
+    if not row["found"]:
+        return f"{start}no throttling within {row['seconds']:.6g} s"
+    rates = [f"{row[name]:.6g} {row['unit']}" for name in ("burst_rate", "sustained_rate")]
+    return f"{start}throttled after {row['at_s']:.6g} s: {rates[0]}, then {rates[1]}"
+
+
+def _lifetime(row: Row) -> str:
+    counts = f"{row['losses']} of {count_of(row['n'], 'connection')} lost in {row['seconds']:.6g} s together"
+    none_lost = not row["losses"] and not is_missing(row["rate_high"])
+    bound = f"; at most one loss in {1 / row['rate_high']:.6g} s" if none_lost else ""
+    if is_missing(row["estimate"]):
+        return f"{counts}; median lifetime not reached{bound}"
+    low, high = _ends(row)
+    ends = f"{'0' if low is None else f'{low:.6g}'} to {'∞' if high is None else f'{high:.6g}'}"
+    return f"{counts}; median lifetime {row['estimate']:.6g} s, {100 * row['confidence']:g} % CI {ends} s{bound}"
+
+
 #: The sentence of a row, by a column that only its kind of frame has.
 _SENTENCES: dict[str, Callable[[Row], str]] = {
     "prediction_low": _agreement,
@@ -334,7 +380,12 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "superiority": _comparison,
     "ends": _directions,
     "at_pilot_spread": _plan,
+    "test_statistic": _shift,
     "at_low": say_change,
     "change_count": say_series,
+    "shift_count": _level,
+    "burst_rate": _throttling,
+    "losses": _lifetime,
+    "kendall": _trend,
     "estimate": _estimate,
 }

@@ -14,7 +14,7 @@ from azlatency.kit.claim import interval_in, range_in
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, condition_ref, ends, number, table, text
-from azlatency.kit.titles import by_method, capitalised, extremes, names, span, tied, times
+from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
 from azlatency.kit.units import level as level_of
 from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, ratios_of, verdict_on
 from azlatency.shapes.forest import forest
@@ -114,7 +114,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         truth="truth",
         unit=MICROSECONDS,
         xlabel="round-trip time, µs",
-        caption=_caption(
+        caption=sentences(
             ("Each hollow dot is a run.", True),
             (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
             ("A dot without a bar is a single run; the spread between runs is unknown.", len(repeated) < len(logged)),
@@ -126,11 +126,6 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         result=_range_of_paths(levels, drawn["size"], values),
         name="placement_values",
     )
-
-
-def _caption(*sentences: tuple[str, object]) -> str:
-    """Join the sentences of a caption that apply."""
-    return " ".join(sentence for sentence, applies in sentences if applies)
 
 
 def _level_of(repeated: pd.DataFrame) -> str:
@@ -271,7 +266,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
         margin="margin",
         truth="truth" if is_emulated else "",
         xlabel="round-trip time after ÷ before the change (log); below 1 is faster",
-        caption=_caption(
+        caption=sentences(
             ("Ratio of the round-trip times after and before one change.", True),
             (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
             ("Band: practically equivalent. Do not generalise from a mark without an interval.", True),
@@ -373,7 +368,7 @@ def estimation_plot(levels: pd.DataFrame, runs: pd.DataFrame, steps: pd.DataFram
         unit="unit",
         beside=2,
         result=_title_of_steps(of_main, levels),
-        caption=_caption(
+        caption=sentences(
             ("Each pair of panels: the runs as hollow dots, and ratios to the first row, smallest first.", True),
             (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
             ("Band: practically equivalent.", True),

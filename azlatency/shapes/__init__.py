@@ -8,29 +8,26 @@ from azlatency.report.charts import (
     Options,
     column,
     export,
-    falls_by_path,
     few,
     ground_truth,
-    last_segments,
     latency_forest,
     path_matrix,
     percentile_curves,
-    run_series,
     run_shapes,
     runs_in_order,
     show,
     tail_curves,
     throughput_forest,
-    throughput_series,
     zone_map,
 )
+from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
 
 __all__ = [
-    "Options", "column", "export", "falls_by_path", "few", "forest", "ground_truth", "last_segments",
-    "latency_forest", "matrix", "path_matrix", "percentile_curves", "run_series", "run_shapes",
-    "runs_in_order", "series", "show", "tail_curves", "throughput_forest", "throughput_series",
+    "Options", "column", "course", "export", "few", "forest", "ground_truth",
+    "latency_forest", "matrix", "path_matrix", "percentile_curves", "run_shapes",
+    "runs_in_order", "series", "show", "tail_curves", "throughput_forest",
     "zone_map",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from azlatency.pages import (
     history,
     placement,
     plan_the_next_run,
+    stability,
     tool_agreement,
     vm_baseline,
     zone_pair_asymmetry,
@@ -137,15 +138,15 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
             az.summarize(of.streams, "throughput_bit_s"),
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
-        "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
+        "intervals": lambda: stability.throughput_series(study.intervals, of.streams, links=of.links),
         "tails": lambda: charts.tail_curves(of.tails, limit=1e6),
         "placement": lambda: placement.placement_values(
             az.stats.placement.widest_methods(of.conditions), of.runs, of.links
         ),
         "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
         "changes": lambda: placement.single_changes(of.changes[:30], of.links),
-        "series": lambda: charts.run_series(of.in_time),
-        "segments": lambda: charts.last_segments(az.stats.time_series.reported_segments(study.reported)),
+        "series": lambda: stability.run_series(of.in_time, study, of.links),
+        "segments": lambda: stability.last_changes(az.stats.time_series.reported_segments(study.reported)),
         "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
@@ -156,7 +157,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "halves": lambda: before_after.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
-        "long intervals": lambda: charts.throughput_series(
+        "long intervals": lambda: stability.throughput_series(
             study.intervals,
             of.long_transfers,
             az.stats.time_series.throughput_series(study.intervals, of.long_transfers),

@@ -25,7 +25,9 @@ def test_arrays_series_and_frames_have_the_same_result() -> None:
     values = one["rtt_ns"].to_numpy(dtype="float64")
     assert str(dependence(one)) == str(dependence(values))
     assert az.stats.exceedance(one, 1e5).estimate == az.stats.exceedance(values, 1e5).estimate
-    assert az.stats.stability(one).block >= 60e9 * 0.9 or az.stats.stability(one).blocks >= 20
+    assert (az.stats.stability(one).run["block"] >= 60e9 * 0.9).all() or (
+        az.stats.stability(one).run["blocks"] >= 20
+    ).all()
     assert list(az.quantiles(one)["low"]) == pytest.approx(list(az.quantiles(values)["low"]), nan_ok=True)
 
 
@@ -82,9 +84,7 @@ def everything() -> list[Any]:
     stats, values = az.stats, one["rtt_ns"].to_numpy(dtype="float64")
     return [
         stats.typical_run([]), compare_runs(frame, frame), compare_runs([1.0], [2.0]),
-        stats.stability(values), stats.trend(values),
-        stats.lifetimes([5.0, 6.0], [True, False]),
-        stats.throttling(values[:80]), *stats.remaining_wait(values),
+        *stats.remaining_wait(values),
         stats.exceedance(values, 1e5),
     ]  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_every_result_prints_renders_and_becomes_a_row() -> None:
         html = result._repr_html_()
         assert html.startswith("<p>") and "<table>" in html
         assert all(CODES[code] in " ".join(result.flags) for code in result.codes)
-    assert len(kinds) >= 6
+    assert kinds == {"Estimate", "Comparison"}
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:

@@ -8,21 +8,18 @@ like the page; the others are in modules named after what they draw.
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.truth import ground_truth
-from azlatency.report.charts.falls import falls_by_path
 from azlatency.report.charts.forests import latency_forest, throughput_forest
 from azlatency.report.charts.path_matrix import path_matrix
 from azlatency.report.charts.percentiles import percentile_curves
 from azlatency.report.charts.run_order import runs_in_order
-from azlatency.report.charts.series import throughput_series
 from azlatency.report.charts.shapes import run_shapes
-from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.summary import zone_map
 from azlatency.report.charts.tail import tail_curves
 
 __all__ = [
-    "Options", "column", "export", "falls_by_path", "few", "ground_truth", "last_segments",
-    "latency_forest", "path_matrix", "percentile_curves", "run_series", "run_shapes",
+    "Options", "column", "export", "few", "ground_truth",
+    "latency_forest", "path_matrix", "percentile_curves", "run_shapes",
     "runs_in_order",
     "show", "tail_curves", "throughput_forest",
-    "throughput_series", "zone_map",
+    "zone_map",
 ]  # fmt: skip

@@ -7,7 +7,6 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 from azlatency.report.findings import (
     index,
     latency,
-    stability,
     summary,
     tail,
     throughput,
@@ -15,6 +14,6 @@ from azlatency.report.findings import (
 )
 
 __all__ = [
-    "index", "latency", "stability", "summary", "tail",
+    "index", "latency", "summary", "tail",
     "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -4,7 +4,6 @@ from azlatency.report.tables import (
     common,
     index,
     latency,
-    stability,
     summary,
     tail,
     throughput,
@@ -14,5 +13,5 @@ from azlatency.report.tables.common import provenance
 
 __all__ = [
     "common", "index", "latency", "provenance",
-    "stability", "summary", "tail", "throughput", "what_was_measured",
+    "summary", "tail", "throughput", "what_was_measured",
 ]  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     runs = az.latency(stored)
     assert runs["median_ns"].isna().tolist() == [True]
     assert not az.stats.distribution_shape.run_histograms(stored, runs)
-    assert not az.stats.time_series.run_time_series(stored, runs)
+    assert az.stats.time_series.run_time_series(stored, runs).runs.empty
     assert not az.stats.tail_by_run.run_tails(stored, runs, limit=1e6)
     middle, late = estimates_of(az.quantiles(stored.samples, [0.5, 0.9]))
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
@@ -157,8 +157,7 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     assert runs["n"].tolist() == [1080]
     (shape,) = az.stats.distribution_shape.run_histograms(stored, runs)
     assert (shape.n, shape.lost, int(shape.counts.sum()) + shape.beyond) == (1080, 120, 1080)
-    (in_time,) = az.stats.time_series.run_time_series(stored, runs)
-    assert in_time.lost == 120
+    assert list(az.stats.time_series.run_time_series(stored, runs).runs["lost"]) == [120]
     (tail,) = az.stats.tail_by_run.run_tails(stored, runs, limit=10e6)
     assert tail.slower.estimate == pytest.approx(0.1)
 

@@ -152,12 +152,12 @@ def _reversed_tail(data: Data, steps: pd.DataFrame, near: str) -> Sentence:
 
 def _broken(study: Study) -> Sentence:
     """Say how many connections broke, if a text reports when."""
-    ends = reported_connection_ends(study.reported)
-    if ends is None:
+    broken = reported_connection_ends(study.reported)
+    if broken.empty:
         return ()
-    refs = [ReportedRef(path, "failed_at") for path in ends.paths]
-    text: Sentence = (" ", Linked(count_of(len(ends.paths), "connection"), *refs, bold=False), " broke")
-    return (*text, f", {ends.together + 1} of them within a minute." if ends.together else ".")
+    refs, together = [ReportedRef(path, "failed_at") for path in broken["path"]], int(broken["together"].sum())
+    text: Sentence = (" ", Linked(count_of(len(broken), "connection"), *refs, bold=False), " broke")
+    return (*text, f", {together + 1} of them within a minute." if together else ".")
 
 
 def single_level(data: Data) -> Answer | None:
