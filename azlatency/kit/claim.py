@@ -51,6 +51,17 @@ def is_far_apart(interval: tuple[float, float]) -> bool:
     return interval[1] > _FAR_APART * interval[0]
 
 
+def range_in(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the range that describes runs better than their typical run, as `described_by` does.
+
+    ``row`` has the ``lowest`` and the ``highest`` run, too.
+    """
+    interval = interval_in(row)
+    if interval is None:
+        return (row["lowest"], row["highest"]) if row["lowest"] < row["highest"] else None
+    return interval if is_far_apart(interval) else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """The values of one method by path that an answer, a chart or a card speaks of.

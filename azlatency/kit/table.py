@@ -17,7 +17,19 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing, with_interval
+from azlatency.kit.cells import (
+    P_VALUE,
+    PLAIN,
+    Column,
+    Ref,
+    ReportedRef,
+    RunsRef,
+    Table,
+    Unit,
+    interval,
+    is_missing,
+    with_interval,
+)
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.claim import known_ends
 from azlatency.stats.result import CODES, SHORT
@@ -103,6 +115,13 @@ def estimated(
 def cited(column: Column[Row], source: Callable[[Row], Iterable[Ref]]) -> Column[Row]:
     """Return a column whose cells name the place that their number comes from."""
     return replace(column, source=source)
+
+
+def condition_ref(level: Mapping[str, Any]) -> Ref:
+    """Return the runs of a row of `azlatency.stats.placement.conditions`, or the line of the text that reports it."""
+    if level["origin"] == "reported":
+        return ReportedRef(level["path"], "rtt_mean")
+    return RunsRef(tuple(level["run_ids"].split()), level["value"])
 
 
 def p_value(name: str) -> Column[Row]:

@@ -189,5 +189,6 @@ def test_a_file_of_the_study_before_leads_there() -> None:
 
 def test_the_life_of_connections_leads_to_the_connections() -> None:
     study = load("emulated-zones")
-    life = az.stats.time_series.connection_lifetimes(az.stats.time_series.run_time_series(study, az.latency(study)))
-    assert len(lines(logs_of("emulated-zones"), RunsRef(life.run_ids, "samples"))) == life.n > 0
+    found = az.stats.time_series.run_time_series(study, az.latency(study))
+    (life,) = az.stats.time_series.connection_lifetimes(found.runs).summary.to_dict("records")
+    assert len(lines(logs_of("emulated-zones"), RunsRef(tuple(life["run_ids"].split()), "samples"))) == life["n"] > 0

@@ -10,7 +10,6 @@ from azlatency.kit.cells import (
     Column,
     FileRef,
     Ref,
-    ReportedRef,
     RunsRef,
     Table,
     number,
@@ -23,7 +22,6 @@ from azlatency.studies.format import natural_key
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.placement import Condition
     from azlatency.studies.store.study import Study
 
 MANY_FILES = 40
@@ -50,13 +48,6 @@ def explain(codes: Iterable[str]) -> list[str]:
 def codes_of(results: Iterable[Any]) -> list[str]:
     """Return the flags of several results."""
     return [code for result in results for code in result.codes]
-
-
-def condition_ref(condition: Condition) -> Ref:
-    """Return the runs of a condition, or the line of the text that reports it."""
-    if condition.origin == "reported":
-        return ReportedRef(condition.path, "rtt_mean")
-    return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
 
 
 def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
