@@ -116,6 +116,7 @@ def test_panels_with_units_of_their_own_complete_the_label_of_the_axis() -> None
 
 def test_runs_that_are_all_infinite_have_an_axis_without_numbers() -> None:
     lost = RUNS.assign(rtt=math.inf)
-    chart = az.charts.forest(TYPICAL.assign(rtt=math.nan), "rtt", low="low", high="high", panel="tool", row="path",
+    nothing = TYPICAL.assign(rtt=math.nan, low=math.nan, high=math.nan)
+    chart = az.charts.forest(nothing, "rtt", low="low", high="high", panel="tool", row="path",
                              points=lost, unit=(1e3, "µs"))  # fmt: skip
     assert isinstance(chart, Chart) and not len(chart.figure.axes[0].get_xticks())
