@@ -10,10 +10,9 @@ from azlatency.report.findings import (
     summary,
     tail,
     throughput,
-    what_was_measured,
 )
 
 __all__ = [
     "index", "latency", "summary", "tail",
-    "throughput", "what_was_measured",
+    "throughput",
 ]  # fmt: skip

@@ -7,11 +7,10 @@ from azlatency.report.tables import (
     summary,
     tail,
     throughput,
-    what_was_measured,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
     "common", "index", "latency", "provenance",
-    "summary", "tail", "throughput", "what_was_measured",
+    "summary", "tail", "throughput",
 ]  # fmt: skip

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, RunsRef, Table, number, text, words
 from azlatency.kit.objects import Note
 from azlatency.kit.units import level
+from azlatency.kit.words import PRINTED
 from azlatency.report.tables.common import (
     COUNT,
     FLAGS,
     LABELLED_METHOD,
     LABELLED_PATH,
-    PRINTED,
     codes_of,
     explain,
     flags,
