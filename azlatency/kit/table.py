@@ -57,11 +57,12 @@ def table(
     *,
     value: str | Callable[[Row], str] = "",
     others: Callable[[Row], list[Ref]] | None = None,
+    source: Callable[[Row], list[Ref]] | None = None,
 ) -> Table[Row]:
     """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
 
     ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`; ``others``: what
-    else a row's numbers come from.
+    else a row's numbers come from; ``source``: what they come from instead.
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
@@ -72,7 +73,7 @@ def table(
         runs = RunsRef(tuple(row["run_ids"].split()), value(row) if callable(value) else value)
         return [runs, *(others(row) if others else ())]
 
-    return Table(caption, titled, rows, [*notes, *explained], refs if "run_ids" in frame else None)
+    return Table(caption, titled, rows, [*notes, *explained], source or (refs if "run_ids" in frame else None))
 
 
 def text(name: str, *, names_row: bool = False) -> Column[Row]:

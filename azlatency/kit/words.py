@@ -27,6 +27,8 @@ PLACES = {
     "cross_zone": "across zones",
     "cross_region": "across regions",
 }
+#: What a log prints as a latency.
+PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 #: A ratio beyond these ends is not known.
 _LOWEST, _HIGHEST = 0.001, 1_000.0
 #: What may be said of changes together; "reported" and "once": their runs are not compared.

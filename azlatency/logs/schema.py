@@ -423,7 +423,11 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         superseded       | float64 | | file | What a text reports for the run of this log, in ns.
         packets          | float64 | | computed | Packets of all runs.
         factor           | string  | | computed | The circumstance in which two conditions differ.
-        base_path        | string  | | computed | Path of the base; the other columns that begin with base_ alike.
+        base_path        | string  | | computed | Path of the base.
+        base_placement   | string  | | computed | Placement of the base.
+        base_vm_size     | string  | | computed | VM size of the base.
+        base_accelerated_networking | bool | | computed | Whether the base has accelerated networking.
+        base_message_bytes | int64 | | computed | Message size of the base.
         unsaid           | string  | | computed | Circumstances that are known on one side only, separated by blanks.
         measured_low     | float64 | | computed | Smallest ratio of single values of both sides, which is no interval.
         measured_high    | float64 | | computed | Largest ratio of single values of both sides, which is no interval.
@@ -454,6 +458,14 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         at_s             | float64 | | computed | When the rate fell, in s.
         bucket           | float64 | | computed | Traffic beyond the sustained rate until the fall, in units times s.
         spread           | float64 | | computed | Standard deviation of the rates of intervals over their mean.
+        intervals        | int64   | | computed | Number of reporting intervals.
+        segment          | string  | | file | Name of a segment of a run, as reported.
+        change_ns        | float64 | | computed | Mean of a segment minus that of the segment before, in ns.
+        after_s          | float64 | | computed | Seconds after the first connection broke.
+        together         | bool    | | computed | Whether it broke less than a minute after the one before.
+        lasted           | string  | | file | Duration of a connection, as reported.
+        time             | float64 | | computed | Lifetime of a lost connection, in s.
+        share            | float64 | | computed | Share of connections that live longer.
         losses           | int64   | | computed | Number of connections that were lost.
         rate             | float64 | | computed | Lost connections per second.
         rate_low         | float64 | | computed | Lower end of the interval of the rate.

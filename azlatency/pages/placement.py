@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -73,8 +72,8 @@ def conditions(levels: pd.DataFrame) -> Table[Row] | Note:
     }
     note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
     notes = [note] if (levels["origin"] == "reported").any() else []
-    found = table(shown, "Round-trip times by placement, nearest first", columns, notes)
-    return replace(found, source=lambda row: [condition_ref(row)])
+    caption = "Round-trip times by placement, nearest first"
+    return table(shown, caption, columns, notes, source=lambda row: [condition_ref(row)])
 
 
 def _vm(level: Row) -> str:
@@ -209,8 +208,8 @@ def changes(steps: pd.DataFrame, what: str) -> Table[Row] | Note:
     }
     notes = ["The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio."]
     has_intervals = steps["ratio_low"].notna().any()
-    found = table(shown, f"One change at a time: {what}", columns, notes if has_intervals else ())
-    return replace(found, source=_both_sides)
+    caption = f"One change at a time: {what}"
+    return table(shown, caption, columns, notes if has_intervals else (), source=_both_sides)
 
 
 def _both_sides(change: Row) -> list[Ref]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from azlatency.kit.cells import (
     PERCENT,
     Column,
     Format,
+    Ref,
     ReportedRef,
     Table,
     Unit,
@@ -417,8 +417,11 @@ def broken_connections(broken: pd.DataFrame) -> Table[Row] | Note:
         "reported duration": text("lasted"),
     }
     notes = ["As reported, without a time zone. Ends within a minute of each other are unlikely to be independent."]
-    found = table(broken, "How the connections ended, as reported", columns, notes)
-    return replace(found, source=lambda row: [ReportedRef(row["path"], name) for name in ("failed_at", "duration")])
+
+    def source(row: Row) -> list[Ref]:
+        return [ReportedRef(row["path"], name) for name in ("failed_at", "duration")]
+
+    return table(broken, "How the connections ended, as reported", columns, notes, source=source)
 
 
 def last_changes(segments: pd.DataFrame) -> Chart | Note:
@@ -470,8 +473,11 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table[Row] | Note:
         "p of a trend": number("p", ".2f"),
     }
     notes = ["No test of so few segments can show that the last change is unusual; compare it with those before."]
-    found = table(shown, "Was the last change unusual?", columns, notes)
-    return replace(found, source=lambda row: [ReportedRef(row["path"], "rtt_mean", segment=True)])
+
+    def source(row: Row) -> list[Ref]:
+        return [ReportedRef(row["path"], "rtt_mean", segment=True)]
+
+    return table(shown, "Was the last change unusual?", columns, notes, source=source)
 
 
 def reported_spread(spread: pd.DataFrame) -> Table[Row] | Note:
@@ -486,8 +492,11 @@ def reported_spread(spread: pd.DataFrame) -> Table[Row] | Note:
         **{f"{name} ÷ mean": number(f"{name} ÷ mean", ".2f") for name in ("p95", "p99")},
     }
     note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
-    found = table(shown, "Spread of the round-trip times, as reported", columns, [note])
-    return replace(found, source=lambda row: [_reported_ref(row, name) for name in names])
+
+    def source(row: Row) -> list[Ref]:
+        return [_reported_ref(row, name) for name in names]
+
+    return table(shown, "Spread of the round-trip times, as reported", columns, [note], source=source)
 
 
 def _reported_column(name: str) -> Column[Row]:

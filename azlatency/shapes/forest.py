@@ -366,6 +366,7 @@ def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int)
         fewer = max(int(len(kept) * _HIGHEST / height), 1)
         fewer = min(fewer, len(kept) - 1)
         weights = kept["n"] if "n" in kept else pd.Series(range(len(kept), 0, -1), index=kept.index)
-        chosen = weights.fillna(weights.max()).rank(method="first", ascending=False) <= fewer
+        # No count is known where a text reports all values.
+        chosen = weights.fillna(weights.max()).fillna(0).rank(method="first", ascending=False) <= fewer
         kept = kept[chosen]
     return kept

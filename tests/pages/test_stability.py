@@ -62,7 +62,7 @@ def test_a_shift_and_losses_of_a_run_are_drawn_at_a_fixed_cost(probes: int) -> N
     assert_fit_to_print("long run", chart)
     assert len(chart.svg()) < 200_000 and "lost 3" in chart.alt and "Triangles at the top: lost." in chart.caption
     assert chart.title.startswith("1 of 1 runs shifted their level; most A → B, echo TCP: +")
-    assert f"after {3 * probes // 500} s" in chart.title and chart.title.split("most ")[1][16:] in chart.alt
+    assert f"after {3 * probes // 500:,} s" in chart.title and chart.title.split("most ")[1][16:] in chart.alt
 
 
 def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:

@@ -135,6 +135,12 @@ def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends
     assert "reported in a text" in chart.caption
 
 
+def test_values_without_counts_are_left_out_from_the_end() -> None:
+    many = pd.DataFrame({"pair": [f"p{i}" for i in range(90)], "tool": "ping", "ratio": 1.0, "n": math.nan})
+    chart = az.charts.forest(many.assign(ratio_low=0.9, ratio_high=1.1), "ratio", panel="tool", row="pair", of="pairs")
+    assert isinstance(chart, Chart) and "of 90 pairs; the table lists all." in chart.caption
+
+
 def test_panels_of_the_same_rows_beside_each_other_name_them_once() -> None:
     frame = pd.DataFrame(
         {"panel": ["µs", "ratio", "µs", "ratio"], "row": ["a", "a", "b", "b"], "value": [10.0, 1.0, 20.0, 2.0],

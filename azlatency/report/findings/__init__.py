@@ -7,9 +7,8 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 from azlatency.report.findings import (
     index,
     summary,
-    what_was_measured,
 )
 
 __all__ = [
-    "index", "summary", "what_was_measured",
+    "index", "summary",
 ]  # fmt: skip

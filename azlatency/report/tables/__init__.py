@@ -4,10 +4,9 @@ from azlatency.report.tables import (
     common,
     index,
     summary,
-    what_was_measured,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "index", "provenance", "summary", "what_was_measured",
+    "common", "index", "provenance", "summary",
 ]  # fmt: skip

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 MANY_FILES = 40
-PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 COUNT = number(",.0f")
 TENTHS = number(",.1f")
 

@@ -201,7 +201,8 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> pd
     trends = {path: drift_of(values.to_numpy(), confidence)["p"] for path, values in grouped(found, "path")["mean_ns"]}
     # The segments of a path stand together.
     order = found["path"].map(list(trends).index)
-    return found.assign(p=found["path"].map(trends).astype(float)).loc[order.sort_values(kind="stable").index, columns]
+    found = found.assign(p=found["path"].map(trends).astype(float))
+    return found.loc[order.sort_values(kind="stable").index, columns].reset_index(drop=True)
 
 
 def reported_connection_ends(reported: pd.DataFrame) -> pd.DataFrame:
