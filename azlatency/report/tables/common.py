@@ -7,8 +7,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from azlatency.kit.cells import (
-    MICROSECONDS,
-    NO_LOG,
     Column,
     FileRef,
     Format,
@@ -18,7 +16,6 @@ from azlatency.kit.cells import (
     Unit,
     interval,
     number,
-    text,
     words,
 )
 from azlatency.kit.objects import Note
@@ -43,11 +40,6 @@ COUNT = number(",.0f")
 TENTHS = number(",.1f")
 
 
-def spaced(value: object) -> str:
-    """Return a name of the manifest as words: "same_zone" as "same zone"."""
-    return text(value).replace("_", " ")
-
-
 def flags(codes: Iterable[str]) -> str:
     """Return the flags of a result in a word or two each; the note explains the bound that all results share."""
     return ", ".join(SHORT[code] for code in dict.fromkeys(codes) if code != "within_run_floor")
@@ -63,11 +55,6 @@ def codes_of(results: Iterable[Any]) -> list[str]:
     return [code for result in results for code in result.codes]
 
 
-def computed_from(parameters: str, numbers: str = "these numbers") -> str:
-    """Return the note below ``numbers`` that follow from parameters alone."""
-    return f"Computed from {parameters} alone: {NO_LOG} {numbers}."
-
-
 def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
     """Return the source of rows with ``run_ids``; ``value`` as in ``RunsRef``."""
     return lambda row: [RunsRef(tuple(row.run_ids), value)]
@@ -80,7 +67,6 @@ def from_run(value: str) -> Callable[[Any], Iterable[Ref]]:
 
 #: The run of a row that has its ``name``, and the flags of a row that has ``codes``.
 RUN: Column[Any] = Column("run", attrgetter("name"))
-PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
 METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
 LABELLED_PATH: Column[Any] = Column("path", lambda row: row.labels.get("path"), names_row=True)
 LABELLED_METHOD: Column[Any] = Column("method", lambda row: row.labels.get("method"), names_row=True)
@@ -168,16 +154,3 @@ def paths_table(
         FLAGS,
     ]
     return Table(f"{caption} (scope: across runs)", columns, estimates, explain(codes_of(estimates)), from_runs(value))
-
-
-def interval_column(spec: str) -> Column[Any]:
-    """Return a column with the interval of a row that has ``low`` and ``high``.
-
-    Equal run values have no interval: its width would be that of the tool's rounding, not that of the path.
-    """
-    return Column(
-        "interval",
-        lambda row: (None, None) if row.low == row.high else (row.low, row.high),
-        interval(spec),
-        MICROSECONDS,
-    )
