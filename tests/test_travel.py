@@ -39,6 +39,13 @@ def tails(study: az.Study, runs: pd.DataFrame) -> az.stats.tail_by_run.RunTails:
     return az.stats.tail_by_run.run_tails(study, runs, limit=1e6)
 
 
+def placement_steps(paths: set[str]) -> pd.DataFrame:
+    study = az.load("emulated-zones", processed=PROCESSED)
+    runs = az.latency(study)
+    steps = az.stats.placement.changes(az.stats.placement.conditions(study, runs), runs, "placement")
+    return steps[steps["path"].isin(paths)].reset_index(drop=True)
+
+
 Frames = Callable[[az.Study, pd.DataFrame], pd.DataFrame]
 #: The frame of each public function that returns one.
 FRAMES: dict[str, Frames] = {
@@ -89,6 +96,16 @@ FRAMES: dict[str, Frames] = {
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
         for name in ("series", "points")
     },
+    "placement: conditions": az.stats.placement.conditions,
+    "placement: changes": lambda study, runs: placement_steps(set(runs["path"].map(str))),
+    "trend": lambda study, runs: az.stats.trend(study.samples["rtt_ns"].head(500)),
+    "throttling": lambda *_: az.stats.throttling([10.0] * 40 + [2.0, 2.1] * 40),
+    "stability: run": lambda study, runs: az.stats.stability(study.samples["rtt_ns"].head(500)).run,
+    "stability: shifts": lambda *_: az.stats.stability(np.repeat([1.0, 2.0], 5000) + np.arange(10_000) % 7 / 10).shifts,
+    "lifetimes: summary": lambda *_: az.stats.lifetimes([3600.0, 1210.0], [False, True]).summary,
+    "lifetimes: curve": lambda *_: az.stats.lifetimes([3600.0, 1210.0], [False, True]).curve,
+    "runs in time": lambda study, runs: az.stats.time_series.run_time_series(study, runs).runs,
+    "rates in time": lambda study, runs: az.stats.time_series.throughput_series(study.intervals, az.throughput(study)),
     "compare_imports": lambda study, runs: az.stats.compare_imports(runs[runs["round"] > 4], runs[runs["round"] <= 4]),
     **{f"table {name}": (lambda study, runs, name=name: study.table(name)) for name in az.schema.TABLES},
 }

@@ -76,30 +76,15 @@ EXAMPLES = (
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
             "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\n"
             "az.charts.density(tails.curve, \"rtt_ns\", panel=\"name\", line=\"run_id\", text=\"name\", slower=True)"),
-    Example("throughput_series", "Throughput over time within runs: ramps, drops and token buckets.",
-            "cni = az.load(\"westeurope-azure-cni\")\naz.charts.throughput_series(cni.intervals, az.throughput(cni))"),
+    Example("course", "Any frame of values within runs, in time: here the round trips of each probe of a few runs.",
+            "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
+            "probes = study.samples[study.samples[\"run_id\"].isin(echoes.index)]\n"
+            "probes = probes.assign(path=probes[\"run_id\"].map(echoes[\"path\"]), seconds=probes[\"sent_ns\"] / 1e9)\n"
+            "az.charts.course(probes, \"rtt_ns\", panel=\"path\", start=\"seconds\", scale=\"log\")"),
     Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
-    Example("falls_by_path", "After how long the rate of each transfer falls: token buckets by size of the machine.",
-            "ec2 = az.load(\"ec2-token-buckets\")\ntransfers = az.studies.client_side_runs(az.studies.run_table(ec2))\n"
-            "az.charts.falls_by_path(az.stats.time_series.throughput_series(ec2.intervals, transfers))"),
-    Example("placement_values", "What each placement, size or network setting measured, and what a text reports without a log.",
-            "levels = az.stats.placement.conditions(study, runs)\naz.charts.placement_values(levels)"),
-    Example("estimation_plot", "The runs of two placements next to the effect with its interval.",
-            "levels = az.stats.placement.conditions(study, runs)\n"
-            "az.charts.estimation_plot(az.stats.placement.changes(levels, \"placement\"))"),
-    Example("single_changes", "Single changes of a setting: accelerated networking, size of the machine, size of the message.",
-            "canada = az.load(\"canadacentral-proximity-placement\")\n"
-            "levels = az.stats.placement.conditions(canada, az.latency(canada))\n"
-            "az.charts.single_changes(az.stats.placement.changes(levels, \"accelerated_networking\"))"),
-    Example("run_series", "Round trips over time within long runs, with shifts of their level.",
-            "echoes = az.latency(study).query(\"tool == 'echo'\")\n"
-            "az.charts.run_series(az.stats.time_series.run_time_series(study, echoes))"),
-    Example("last_segments", "What a connection did before it broke, as an author reports it.",
-            "echo = az.load(\"uksouth-echo-latency\")\n"
-            "az.charts.last_segments(az.stats.time_series.reported_segments(echo.reported))"),
 )  # fmt: skip
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from azlatency.stats.result import Estimate
+    pass
 
 #: Ratio of the ends above which an interval says nothing: it is not known.
 WIDEST = 100
@@ -19,23 +19,6 @@ _FAR_APART = 4
 def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return the ends of an interval of a time, a rate or a ratio; none of one that is too wide to say anything."""
     return (None, None) if low is not None and high is not None and high > WIDEST * low else (low, high)
-
-
-def described_by(estimate: Estimate | None, values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the range that describes the runs of a path better than its typical run; None if that says enough.
-
-    The interval if its ends are far apart, or the smallest and the largest of several runs without one.
-    """
-    interval = interval_of(estimate)
-    if interval is None:
-        return (min(values), max(values)) if len(values) > 1 else None
-    return interval if is_far_apart(interval) else None
-
-
-def interval_of(estimate: Estimate | None) -> tuple[float, float] | None:
-    """Return the interval of an estimate if it has one that says something."""
-    low, high = (None, None) if estimate is None else known_ends(estimate.low, estimate.high)
-    return None if low is None or high is None else (low, high)
 
 
 def interval_in(row: Mapping[Any, Any] | None) -> tuple[float, float] | None:
@@ -49,6 +32,17 @@ def interval_in(row: Mapping[Any, Any] | None) -> tuple[float, float] | None:
 def is_far_apart(interval: tuple[float, float]) -> bool:
     """Return whether an interval describes the runs better than the value in its middle."""
     return interval[1] > _FAR_APART * interval[0]
+
+
+def range_in(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the range that describes runs better than their typical run, None if that says enough.
+
+    ``row`` has the ``lowest`` and the ``highest`` run, too.
+    """
+    interval = interval_in(row)
+    if interval is None:
+        return (row["lowest"], row["highest"]) if row["lowest"] < row["highest"] else None
+    return interval if is_far_apart(interval) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,19 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from azlatency.kit.cells import P_VALUE, PLAIN, Column, Ref, RunsRef, Table, Unit, interval, is_missing, with_interval
+from azlatency.kit.cells import (
+    P_VALUE,
+    PLAIN,
+    Column,
+    Ref,
+    ReportedRef,
+    RunsRef,
+    Table,
+    Unit,
+    interval,
+    is_missing,
+    with_interval,
+)
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.claim import known_ends
 from azlatency.stats.result import CODES, SHORT
@@ -45,11 +57,12 @@ def table(
     *,
     value: str | Callable[[Row], str] = "",
     others: Callable[[Row], list[Ref]] | None = None,
+    source: Callable[[Row], list[Ref]] | None = None,
 ) -> Table[Row]:
     """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
 
     ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`; ``others``: what
-    else a row's numbers come from.
+    else a row's numbers come from; ``source``: what they come from instead.
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
@@ -60,7 +73,7 @@ def table(
         runs = RunsRef(tuple(row["run_ids"].split()), value(row) if callable(value) else value)
         return [runs, *(others(row) if others else ())]
 
-    return Table(caption, titled, rows, [*notes, *explained], refs if "run_ids" in frame else None)
+    return Table(caption, titled, rows, [*notes, *explained], source or (refs if "run_ids" in frame else None))
 
 
 def text(name: str, *, names_row: bool = False) -> Column[Row]:
@@ -103,6 +116,13 @@ def estimated(
 def cited(column: Column[Row], source: Callable[[Row], Iterable[Ref]]) -> Column[Row]:
     """Return a column whose cells name the place that their number comes from."""
     return replace(column, source=source)
+
+
+def condition_ref(level: Mapping[str, Any]) -> Ref:
+    """Return the runs of a row of `azlatency.stats.placement.conditions`, or the line of the text that reports it."""
+    if level["origin"] == "reported":
+        return ReportedRef(level["path"], "rtt_mean")
+    return RunsRef(tuple(level["run_ids"].split()), level["value"])
 
 
 def p_value(name: str) -> Column[Row]:

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series
-from azlatency.kit.titles import away_from_one, names, tied, times
+from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
 from azlatency.stats.result import ASSUMED, CODES, DRIFTS, FEASIBLE, SHORT, VERDICTS
-from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
+from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
 from azlatency.studies.runs.path import route
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     Row = Mapping[str, Any]
+
+#: Placements as the end of a sentence.
+PLACES = {
+    "same_host": "on one host",
+    "same_zone": "in one zone",
+    "availability_set": "in the availability set",
+    "proximity_placement_group": "in the placement group",
+    "cross_zone": "across zones",
+    "cross_region": "across regions",
+}
+#: What a log prints as a latency.
+PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
+#: A ratio beyond these ends is not known.
+_LOWEST, _HIGHEST = 0.001, 1_000.0
+#: What may be said of changes together; "reported" and "once": their runs are not compared.
+ChangeVerdict = Literal["different", "equivalent", "inconclusive", "once", "reported"]
 
 
 def say(frame: pd.DataFrame) -> str:
@@ -46,18 +62,24 @@ def say(frame: pd.DataFrame) -> str:
     """
     if not len(frame):
         return ""
-    sentence = next((write for column, write in _SENTENCES.items() if column in frame.columns), None)
-    if sentence is None:
-        raise ValueError(f"no sentences for a frame with the columns {', '.join(map(str, frame.columns))}")
     rows = frame.to_dict("records")
     if len(rows) == 1:
-        notes = _explained(rows)
-        return sentence(rows[0]) + (f" ({'; '.join(notes)})" if notes else "")
-    lines = []
-    for row in rows:
-        short = ", ".join(SHORT[code] for code in row["flags"].split())
-        lines.append(sentence(row) + (f" ({short})" if short else ""))
-    return "\n".join([*lines, *_explained(rows)])
+        sentence, notes = _sentence(rows[0]), _explained(rows)
+        return sentence + (f" ({'; '.join(notes)})" if notes else "")
+    return "\n".join([*map(say_in_short, rows), *_explained(rows)])
+
+
+def say_in_short(row: Row) -> str:
+    """Return the sentence of one row, its flags in a word each."""
+    sentence, short = _sentence(row), ", ".join(SHORT[code] for code in row["flags"].split())
+    return sentence + (f" ({short})" if short else "")
+
+
+def _sentence(row: Row) -> str:
+    sentence = next((write for column, write in _SENTENCES.items() if column in row), None)
+    if sentence is None:
+        raise ValueError(f"no sentences for a frame with the columns {', '.join(map(str, row))}")
+    return sentence(row)
 
 
 def _explained(rows: list[dict[Any, Any]]) -> list[str]:
@@ -137,6 +159,56 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
     most = "most " if len(apart) > len(largest) else ""
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
+
+
+def verdict_on(steps: pd.DataFrame, tests: int = 1) -> ChangeVerdict:
+    """Return what may be said of several changes together: different only if all are, in one direction.
+
+    ``steps``: rows of `azlatency.stats.placement.changes`. ``tests``: the number of changes that these were chosen from
+    (Bonferroni); 1 if their intervals allow for it.
+    """
+    if (steps["origin"] == "reported").any():
+        return "reported"
+    if steps["flags"].str.contains("no_replication").all():
+        return "once"
+    verdicts = set(steps["verdict"])
+    if verdicts == {"different"} and (steps["ratio"] > 1).nunique() == 1:
+        is_shown = bool((steps["p"] * tests < 1 - steps["confidence"]).all())
+        return "different" if is_shown or tests == 1 else "inconclusive"
+    return "equivalent" if verdicts <= {"equivalent", "different_within_margin"} else "inconclusive"
+
+
+def change_words(steps: pd.DataFrame, tests: int = 1) -> str:
+    """Say the verdict on changes that are not shown to differ: "cannot tell: the ratio may be 0.99 to 1.6"."""
+    verdict = verdict_on(steps, tests)
+    if verdict == "equivalent":
+        return f"no difference (at most {at_most([*steps['inner_low'].dropna(), *steps['inner_high'].dropna()])})"
+    if verdict == "inconclusive":
+        if (steps["verdict"] == "different").all():
+            return (
+                f"cannot tell from {tests} comparisons" if tests > 1 else "cannot tell: some are longer, some shorter"
+            )
+        if steps["ratio_low"].isna().any():
+            return "cannot tell"
+        return f"cannot tell: the ratio may be {ratio_ends(steps['ratio_low'].min(), steps['ratio_high'].max())}"
+    return "as reported" if verdict == "reported" else "measured once"
+
+
+def ratios_of(steps: pd.DataFrame) -> tuple[str, str]:
+    """Return the ratios of changes and, as the end of a sentence, the interval that contains all of them."""
+    interval = format_interval(steps["ratio_low"].min(), steps["ratio_high"].max())
+    return ratio_range(steps["ratio"]), f"95 % CI {interval}"
+
+
+def at_most(ratios: Sequence[float]) -> str:
+    """Return how far ratios are from 1 at most, in percent: "3 %"."""
+    return f"{plain(100 * (max(max(ratio, 1 / ratio) for ratio in ratios) - 1), 2)} %"
+
+
+def ratio_ends(low: float | None, high: float | None) -> str:
+    """Return what a ratio may be: "0.99 to 392"; ends that are not known read as 0 and "more than 1,000"."""
+    least = plain(low) if low and low >= _LOWEST else 0
+    return f"{least} to {plain(high) if high and high < _HIGHEST else 'more than 1,000'}"
 
 
 def shares_held(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -257,6 +329,52 @@ def _estimate(row: Row) -> str:
     return f"{row['what']}: {value}, {size}"
 
 
+def _trend(row: Row) -> str:
+    tau = "" if is_missing(row["kendall"]) else f", Kendall's tau {row['kendall']:.2f}"
+    return f"{_estimate(row)}{tau}"
+
+
+def _level(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    if is_missing(row["stable"]):
+        return f"{start}stability not estimable"
+    shifts = "no level shift"
+    if row["shift_count"]:
+        shifts = f"{count_of(row['shift_count'], 'level shift')}, {row['confirmed']} confirmed"
+    return f"{start}{shifts}, in {row['blocks']:,} blocks of {row['n']:,} packets"
+
+
+def _shift(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    change, unit = row["change"], row["unit"]
+    interval = format_interval(row["change_low"], row["change_high"], unit, like=change)
+    moment = f"at {row['at']:.6g} ({row['at_low']:.6g} to {row['at_high']:.6g})"
+    state = "confirmed" if row["confirmed"] else "not confirmed"
+    size = f"{format_value(change, unit)} ({interval}), {100 * row['relative']:+.1f} %"
+    return f"{start}level shift of {size}, {moment}, {state}"
+
+
+def _throttling(row: Row) -> str:
+    start = f"{row['name']}: " if row.get("name") else ""
+    if is_missing(row["found"]):
+        return f"{start}throttling not estimable"
+    if not row["found"]:
+        return f"{start}no throttling within {row['seconds']:.6g} s"
+    rates = [f"{row[name]:.6g} {row['unit']}" for name in ("burst_rate", "sustained_rate")]
+    return f"{start}throttled after {row['at_s']:.6g} s: {rates[0]}, then {rates[1]}"
+
+
+def _lifetime(row: Row) -> str:
+    counts = f"{row['losses']} of {count_of(row['n'], 'connection')} lost in {row['seconds']:.6g} s together"
+    none_lost = not row["losses"] and not is_missing(row["rate_high"])
+    bound = f"; at most one loss in {1 / row['rate_high']:.6g} s" if none_lost else ""
+    if is_missing(row["estimate"]):
+        return f"{counts}; median lifetime not reached{bound}"
+    low, high = _ends(row)
+    ends = f"{'0' if low is None else f'{low:.6g}'} to {'∞' if high is None else f'{high:.6g}'}"
+    return f"{counts}; median lifetime {row['estimate']:.6g} s, {100 * row['confidence']:g} % CI {ends} s{bound}"
+
+
 #: The sentence of a row, by a column that only its kind of frame has.
 _SENTENCES: dict[str, Callable[[Row], str]] = {
     "prediction_low": _agreement,
@@ -264,7 +382,12 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "superiority": _comparison,
     "ends": _directions,
     "at_pilot_spread": _plan,
+    "test_statistic": _shift,
     "at_low": say_change,
     "change_count": say_series,
+    "shift_count": _level,
+    "burst_rate": _throttling,
+    "losses": _lifetime,
+    "kendall": _trend,
     "estimate": _estimate,
 }

@@ -418,6 +418,58 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         first_value      | float64 | | computed | Value of the first method on a path in a round.
         second_value     | float64 | | computed | Value of the second method on a path in a round.
         differs_in       | string  | | computed | Properties in which the packets of the two methods differ.
+        origin           | string  | | computed | Whether the row is from logs, or reported in a text: log or reported.
+        kind             | string  | | computed | Tool, test and protocol.
+        superseded       | float64 | | file | What a text reports for the run of this log, in ns.
+        packets          | float64 | | computed | Packets of all runs.
+        factor           | string  | | computed | The circumstance in which two conditions differ.
+        base_path        | string  | | computed | Path of the base.
+        base_placement   | string  | | computed | Placement of the base.
+        base_vm_size     | string  | | computed | VM size of the base.
+        base_accelerated_networking | bool | | computed | Whether the base has accelerated networking.
+        base_message_bytes | int64 | | computed | Message size of the base.
+        unsaid           | string  | | computed | Circumstances that are known on one side only, separated by blanks.
+        measured_low     | float64 | | computed | Smallest ratio of single values of both sides, which is no interval.
+        measured_high    | float64 | | computed | Largest ratio of single values of both sides, which is no interval.
+        other            | int64   | | computed | Label of the row of the conditions that is compared.
+        base             | int64   | | computed | Label of the row of the conditions with which it is compared.
+        stable           | bool    | | computed | Whether no level shift was confirmed; missing if the run is too short.
+        shift_count      | int64   | | computed | Number of level shifts.
+        confirmed        | int64   | | computed | Number of confirmed shifts, or whether the shift is confirmed.
+        blocks           | int64   | | computed | Number of blocks whose medians were searched for shifts.
+        block            | float64 | | computed | Length of a block, in packets or ns.
+        change           | float64 | | computed | Later level minus earlier one, in the unit of the row.
+        change_low       | float64 | | computed | Lower end of the interval of the change.
+        change_high      | float64 | | computed | Upper end of the interval of the change.
+        relative         | float64 | | computed | Change relative to the earlier level.
+        test_statistic   | float64 | | computed | Self-normalised statistic of a shift.
+        practical        | bool    | | computed | Whether the relative change exceeds the margin.
+        has_times        | bool    | | computed | Whether the log has send times.
+        lost             | int64   | | computed | Number of lost probes.
+        jitter           | float64 | | computed | Median difference of neighbouring round-trip times, in ns.
+        clock_steps      | float64 | | computed | Number of packets at which the clock was set.
+        seconds          | float64 | | computed | Duration of the run, or of all connections together, in s.
+        drift_low        | float64 | | computed | Lower end of the interval of the drift over a run, in ns.
+        drift_high       | float64 | | computed | Upper end of the interval of the drift over a run, in ns.
+        kendall          | float64 | | computed | Kendall's tau between time and level.
+        found            | bool    | | computed | Whether the rate fell and stayed low; missing if the run is too short.
+        burst_rate       | float64 | | computed | Median rate before a fall, in the unit of the row.
+        sustained_rate   | float64 | | computed | Median rate after a fall, in the unit of the row.
+        at_s             | float64 | | computed | When the rate fell, in s.
+        bucket           | float64 | | computed | Traffic beyond the sustained rate until the fall, in units times s.
+        spread           | float64 | | computed | Standard deviation of the rates of intervals over their mean.
+        intervals        | int64   | | computed | Number of reporting intervals.
+        segment          | string  | | file | Name of a segment of a run, as reported.
+        change_ns        | float64 | | computed | Mean of a segment minus that of the segment before, in ns.
+        after_s          | float64 | | computed | Seconds after the first connection broke.
+        together         | bool    | | computed | Whether it broke less than a minute after the one before.
+        lasted           | string  | | file | Duration of a connection, as reported.
+        time             | float64 | | computed | Lifetime of a lost connection, in s.
+        share            | float64 | | computed | Share of connections that live longer.
+        losses           | int64   | | computed | Number of connections that were lost.
+        rate             | float64 | | computed | Lost connections per second.
+        rate_low         | float64 | | computed | Lower end of the interval of the rate.
+        rate_high        | float64 | | computed | Upper end of the interval of the rate.
         changes          | string  | | computed | Positions of the first run after each change, from 0.
         levels           | string  | | computed | Median of the runs between two changes, in the unit of the row.
     """),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -58,8 +57,8 @@ def settings(after: Study, before: Study) -> Table[Row] | Note:
         "same?": text("same"),
     }
     names = ["what", "after", "before", "same", "after_ref", "before_ref"]
-    shown = table(pd.DataFrame(rows, columns=names), "Two imports", columns)
-    return replace(shown, source=lambda row: [row["after_ref"], row["before_ref"]])
+    shown = pd.DataFrame(rows, columns=names)
+    return table(shown, "Two imports", columns, source=lambda row: [row["after_ref"], row["before_ref"]])
 
 
 # --- after over before

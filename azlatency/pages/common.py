@@ -295,8 +295,13 @@ def percentile_table(
 ) -> Table[Row]:
     """Return a table of percentiles of single runs; each row names the line that prints its percentile."""
     named = quantiles["name"] if "name" in quantiles else quantiles["path"] + ", " + quantiles["method"]
-    shown = table(quantiles.assign(name=named), caption, columns, notes)
-    return replace(shown, source=lambda row: [RunsRef((row["run_id"],), q=row["q"])])
+    return table(
+        quantiles.assign(name=named),
+        caption,
+        columns,
+        notes,
+        source=lambda row: [RunsRef((row["run_id"],), q=row["q"])],
+    )
 
 
 #: The columns that say which percentile of which run a row is about.

@@ -18,6 +18,7 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import level, read_in
+from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
 from azlatency.report.groups import answer_of, main_method
 from azlatency.shapes.curves import MOST_WITH_BARS, curves
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from azlatency.stats.within_run.distribution_shape import RunHistograms
     from azlatency.studies.store.study import Study
 
-_PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 _UNSUPPORTED = ("tail_unresolved", "unbounded_upper", "maximum_in_disguise")
 #: Most runs of a panel of percentiles, and of the distributions.
 _MOST_CURVES, _MOST_SHAPES = 60, 36
@@ -346,7 +346,7 @@ def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataF
         {
             "run_ids": run_id,
             "name": words_of(run["name"]),
-            "quantity": _PRINTED.get(words_of(run["printed_as"]), ""),
+            "quantity": PRINTED.get(words_of(run["printed_as"]), ""),
             "unit": units.get(str(run_id), ""),
             "n": run["n"],
             "maxima": ", ".join(maxima[str(run_id)]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 from azlatency.kit.claim import Claim, interval_in
@@ -21,7 +20,6 @@ from azlatency.studies.runs.path import route
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.within_run.time_series import ThroughputSeries
 
 #: The value of each path of a pair of zones, or the range of its runs.
 Unit = dict[str, tuple[float, ...]]
@@ -190,16 +188,3 @@ def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, dire
     said = say(groups(main, runs, directed=directed, found=found), unit)
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
     return f"{capitalised(quantity)}: {said} ({main.method}, {main.counts}){verdict}."
-
-
-def by_burst(fallen: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:
-    """Return the transfers that start at the usual rate, and the others: their hosts differ, so they are no repeats."""
-    bursts = [rate.throttled.burst_rate or 0.0 for rate in fallen]
-    usual = median(bursts)
-    if not any(usual / ALIKE <= burst <= ALIKE * usual for burst in bursts):  # the middle of two that differ is neither
-        usual = median_low(bursts)
-    like = [usual / ALIKE <= burst <= ALIKE * usual for burst in bursts]
-    same, others = (
-        [rate for rate, is_like in zip(fallen, like, strict=True) if is_like is kept] for kept in (True, False)
-    )
-    return same, others

@@ -7,19 +7,13 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 from azlatency.report.charts import (
     Options,
     column,
-    estimation_plot,
     export,
-    falls_by_path,
     few,
     ground_truth,
-    last_segments,
-    placement_values,
-    run_series,
     show,
-    single_changes,
-    throughput_series,
     zone_map,
 )
+from azlatency.shapes.course import course
 from azlatency.shapes.curves import curves
 from azlatency.shapes.density import density
 from azlatency.shapes.forest import forest
@@ -27,7 +21,6 @@ from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
 
 __all__ = [
-    "Options", "column", "curves", "density", "estimation_plot", "export", "falls_by_path", "few", "forest",
-    "ground_truth", "last_segments", "matrix", "placement_values", "run_series", "series", "show", "single_changes",
-    "throughput_series", "zone_map",
+    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "matrix", "series",
+    "show", "zone_map",
 ]  # fmt: skip

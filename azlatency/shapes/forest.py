@@ -45,6 +45,7 @@ MARKS = {
     "misses": Mark("D", RUN, True, "orange diamond: does not contain it"),
     "equivalent": Mark("s", ESTIMATE, True, "blue square: practically equivalent"),
     "inconclusive": Mark("s", GREY, False, "hollow grey square: inconclusive"),
+    "reported": Mark("D", GREY, False, "diamond, or two and their range: reported in a text, without a log"),
 }
 _PLAIN = Mark("|", ESTIMATE, True, "")
 #: Inches of a row, between two panels (with an axis of their own), and of the highest figure.
@@ -53,6 +54,8 @@ _ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.45, 0.85, 9.0
 _FARTHEST = 5.0
 #: Letters of the longest name of a row beside which two panels stand side by side.
 _SHORT = 20
+#: Letters of a line of the name of a row: of one panel in a row, and of several.
+_LETTERS = (46, 30)
 #: Ratio of the largest value to the smallest from which an axis is logarithmic.
 _LOGARITHMIC = 15.0
 
@@ -89,7 +92,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     Parameters
     ----------
     frame : DataFrame
-        One row per value, in canonical units. A row with an interval and no value is drawn as a dashed bar.
+        One row per value, in canonical units. A row with an interval and no value is drawn as a dashed bar, one
+        without both by its runs alone.
     value : str
         Column of the values.
     panel, row : str
@@ -144,11 +148,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     gap = _GAP if sharex else _GAP_WITH_AXIS
     shown = _fitting(frame, panel, row, gap, beside)
     panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
-    counts = _row_counts(shown, panel, row)
+    columns = side_by_side(beside, len(panels))
+    counts = _row_counts(shown, panel, row, columns)
     xlabel = xlabel or (of_all.name if of_all else "")
     figure, axes = stack(counts, each=_ROW, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
-    alternatives = []
-    for axis, (heading, group) in zip(axes, panels.items(), strict=True):
+    alternatives, names = [], list[str]()
+    for place, (axis, (heading, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         scale = of_all or Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
         drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge)
@@ -161,9 +166,13 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
             drawn.values(of_axis[[value, low, high]], limits, [float(each) for each in others if pd.notna(each)])
             if line is not None:
                 axis.axvline(line / scale.scale, color=INK, linestyle="--", linewidth=1)
-        drawn.rows(spec)
-        runs = drawn.dots(dots, value, row)
+        runs = drawn.runs(dots, value, row)
+        drawn.rows(spec, runs, _LETTERS[columns > 1])
+        drawn.dots(runs)
         axis.set_title(str(heading))
+        if place % columns and list(group[row]) == names:
+            axis.set_yticklabels([])  # as in the panel on its left
+        names = list(group[row])
         alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []
@@ -197,6 +206,7 @@ class _Panel:
         edge: str,
     ) -> None:
         self.axis, self.unit, self.verdict, self.truth, self.edge = axis, unit, verdict, truth, edge
+        self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
         name, value, low, high = columns
         self.frame = rows.assign(
             _row=rows[name].astype(str),
@@ -214,6 +224,8 @@ class _Panel:
         places = [*frame[value], *(points[value] if points is not None else ()), *(1 + each for each in margins)]
         places += [*frame[self.truth].dropna()] if self.truth else []
         places += [end for name in ends for end in frame[name] if 1 / _FARTHEST < end < _FARTHEST]
+        for ends_of_row in frame.loc[frame[value].isna(), ends].dropna().to_numpy():
+            places.append(min(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf))
         reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
         draw.equivalence(self.axis, None if isinstance(margin, str) else margin)
@@ -228,8 +240,9 @@ class _Panel:
         """
         bounds = [] if limits is None else [self.frame[name].iloc[0] / self.unit.scale for name in limits]
         edges = [bound for bound in bounds if pd.notna(bound)]
-        places = [*numbers.iloc[:, 0].dropna() / self.unit.scale, *edges]
-        places += [other / self.unit.scale for other in others if math.isfinite(other)]
+        # A row without a value is drawn by its ends alone.
+        values = numbers.iloc[:, 0].fillna(numbers.iloc[:, 1]).dropna() / self.unit.scale
+        places = [*values, *edges, *(other / self.unit.scale for other in others if math.isfinite(other))]
         if not places:
             self.axis.set_xticks([])
             return
@@ -250,19 +263,26 @@ class _Panel:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
 
-    def rows(self, spec: str) -> None:
-        """Draw the value and the interval of each row, and write the value at the edge."""
-        draw.name_rows(self.axis, [label(name) for name in self.frame["_row"]])
+    def rows(self, spec: str, runs: dict[str, list[float]], letters: int) -> None:
+        """Draw the value and the interval of each row, and write the value, or that of its only run, at the edge."""
+        draw.name_rows(self.axis, [label(name, letters) for name in self.frame["_row"]])
         left = self.axis.get_xlim()[0]
         for place, row in enumerate(self.frame.to_dict("records")):
             mark = MARKS.get(row.get(self.verdict), _PLAIN)
             ends = () if pd.isna(row["_low"]) or pd.isna(row["_high"]) else (max(row["_low"], left), row["_high"])
             if pd.isna(row["_value"]) and ends:
                 self.axis.plot(ends, [place, place], color=mark.colour, linewidth=1.4, linestyle="--", zorder=2)
+                if row.get(self.verdict) == "reported":
+                    draw.point(self.axis, place, *ends, shape=mark.shape, colour=mark.colour, face="white")
+            if self.truth and pd.notna(row[self.truth]):
+                configured = plain(row[self.truth] / self.unit.scale, self.digits)
+                text = f"{row['_row']}: configured {configured}{self.unit_words}"
+                draw.truth(self.axis, place, row[self.truth], self.unit.scale, text)
             if pd.isna(row["_value"]):
-                if self.edge and row[self.edge]:
-                    draw.at_edge(self.axis, place, row[self.edge], mark.colour)
-                self._true_value(place, row)
+                of_row = runs.get(row["_row"], [])
+                numbers = of_row if len(of_row) == 1 else ends
+                said = row[self.edge] if self.edge else " – ".join(map(draw.number, numbers))
+                draw.at_edge(self.axis, place, said, mark.colour)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
@@ -274,26 +294,22 @@ class _Panel:
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
             number = format(row["_value"], spec) if spec else draw.number(row["_value"])
             draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
-            self._true_value(place, row)
 
-    def _true_value(self, place: int, row: dict[Any, Any]) -> None:
-        if self.truth and pd.notna(row[self.truth]):
-            text = f"{row['_row']}: configured {plain(row[self.truth] / self.unit.scale, 5)} {self.unit.name}"
-            draw.truth(self.axis, place, row[self.truth], self.unit.scale, text)
-
-    def dots(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
-        """Draw the runs, and return their values by row."""
-        if points is None:
-            return {}
-        places = {name: place for place, name in enumerate(self.frame["_row"])}
-        runs: dict[str, list[float]] = {}
-        for name, number in zip(points[row], points[value], strict=True):
-            if name in places:
+    def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
+        """Return the values of the runs by row."""
+        names, runs = set(self.frame["_row"]), dict[str, list[float]]()
+        for name, number in zip(points[row], points[value], strict=True) if points is not None else ():
+            if name in names:
                 runs.setdefault(name, []).append(number / self.unit.scale)
+        return runs
+
+    def dots(self, runs: dict[str, list[float]]) -> None:
+        """Draw the runs."""
+        places = {name: place for place, name in enumerate(self.frame["_row"])}
         draw.dots(
             self.axis,
             [
-                (places[name], run, f"{name}: {self._number(run)} {self.unit.name}".strip())
+                (places[name], run, f"{name}: {plain(run, self.digits)}{self.unit_words}")
                 for name, numbers in runs.items()
                 for run in numbers
                 if math.isfinite(run)
@@ -302,31 +318,25 @@ class _Panel:
         for name in (name for name, numbers in runs.items() if math.inf in numbers):
             look: dict[str, Any] = {"clip_on": False, "transform": self.axis.get_yaxis_transform()}
             self.axis.plot([1], [places[name]], ">", color=RUN, markersize=7, zorder=4, **look)
-        return runs
 
     def words(self, runs: dict[str, list[float]]) -> list[str]:
         """Return the numbers of the panel as text, row by row."""
         texts = []
         for row in self.frame.to_dict("records"):
             of_row = runs.get(row["_row"], [])
-            others = [] if of_row == [row["_value"]] else [self._number(run) for run in of_row]
-            if pd.isna(row["_value"]) and others:
-                texts.append(" ".join(filter(None, [row["_row"], ", ".join(others), self.unit.name])))
+            numbers = [] if of_row == [row["_value"]] else [plain(run, self.digits) for run in of_row]
+            if pd.isna([row["_value"], row["_low"], row["_high"]]).all():
+                texts.append(", ".join([row["_row"], *numbers]) + self.unit_words)
             else:
-                texts.append(", ".join([self._say(row), *others]))
+                texts.append(", ".join([self._say(row), *numbers]))
         return texts
 
-    def _number(self, value: float) -> str:
-        return plain(value, 5 if self.unit.name else 4)
-
     def _say(self, row: dict[Any, Any]) -> str:
-        ends = [row[end] for end in ("_low", "_high") if pd.notna(row[end])]
-        digits = 5 if self.unit.name else 4
-        number = "" if pd.isna(row["_value"]) else f" {self._number(row['_value'])}"
+        digits, ends = self.digits, [row[end] for end in ("_low", "_high") if pd.notna(row[end])]
+        number = "" if pd.isna(row["_value"]) else f" {plain(row['_value'], digits)}"
         kind = row.get(self.verdict)
         words = f", {kind.replace('_', ' ')}" if kind in MARKS else ""
-        unit = f" {self.unit.name}" if self.unit.name else ""
-        return f"{row['_row']}{number}{draw.brackets(ends, digits)}{unit}{words}"
+        return f"{row['_row']}{number}{draw.brackets(ends, digits)}{self.unit_words}{words}"
 
 
 def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -335,17 +345,18 @@ def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.iloc[ordered(range(len(rows)), int, names.__getitem__)]
 
 
-def _row_counts(frame: pd.DataFrame, panel: str, row: str) -> list[int]:
-    """Return the rows of each panel, in lines."""
-    return [len(group) * lines(*map(label, group[row])) for _, group in frame.groupby(panel, sort=False, dropna=False)]
+def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
+    """Return the rows of each panel, in lines; ``columns`` panels are side by side."""
+    groups = [group[row] for _, group in frame.groupby(panel, sort=False, dropna=False)]
+    return [len(names) * lines(*(label(name, _LETTERS[columns > 1]) for name in names)) for names in groups]
 
 
 def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
     """Return the rows that fit into a figure, those with the most runs first, in their order."""
     kept = frame
     while len(kept) > 1:
-        counts = _row_counts(kept, panel, row)
-        columns = side_by_side(beside, len(counts))
+        columns = side_by_side(beside, kept[panel].nunique(dropna=False))
+        counts = _row_counts(kept, panel, row, columns)
         if columns > 1:
             height = -(-len(counts) // columns) * (gap + _ROW * max(counts))
         else:
@@ -355,6 +366,7 @@ def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int)
         fewer = max(int(len(kept) * _HIGHEST / height), 1)
         fewer = min(fewer, len(kept) - 1)
         weights = kept["n"] if "n" in kept else pd.Series(range(len(kept), 0, -1), index=kept.index)
-        chosen = weights.fillna(weights.max()).rank(method="first", ascending=False) <= fewer
+        # No count is known where a text reports all values.
+        chosen = weights.fillna(weights.max()).fillna(0).rank(method="first", ascending=False) <= fewer
         kept = kept[chosen]
     return kept

@@ -55,7 +55,7 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per method and printed quantity: ``method``, ``printed_as``, number of ``runs``, ``share_low``,
-        ``share_high``, ``verdict`` and ``run_ids``.
+        ``share_high``, ``verdict`` and ``run_ids`` (separated by blanks).
     """
     shares = closed_loop_shares(runs)
     rows = []
@@ -63,7 +63,17 @@ def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
     for (method, printed_as), group in grouped(stated, ["method", "printed_as"]):
         of_group = shares.loc[group.index].dropna()
         low, high = (of_group.min(), of_group.max()) if len(of_group) else (None, None)
-        rows.append((method, printed_as, len(group), low, high, _verdict(printed_as, of_group), tuple(group.index)))
+        rows.append(
+            (
+                method,
+                printed_as,
+                len(group),
+                low,
+                high,
+                _verdict(printed_as, of_group),
+                " ".join(group.index.astype(str)),
+            )
+        )
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 

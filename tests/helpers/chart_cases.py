@@ -17,7 +17,9 @@ from azlatency.pages import (
     common,
     history,
     latency,
+    placement,
     plan_the_next_run,
+    stability,
     tail,
     tool_agreement,
     vm_baseline,
@@ -85,11 +87,11 @@ class StudyResults:
 
     @cached_property
     def steps(self) -> Any:
-        return az.stats.placement.changes(az.stats.placement.widest_methods(self.conditions), "placement")
+        return az.stats.placement.changes(az.stats.placement.widest_methods(self.conditions), self.runs, "placement")
 
     @cached_property
     def changes(self) -> Any:
-        return [change for factor in FACTORS for change in az.stats.placement.changes(self.conditions, factor)]
+        return pd.concat(az.stats.placement.changes(self.conditions, self.runs, factor) for factor in FACTORS)
 
     @cached_property
     def tails(self) -> Any:
@@ -140,13 +142,15 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
             "throughput_bit_s",
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
-        "intervals": lambda: charts.throughput_series(study.intervals, of.streams),
+        "intervals": lambda: stability.throughput_series(study.intervals, of.streams, links=of.links),
         "tails": lambda: tail.tail_curves(of.tails, limit=1e6),
-        "placement": lambda: charts.placement_values(az.stats.placement.widest_methods(of.conditions)),
-        "estimation": lambda: charts.estimation_plot(of.steps),
-        "changes": lambda: charts.single_changes(of.changes[:30]),
-        "series": lambda: charts.run_series(of.in_time),
-        "segments": lambda: charts.last_segments(az.stats.time_series.reported_segments(study.reported)),
+        "placement": lambda: placement.placement_values(
+            az.stats.placement.widest_methods(of.conditions), of.runs, of.links
+        ),
+        "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
+        "changes": lambda: placement.single_changes(of.changes[:30], of.links),
+        "series": lambda: stability.run_series(of.in_time, study, of.links),
+        "segments": lambda: stability.last_changes(az.stats.time_series.reported_segments(study.reported)),
         "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
@@ -157,7 +161,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "halves": lambda: before_after.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs),
         "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
-        "long intervals": lambda: charts.throughput_series(
+        "long intervals": lambda: stability.throughput_series(
             study.intervals,
             of.long_transfers,
             az.stats.time_series.throughput_series(study.intervals, of.long_transfers),

@@ -24,7 +24,14 @@ def pair_runs(values: Sequence[Sequence[float]]) -> pd.DataFrame:
     for path, of_path in zip(PATHS, values, strict=True):
         template = study_runs[study_runs["path"].astype(str) == path].iloc[0]
         for number, value in enumerate(of_path):
-            rows.append({**template, "median_ns": value, "file": f"{number}.json", "run_id": f"{path}/{number}"})
+            rows.append(
+                {
+                    **template,
+                    "median_ns": value,
+                    "file": f"{number}.json",
+                    "run_id": f"{path}/{number}".replace(" ", ""),
+                }
+            )
     runs = pd.DataFrame(rows).set_index("run_id").astype({"median_ns": float})
     return runs.assign(median_ns_resolution=np.nan, repeat=pd.NA)
 

@@ -84,7 +84,7 @@ def test_medians_are_named_with_their_paths(cni: Study) -> None:
     # az1-az3/sockperf.log: "percentile 50.000 =  700.618", printed as RTT/2
     runs = az.latency(cni)
     chart = common.typical_forest(runs, az.summarize(runs, "median_ns"))
-    assert isinstance(chart, Chart) and "sockperf TCP 14 B: " in chart.alt and "AZ1 - AZ3 1,401.2 µs" in chart.alt
+    assert isinstance(chart, Chart) and "sockperf TCP 14 B: " in chart.alt and "AZ1 - AZ3, 1,401.2 µs" in chart.alt
 
 
 def test_goodput_is_drawn_with_the_expected_bandwidth(cni: Study) -> None:
@@ -93,7 +93,7 @@ def test_goodput_is_drawn_with_the_expected_bandwidth(cni: Study) -> None:
     chart = common.typical_forest(runs, typical, "throughput_bit_s", expected=4e9)
     assert isinstance(chart, Chart) and "4 Gbit/s expected of the VM" in chart.caption
     (line,) = (line for line in chart.alt.splitlines() if line.startswith("iperf3 TCP: "))
-    assert "AZ1 - AZ3 7.91 Gbit/s" in line
+    assert "AZ1 - AZ3, 7.91 Gbit/s" in line
     dashed = [line for line in chart.figure.axes[0].lines if line.get_linestyle() == "--"]
     assert [list(line.get_xdata()) for line in dashed] == [[4, 4]]
 

@@ -8,9 +8,9 @@ from scipy.stats import binom
 
 import azlatency as az
 from azlatency.kit.objects import Chart
+from azlatency.kit.words import at_most, ratio_ends
 from azlatency.pages import common
 from azlatency.report.card import plain_sentence
-from azlatency.report.differences import at_most, ratio_ends
 from azlatency.report.findings.summary.answer import Answer
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.report.groups import answer_of, main_method
@@ -96,5 +96,5 @@ def test_a_badge_names_intervals_only_if_the_card_shows_them() -> None:
 
 def test_ratios_are_said_in_words() -> None:
     wide = compare_runs([1e5, 9e6], [1e5, 2e5], unit="ns")
-    assert ratio_ends(wide) == "0 to more than 1,000"
+    assert ratio_ends(wide.ratio.low, wide.ratio.high) == "0 to more than 1,000"
     assert at_most([0.97, 1.02]) == "3.1 %"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.report.groups import answer_of, by_burst, groups, main_method, say
+from azlatency.report.groups import answer_of, groups, main_method, say
 
 
 def _runs(rows: dict[tuple[str, str], float]) -> pd.DataFrame:
@@ -56,8 +54,3 @@ def test_what_never_crossed_the_network_is_no_answer() -> None:
     runs = az.latency(load("westeurope-azure-cni"))
     main = main_method(runs, "median_ns")
     assert "Single node" in main.values and not any("Single" in group.name for group in groups(main, runs))
-
-
-def test_of_two_transfers_that_start_at_different_rates_one_is_usual() -> None:
-    slow, fast = (SimpleNamespace(throttled=SimpleNamespace(burst_rate=rate)) for rate in (1e6, 9e6))
-    assert by_burst([fast, slow]) == ([slow], [fast])

@@ -98,7 +98,7 @@ def test_a_row_may_have_runs_only_and_an_infinite_run_is_at_the_end_of_the_axis(
     columns = {"low": "low", "high": "high", "panel": "tool", "row": "path", "edge": "said", "truth": "set"}
     chart = az.charts.forest(TYPICAL, "rtt", **columns, points=RUNS, unit=(1e3, "µs"), line=4e5)
     assert isinstance(chart, Chart)
-    assert chart.alt == "ping: a 110 [90, 130] µs, 100, 120; b 300, ∞ µs"
+    assert chart.alt == "ping: a 110 [90, 130] µs, 100, 120; b, 300, ∞ µs"
     (axis,) = chart.figure.axes
     assert axis.get_xlim()[1] > 400, "the line is on the axis"
     assert [text.get_text() for text in axis.texts] == ["110 (90–130)", "300"]
@@ -116,6 +116,47 @@ def test_panels_with_units_of_their_own_complete_the_label_of_the_axis() -> None
 
 def test_runs_that_are_all_infinite_have_an_axis_without_numbers() -> None:
     lost = RUNS.assign(rtt=math.inf)
-    chart = az.charts.forest(TYPICAL.assign(rtt=math.nan), "rtt", low="low", high="high", panel="tool", row="path",
+    nothing = TYPICAL.assign(rtt=math.nan, low=math.nan, high=math.nan)
+    chart = az.charts.forest(nothing, "rtt", low="low", high="high", panel="tool", row="path",
                              points=lost, unit=(1e3, "µs"))  # fmt: skip
     assert isinstance(chart, Chart) and not len(chart.figure.axes[0].get_xticks())
+
+
+def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends() -> None:
+    frame = pd.DataFrame(
+        {"panel": "p", "row": ["run", "text"], "value": math.nan, "low": [math.nan, 20.0], "high": [math.nan, 40.0],
+         "kind": ["", "reported"]}
+    )  # fmt: skip
+    runs = pd.DataFrame({"panel": "p", "row": ["run"], "value": [30.0]})
+    columns = {"low": "low", "high": "high", "panel": "panel", "row": "row", "verdict": "kind"}
+    chart = az.charts.forest(frame, "value", **columns, points=runs)
+    assert isinstance(chart, Chart) and chart.alt == "p: run, 30; text [20, 40], reported"
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0 – 40.0"]
+    assert "reported in a text" in chart.caption
+
+
+def test_values_without_counts_are_left_out_from_the_end() -> None:
+    many = pd.DataFrame({"pair": [f"p{i}" for i in range(90)], "tool": "ping", "ratio": 1.0, "n": math.nan})
+    chart = az.charts.forest(many.assign(ratio_low=0.9, ratio_high=1.1), "ratio", panel="tool", row="pair", of="pairs")
+    assert isinstance(chart, Chart) and "of 90 pairs; the table lists all." in chart.caption
+
+
+def test_panels_of_the_same_rows_beside_each_other_name_them_once() -> None:
+    frame = pd.DataFrame(
+        {"panel": ["µs", "ratio", "µs", "ratio"], "row": ["a", "a", "b", "b"], "value": [10.0, 1.0, 20.0, 2.0],
+         "unit": [(1.0, "µs"), (1.0, "×")] * 2}
+    ).assign(low=math.nan, high=math.nan)  # fmt: skip
+    chart = az.charts.forest(frame, "value", low="low", high="high", panel="panel", row="row", unit="unit", beside=2)
+    assert isinstance(chart, Chart)
+    left, right = chart.figure.axes
+    assert [item.get_text() for item in left.get_yticklabels()] == ["a", "b"]
+    assert not any(item.get_text() for item in right.get_yticklabels())
+
+
+def test_a_range_far_from_one_and_a_truth_beyond_the_values_are_inside_the_axis() -> None:
+    far = pd.DataFrame({"panel": "p", "row": ["a", "b"], "ratio": [1.1, math.nan], "ratio_low": [1.0, 0.1],
+                        "ratio_high": [1.2, 0.12]})  # fmt: skip
+    chart = az.charts.forest(far, "ratio", panel="panel", row="row", margin=0.05)
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[0] < 0.12
+    chart = az.charts.forest(far.assign(true=9.0), "ratio", panel="panel", row="row", truth="true")
+    assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 9

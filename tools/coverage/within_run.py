@@ -158,8 +158,8 @@ def shift_rows(section: str, scale: float) -> Iterator[Row]:
         def answer(random: np.random.Generator, name: str = name, shift: float = shift) -> Answer:
             rtt = PROCESSES[name](random, 5000)
             rtt[2500:] += shift * quantile(name, 0.5)
-            stable = stability(rtt).stable
-            return Answer(refused=stable is None, alarm=None if stable is None else not stable)
+            stable = stability(rtt).run["stable"].iloc[0]
+            return Answer(refused=stable is pd.NA, alarm=None if stable is pd.NA else not stable)
 
         routine = f"stability, {100 * shift:.0f} % slower from the middle (share found)" if shift else "stability"
         yield simulate(

@@ -57,11 +57,6 @@ def power_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def ratio_ticks(axis: Axes, reach: float) -> None:
-    """Make a logarithmic x axis of ratios that extends ``reach`` (in logarithms) to both sides of 1."""
-    times_axis(axis, (math.exp(-reach), math.exp(reach)), room=1.0)
-
-
 def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15) -> None:
     """Make a logarithmic axis for ratios that spans ``ends`` and a factor ``room`` beyond them."""
     drawn = [end for end in ends if end > 0] or [1.0]  # a ratio of 0 has no place on such an axis

@@ -25,10 +25,6 @@ class Configured:
     mean_rtt: Mapping[str, float] = field(default_factory=dict)
     rate: Mapping[str, float] = field(default_factory=dict)
 
-    def rtt_ratio(self, other: str, base: str) -> float | None:
-        """Return how many times as long the configured round trip of a path is as that of another one."""
-        return self.rtt[other] / self.rtt[base] if self.rtt.get(other) and self.rtt.get(base) else None
-
     def caption(self, what: str) -> str:
         """Return the caption's sentence on the marks of the ground truth; empty for a real network."""
         if not self.rtt:
@@ -38,9 +34,6 @@ class Configured:
             "without the time of the hosts.",
             "rtt": "×: configured round-trip delay of the emulated link, without the time of the hosts.",
             "rate": "×: configured rate of the emulated link.",
-            "ratio": "×: ratio of the configured links.",
-            "rtt ratio": "×: ratio of the configured round-trip delays, without the time of the hosts.",
-            "alike": "×: both tools crossed the same emulated link.",
         }[what]
 
 

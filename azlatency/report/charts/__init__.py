@@ -8,14 +8,8 @@ like the page; the others are in modules named after what they draw.
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.truth import ground_truth
-from azlatency.report.charts.estimation import estimation_plot
-from azlatency.report.charts.falls import falls_by_path
-from azlatency.report.charts.placement import placement_values, single_changes
-from azlatency.report.charts.series import throughput_series
-from azlatency.report.charts.stability import last_segments, run_series
 from azlatency.report.charts.summary import zone_map
 
 __all__ = [
-    "Options", "column", "estimation_plot", "export", "falls_by_path", "few", "ground_truth", "last_segments",
-    "placement_values", "run_series", "show", "single_changes", "throughput_series", "zone_map",
+    "Options", "column", "export", "few", "ground_truth", "show", "zone_map",
 ]  # fmt: skip

@@ -6,13 +6,9 @@ the results passed in. A finding keeps to its scope: one run supports a statemen
 
 from azlatency.report.findings import (
     index,
-    placement,
-    stability,
     summary,
-    what_was_measured,
 )
 
 __all__ = [
-    "index", "placement", "stability", "summary",
-    "what_was_measured",
+    "index", "summary",
 ]  # fmt: skip

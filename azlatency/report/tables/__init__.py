@@ -3,14 +3,10 @@
 from azlatency.report.tables import (
     common,
     index,
-    placement,
-    stability,
     summary,
-    what_was_measured,
 )
 from azlatency.report.tables.common import provenance
 
 __all__ = [
-    "common", "index", "placement", "provenance",
-    "stability", "summary", "what_was_measured",
+    "common", "index", "provenance", "summary",
 ]  # fmt: skip

@@ -1,78 +1,26 @@
-"""What several pages share: units, formats, columns, notes, and the tables that more than one page shows."""
+"""The table of files, which every page shows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from azlatency.kit.cells import (
     Column,
     FileRef,
-    Ref,
-    ReportedRef,
-    RunsRef,
     Table,
     number,
-    text,
 )
 from azlatency.kit.objects import Note
-from azlatency.stats.result import CODES, SHORT
 from azlatency.studies.format import natural_key
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from azlatency.stats.across_runs.placement import Condition
     from azlatency.studies.store.study import Study
 
 MANY_FILES = 40
-PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 COUNT = number(",.0f")
-TENTHS = number(",.1f")
-
-
-def spaced(value: object) -> str:
-    """Return a name of the manifest as words: "same_zone" as "same zone"."""
-    return text(value).replace("_", " ")
-
-
-def flags(codes: Iterable[str]) -> str:
-    """Return the flags of a result in a word or two each; the note explains the bound that all results share."""
-    return ", ".join(SHORT[code] for code in dict.fromkeys(codes) if code != "within_run_floor")
-
-
-def explain(codes: Iterable[str]) -> list[str]:
-    """Return a note for each flag: the word in the cell and its sentence."""
-    return [f"{SHORT[code][0].upper()}{SHORT[code][1:]}: {CODES[code]}." for code in dict.fromkeys(codes)]
-
-
-def codes_of(results: Iterable[Any]) -> list[str]:
-    """Return the flags of several results."""
-    return [code for result in results for code in result.codes]
-
-
-def condition_ref(condition: Condition) -> Ref:
-    """Return the runs of a condition, or the line of the text that reports it."""
-    if condition.origin == "reported":
-        return ReportedRef(condition.path, "rtt_mean")
-    return RunsRef(condition.run_ids, f"{condition.statistic}_ns")
-
-
-def from_runs(value: str = "") -> Callable[[Any], Iterable[Ref]]:
-    """Return the source of rows with ``run_ids``; ``value`` as in ``RunsRef``."""
-    return lambda row: [RunsRef(tuple(row.run_ids), value)]
-
-
-def from_run(value: str) -> Callable[[Any], Iterable[Ref]]:
-    """Return the source of rows about one run, with its ``run_id``."""
-    return lambda row: [RunsRef((row.run_id,), value)]
-
-
-#: The run of a row that has its ``name``.
-RUN: Column[Any] = Column("run", attrgetter("name"))
-PATH: Column[Any] = Column("path", attrgetter("path"), names_row=True)
-METHOD: Column[Any] = Column("method", attrgetter("method"), names_row=True)
 
 
 def by_name(sources: pd.DataFrame) -> pd.DataFrame:

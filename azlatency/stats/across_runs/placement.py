@@ -6,24 +6,25 @@ Measured runs and numbers that are only reported in a text are never mixed: a re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare_runs, not_estimable, with_run_ids
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
-from azlatency.stats.across_runs.run_values import Order, RunValues, refusals, run_values
+from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
-from azlatency.stats.result import Comparison, Estimate
+from azlatency.stats.rows import COMPARISON, of_comparison, of_estimate
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
-Origin = Literal["log", "reported"]
+    Row = Mapping[str, Any]
+
 Factor = Literal["placement", "vm_size", "accelerated_networking", "message_bytes"]
 FACTORS: tuple[Factor, ...] = ("placement", "vm_size", "accelerated_networking", "message_bytes")
 #: Placements from near to far, and reference placements: the first of them that was measured is the reference.
@@ -34,96 +35,29 @@ REFERENCES = (
     "same_zone", "availability_set", "proximity_placement_group", "same_host", "cross_zone", "cross_region",
 )  # fmt: skip
 METHODS_SHOWN = 3
+#: A reported number has no runs.
+_NONE = run_values((), unit="ns")
+
+_CONDITION = [
+    "origin", "path", "method", "kind", *FACTORS, "value", "lowest", "highest", "superseded", "packets", "what",
+    "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags", "assumed", "notes", "run_ids",
+]  # fmt: skip
+_CHANGE = [
+    "factor", "origin", "path", "base_path", "method", "kind", "value", *FACTORS, *(f"base_{name}" for name in FACTORS),
+    "unsaid", "measured_low", "measured_high", "n_candidate", "n_base", "other", "base", *COMPARISON,
+]  # fmt: skip
+#: Columns of numbers that are not float64; any other column that is not one of `_TEXTS` is.
+_TYPES = {"n": "Int64", "n_candidate": "Int64", "n_base": "Int64", "other": "int64", "base": "int64",
+          "accelerated_networking": "boolean", "base_accelerated_networking": "boolean",
+          "message_bytes": "Int64", "base_message_bytes": "Int64"}  # fmt: skip
+_TEXTS = (
+    "factor", "origin", "path", "base_path", "method", "kind", "placement", "base_placement", "vm_size", "base_vm_size",
+    "value", "unsaid", "what", "verdict", "unit", "scope", "statistic", "flags", "assumed", "notes", "run_ids",
+)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """One path measured by one method under known circumstances; ``None`` for an unknown circumstance.
-
-    Attributes
-    ----------
-    origin : {"log", "reported"}
-        Measured runs, or a number from a text.
-    values : tuple of float
-        One round-trip time per run, in ns and in the order of measuring: the run's ``statistic``. For a reported
-        number its lower and upper value.
-    runs : int or None
-        Number of runs; ``None`` if the text does not state it.
-    typical : Estimate or None
-        Typical run of the path (only for logs).
-    order : str
-        Where the order of the values comes from: a ``RunOrder``.
-    superseded : float or None
-        What a text reports for the run of this log, in ns. The log counts, and the reported number is no condition.
-    packets : float
-        Packets of all runs; 0 if unknown.
-    """
-
-    origin: Origin
-    path: str
-    method: str
-    kind: str
-    placement: str | None
-    vm_size: str | None
-    accelerated_networking: bool | None
-    message_bytes: int | None
-    statistic: str
-    values: tuple[float, ...]
-    runs: int | None
-    typical: Estimate | None = None
-    run_ids: tuple[str, ...] = ()
-    order: Order = "given"
-    superseded: float | None = None
-    packets: float = 0.0
-
-    @property
-    def measured(self) -> Measured:
-        """What the condition adds to its method, by which methods are ranked; reported numbers are a method apart."""
-        method = self.method if self.origin == "log" else f"{self.method} as reported"
-        return Measured(
-            method, self.path, self.runs or 1, self.packets, self.placement or "", self.statistic == "median"
-        )
-
-    @property
-    def as_runs(self) -> RunValues:
-        """The values with their unit and order."""
-        return replace(run_values(self.values, unit="ns"), order=self.order)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """Two conditions that differ in one factor.
-
-    Attributes
-    ----------
-    factor : str
-        The factor, one of `FACTORS`.
-    base, other : Condition
-        The two conditions.
-    ratio_low, ratio_high : float
-        Extremes of other over base as measured; not an interval.
-    comparison : Comparison or None
-        Comparison of the runs; ``None`` for reported numbers.
-    unsaid : tuple of str
-        Factors that are known on one side only.
-    """
-
-    factor: Factor
-    base: Condition
-    other: Condition
-    ratio_low: float
-    ratio_high: float
-    comparison: Comparison | None
-    unsaid: tuple[Factor, ...]
-
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        """The runs of both conditions."""
-        return (*self.base.run_ids, *self.other.run_ids)
-
-
-def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> list[Condition]:
-    """Return the conditions of a study, from near to far, logs before reported numbers.
+def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Return what was measured or reported under which conditions, from near to far, logs before reported numbers.
 
     Parameters
     ----------
@@ -136,139 +70,177 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
 
     Returns
     -------
-    list of Condition
-        A run counts with its median if all runs of its method have one, else with its mean. Reported means of a segment
-        are left out.
+    DataFrame
+        One row per path and method: ``origin`` (``log`` or ``reported``), the circumstances ``placement``, ``vm_size``
+        (text, empty if unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that
+        each run counts with (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its
+        ``lowest`` and ``highest`` in ns, and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
+        (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text reports for the run of this log; the log counts,
+        and the reported number has no row. ``packets``: those of all runs. Reported means of a segment are left out.
     """
-    logged, reported = list(_logged(runs, confidence)), list(_reported(study.reported))
-    texts = {(condition.path, condition.kind): condition.values[0] for condition in reported}
-    logged = [
-        replace(condition, superseded=texts.get((condition.path, condition.kind.split()[0])))
-        if condition.statistic == "mean" and condition.runs == 1
-        else condition
-        for condition in logged
-    ]
-    replaced = {condition.path for condition in logged if condition.superseded is not None}
-    all_conditions = [*logged, *(condition for condition in reported if condition.path not in replaced)]
-    order = {name: index for index, name in enumerate(NEAR_TO_FAR)}
-    return sorted(
-        all_conditions,
-        key=lambda condition: (condition.origin == "reported", order.get(condition.placement or "", len(order))),
-    )
+    logged, reported = _logged(runs, confidence), _reported(study.reported)
+    texts = {(row["path"], row["kind"]): row["lowest"] for row in reported}
+    for row in logged:
+        if row["value"] == "mean_ns" and row["n"] == 1:
+            row["superseded"] = texts.get((row["path"], row["kind"].split()[0]))
+    replaced = {row["path"] for row in logged if row.get("superseded") is not None}
+    rows = [*logged, *(row for row in reported if row["path"] not in replaced)]
+    order = {name: place for place, name in enumerate(NEAR_TO_FAR)}
+    rows.sort(key=lambda row: (row["origin"] == "reported", order.get(row["placement"], len(order))))
+    return _frame(rows, _CONDITION)
 
 
-def _logged(runs: pd.DataFrame, confidence: float) -> Iterable[Condition]:
+def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
     whole = grouped(runs, "method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
-    measured_runs: list[tuple[pd.DataFrame, PathRuns]] = []
+    rows, measured_runs = [], []
     for (path, method), group in grouped(runs, ["path", "method"]):
         column = "median_ns" if whole[method] else "mean_ns"
         # A run that lost most of its probes has an infinite median, which has no position on an axis and no interval.
         measured = run_values(group, column)
-        if len(measured.values):
-            named, codes = f"{path}, {method}", refusals([group], column)
-            measured_runs.append((group, PathRuns(named, {}, measured, kind_of_test(group, method), codes)))
-    estimates = typical_runs([path_runs for _, path_runs in measured_runs], confidence)
-    for (group, path_runs), typical in zip(measured_runs, estimates, strict=True):
-        first, measured = group.iloc[0], path_runs.values
-        path, method = first["path"], first["method"]
-        statistic: Literal["median", "mean"] = "median" if whole[method] else "mean"
-        kind = " ".join(str(first[name]) for name in ("tool", "test", "protocol") if _present(first[name]) is not None)
-        size, fast = _present(first["message_bytes"]), _present(first["accelerated_networking"])
-        yield Condition(
-            origin="log",
-            path=str(path),
-            method=str(method),
-            kind=kind,
-            placement=_present(first["placement"]),
-            vm_size=_present(first["vm_size"]),
-            accelerated_networking=None if fast is None else bool(fast),
-            message_bytes=None if size is None else int(size),
-            statistic=statistic,
-            values=tuple(map(float, measured.values)),
-            runs=len(measured.values),
-            typical=typical,
-            run_ids=typical.run_ids,
-            order=measured.order,
-            packets=float(group["n"].sum()) if "n" in group else 0.0,
-        )
-
-
-def _reported(reported: pd.DataFrame) -> Iterable[Condition]:
-    if not len(reported):
-        return
-    for _, row in reported[reported["metric"] == "rtt_mean"].iterrows():
-        low, high = _present(row["value_low"]), _present(row["value_high"])
-        if _present(row["segment"]) is not None or low is None or high is None:
+        if not len(measured.values):
             continue
-        runs = _present(row["repeats"])
-        fast = {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower())
-        yield Condition(
-            origin="reported",
-            path=str(row["scenario"]),
-            method=str(row["tool"]),
-            kind=str(row["tool"]),
-            placement=_present(row["placement"]),
-            vm_size=_present(row["vm_size"]),
-            accelerated_networking=fast,
-            message_bytes=None,
-            statistic="mean",
-            values=(float(low), float(high)),
-            runs=None if runs is None else int(runs),
+        codes = refusals([group], column)
+        measured_runs.append(PathRuns(f"{path}, {method}", {}, measured, kind_of_test(group, method), codes))
+        first = group.iloc[0]
+        named = (first[name] for name in ("tool", "test", "protocol"))
+        rows.append(
+            {
+                "origin": "log",
+                "path": str(path),
+                "method": str(method),
+                "kind": " ".join(str(name) for name in named if not pd.isna(name) and name != ""),
+                "placement": _text(first["placement"]),
+                "vm_size": _text(first["vm_size"]),
+                "accelerated_networking": first["accelerated_networking"],
+                "message_bytes": first["message_bytes"],
+                "value": column,
+                "lowest": float(measured.values.min()),
+                "highest": float(measured.values.max()),
+                "packets": float(group["n"].sum()) if "n" in group else 0.0,
+                "n": len(measured.values),
+            }
         )
+    estimates = typical_runs(measured_runs, confidence)
+    return [of_estimate(typical) | row for typical, row in zip(estimates, rows, strict=True)]
 
 
-def _present(value: Any) -> Any:
-    """Return the value; ``None`` if it is missing or an empty text."""
-    return None if value is None or pd.isna(value) or value == "" else value
+def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
+    if not len(reported):
+        return []
+    means = reported[(reported["metric"] == "rtt_mean") & reported["segment"].map(_text).eq("")]
+    return [
+        {
+            "origin": "reported",
+            "path": str(row["scenario"]),
+            "method": str(row["tool"]),
+            "kind": str(row["tool"]),
+            "placement": _text(row["placement"]),
+            "vm_size": _text(row["vm_size"]),
+            "accelerated_networking": {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower()),
+            "value": "mean_ns",
+            "lowest": float(row["value_low"]),
+            "highest": float(row["value_high"]),
+            "packets": 0.0,
+            "what": f"{row['scenario']}, {row['tool']}",
+            "unit": "ns",
+            "n": int(row["repeats"]) if _text(row["repeats"]) else None,
+            "flags": "",
+            "run_ids": "",
+        }
+        for row in means.dropna(subset=["value_low", "value_high"]).to_dict("records")
+    ]
 
 
-def widest_methods(conditions: Sequence[Condition], most: int = METHODS_SHOWN) -> list[Condition]:
+def _text(value: Any) -> str:
+    return "" if value is None or pd.isna(value) else str(value)
+
+
+def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+    """Return rows with the types of their columns, which a frame without rows does not know; "" for no text."""
+    frame = pd.DataFrame(rows, columns=columns)
+    texts = {name: frame[name].astype(object).fillna("").astype("str") for name in _TEXTS if name in frame}
+    numbers = {name: frame[name].astype(_TYPES.get(name, "float64")) for name in columns if name not in _TEXTS}
+    return frame.assign(**texts, **numbers)
+
+
+def as_measured(levels: pd.DataFrame) -> list[Measured]:
+    """Return what each condition adds to its method, by which methods are ranked; reported numbers are a method apart.
+
+    ``levels``: rows of `conditions`.
+    """
+    return [
+        Measured(
+            row["method"] if row["origin"] == "log" else f"{row['method']} as reported",
+            row["path"],
+            1 if pd.isna(row["n"]) else row["n"],
+            row["packets"],
+            row["placement"],
+            row["value"] == "median_ns",
+        )
+        for row in levels.to_dict("records")
+    ]
+
+
+def run_values_of(levels: pd.DataFrame, runs: pd.DataFrame) -> dict[int, RunValues]:
+    """Return the run values of rows of `conditions` in ns by label, in the order of measuring; none of a text."""
+    groups = {(str(path), str(method)): group for (path, method), group in grouped(runs, ["path", "method"])}
+    values = {}
+    for label, level in levels[levels["origin"] == "log"].to_dict("index").items():
+        found = run_values(groups[level["path"], level["method"]], level["value"])
+        values[label] = replace(run_values(found.values, unit="ns"), order=found.order)
+    return values
+
+
+def widest_methods(levels: pd.DataFrame, most: int = METHODS_SHOWN) -> pd.DataFrame:
     """Select the conditions of the methods that say most about all paths, and all reported ones.
 
     Parameters
     ----------
-    conditions : sequence of Condition
-        The result of `conditions`.
+    levels : DataFrame
+        As returned by `conditions`.
     most : int
         Number of methods to keep.
 
     Returns
     -------
-    list of Condition
-        In the given order; methods are ranked as by ``rank_methods``.
+    DataFrame
+        Rows of ``levels`` in their order; methods are ranked as by ``rank_methods``.
     """
-    ranked = rank_methods(condition.measured for condition in conditions if condition.origin == "log")
-    kept = set(ranked[:most])
-    return [condition for condition in conditions if condition.origin == "reported" or condition.method in kept]
+    logged = levels["origin"] == "log"
+    kept = rank_methods(as_measured(levels[logged]))[:most]
+    return levels[~logged | levels["method"].isin(kept)]
 
 
-def widest(conditions: Sequence[Condition]) -> list[Condition]:
+def widest(levels: pd.DataFrame) -> pd.DataFrame:
     """Select the kind of measurement of the method that says most about all paths (``rank_methods``).
 
     Parameters
     ----------
-    conditions : sequence of Condition
-        The result of `conditions`.
+    levels : DataFrame
+        As returned by `conditions`.
 
     Returns
     -------
-    list of Condition
-        All conditions of that kind: also with other message sizes.
+    DataFrame
+        All rows of ``levels`` of that kind: also with other message sizes.
     """
-    main = next(iter(rank_methods(condition.measured for condition in conditions)), "")
-    kinds = {(condition.origin, condition.kind) for condition in conditions if condition.measured.method == main}
-    return [condition for condition in conditions if (condition.origin, condition.kind) in kinds]
+    entries = as_measured(levels)
+    main = next(iter(rank_methods(entries)), "")
+    kinds = levels["origin"] + " " + levels["kind"]
+    return levels[kinds.isin(kinds[[entry.method == main for entry in entries]])]
 
 
 def changes(
-    conditions: Sequence[Condition], factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
-) -> list[Change]:
+    levels: pd.DataFrame, runs: pd.DataFrame, factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
+) -> pd.DataFrame:
     """Return pairs of conditions that differ in one factor only, as far as is known.
 
     Parameters
     ----------
-    conditions : sequence of Condition
-        The result of `conditions`.
+    levels : DataFrame
+        As returned by `conditions`.
+    runs : DataFrame
+        The runs that ``levels`` were made from.
     factor : {"placement", "vm_size", "accelerated_networking", "message_bytes"}
         The factor. Placements are compared with the reference of the same method (`REFERENCES`); levels of the other
         factors with the level before, on the same path.
@@ -279,62 +251,72 @@ def changes(
 
     Returns
     -------
-    list of Change
-        Logs and reported numbers are paired separately. Circumstances that are known on one side only are listed in
-        ``unsaid``; conditions that differ in a second factor are not paired.
+    DataFrame
+        One row per pair: the ratio of the run values to those of the base with its interval and the verdict, as
+        `azlatency.compare` returns them, and the circumstances of both sides (those of the base begin with ``base_``).
+        ``measured_low`` and ``measured_high`` are the extremes of the ratio as measured, not an interval. ``unsaid``:
+        factors that are known on one side only, separated by blanks. ``other`` and ``base``: labels of the rows of
+        ``levels``. Logs and reported numbers are paired separately, and reported ones have no ratio. Conditions that
+        differ in a second factor are not paired.
     """
-    results = []
+    values = run_values_of(levels, runs)
+    rows = []
     for origin in ("log", "reported"):
-        comparable = [
-            condition
-            for condition in conditions
-            if condition.origin == origin and getattr(condition, factor) is not None
-        ]
-        matched = list(_pairs(comparable, factor))
-        sides = [(other.as_runs, base.as_runs) for base, other in matched]
-        spreads = spreads_of_pairs(sides, [other.method for _, other in matched])
+        matched = list(_pairs(_known(levels[levels["origin"] == origin], factor), factor))
+        sides = [tuple(values.get(side["label"], _NONE) for side in (other, base)) for base, other in matched]
+        spreads = spreads_of_pairs(sides, [other["method"] for _, other in matched])
         for (base, other), (of_other, of_base), spread in zip(matched, sides, spreads, strict=True):
-            ratio_low, ratio_high = min(other.values) / max(base.values), max(other.values) / min(base.values)
-            comparison = None
+            what = f"{other['path']} against {base['path']}, {other['method']}"
             if origin == "log":
-                what = f"{other.path} against {base.path}, {other.method}"
-                comparison = compare_runs(
-                    of_other, of_base, margin=margin, confidence=confidence, what=what, spread=spread
-                )
-                comparison = with_run_ids(comparison, (*other.run_ids, *base.run_ids))
-            unsaid = tuple(name for name in FACTORS if (getattr(base, name) is None) != (getattr(other, name) is None))
-            results.append(
-                Change(
-                    factor=factor,
-                    base=base,
-                    other=other,
-                    ratio_low=ratio_low,
-                    ratio_high=ratio_high,
-                    comparison=comparison,
-                    unsaid=unsaid,
-                )
+                found = compare_runs(of_other, of_base, margin=margin, confidence=confidence, what=what, spread=spread)
+            else:
+                setting = Setting(margin=margin, confidence=confidence, floor=None, unit="ns", what=what, labels={})
+                found = not_estimable(setting, (), 0)
+            run_ids = [*base["run_ids"].split(), *other["run_ids"].split()]
+            rows.append(
+                {
+                    **{name: other[name] for name in ("origin", "path", "method", "kind", "value", *FACTORS)},
+                    **{f"base_{name}": base[name] for name in ("path", *FACTORS)},
+                    **of_comparison(with_run_ids(found, run_ids)),
+                    "factor": factor,
+                    "unsaid": " ".join(name for name in FACTORS if (base[name] is None) != (other[name] is None)),
+                    "measured_low": other["lowest"] / base["highest"],
+                    "measured_high": other["highest"] / base["lowest"],
+                    "n_candidate": other["n"],
+                    "n_base": base["n"],
+                    "other": other["label"],
+                    "base": base["label"],
+                }
             )
-    return results
+    return _frame(rows, _CHANGE)
 
 
-def all_changes(conditions: Sequence[Condition], factor: Factor) -> list[Change]:
+def _known(levels: pd.DataFrame, factor: Factor) -> list[dict[str, Any]]:
+    """Return the conditions whose level of a factor is known, with their label, and None for unknown circumstances."""
+    rows = [{**row, "label": label} for label, row in levels.to_dict("index").items()]
+    for row in rows:
+        row.update({name: None for name in FACTORS if row[name] is pd.NA or row[name] == ""})
+    return [row for row in rows if row[factor] is not None]
+
+
+def all_changes(levels: pd.DataFrame, runs: pd.DataFrame, factor: Factor) -> pd.DataFrame:
     """Return `changes` whose intervals hold at 95 % for all of them together (Bonferroni)."""
-    tests = len(list(changes(conditions, factor)))
-    return changes(conditions, factor, confidence=1 - 0.05 / max(tests, 1))
+    tests = len(changes(levels, runs, factor))
+    return changes(levels, runs, factor, confidence=1 - 0.05 / max(tests, 1))
 
 
-def _pairs(conditions: Sequence[Condition], factor: Factor) -> Iterable[tuple[Condition, Condition]]:
-    levels = list(dict.fromkeys(getattr(condition, factor) for condition in conditions))
+def _pairs(levels: list[dict[str, Any]], factor: Factor) -> Iterable[tuple[Row, Row]]:
+    distinct = list(dict.fromkeys(level[factor] for level in levels))
     keys: dict[str, Any] = {"placement": REFERENCES.index, "vm_size": _by_number}
-    levels.sort(key=keys.get(factor))
-    rank = {level: index for index, level in enumerate(levels)}
-    for other in conditions:
-        lower = [base for base in conditions if rank[getattr(base, factor)] < rank[getattr(other, factor)]]
+    distinct.sort(key=keys.get(factor))
+    rank = {name: place for place, name in enumerate(distinct)}
+    for other in levels:
+        lower = [base for base in levels if rank[base[factor]] < rank[other[factor]]]
         lower = [base for base in lower if _comparable(base, other, factor)]
         if lower:
             # Placements are compared with the reference, levels of other factors with the nearest level below.
             sign = 1 if factor == "placement" else -1
-            yield min(lower, key=lambda base: sign * rank[getattr(base, factor)]), other
+            yield min(lower, key=lambda base: sign * rank[base[factor]]), other
 
 
 def _by_number(vm_size: str) -> tuple[int, str]:
@@ -343,21 +325,30 @@ def _by_number(vm_size: str) -> tuple[int, str]:
     return (int(match.group()) if match else 0), vm_size
 
 
-def _comparable(first: Condition, second: Condition, factor: Factor) -> bool:
-    if (first.kind, first.statistic) != (second.kind, second.statistic):
+def _comparable(first: Row, second: Row, factor: Factor) -> bool:
+    if (first["kind"], first["value"]) != (second["kind"], second["value"]):
         return False
-    if first.origin == "log" and factor != "placement" and first.path != second.path:
+    if first["origin"] == "log" and factor != "placement" and first["path"] != second["path"]:
         return False
-    levels = [(getattr(first, name), getattr(second, name)) for name in FACTORS if name != factor]
-    return all(None in pair or pair[0] == pair[1] for pair in levels)
+    pairs = [(first[name], second[name]) for name in FACTORS if name != factor]
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
-def contradicting(changes: Sequence[Change]) -> list[tuple[Change, Change]]:
-    """Return pairs of changes of the same two paths that point in opposite directions in all runs."""
-    result = []
-    for index, first in enumerate(changes):
-        for second in changes[index + 1 :]:
-            same = (first.base.path, first.other.path) == (second.base.path, second.other.path)
-            if same and (first.ratio_high < 1 < second.ratio_low or second.ratio_high < 1 < first.ratio_low):
-                result.append((first, second))
-    return result
+def contradicting(steps: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs of changes of the same two paths that point in opposite directions in all runs.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        As returned by `changes`.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair: ``path``, ``base_path``, the method that measured a longer round trip (``method_slower``) with
+        its smallest ratio (``measured_low_slower``), and the other one (``method_faster``) with its largest
+        (``measured_high_faster``).
+    """
+    pairs = steps.merge(steps, on=["path", "base_path"], suffixes=("_slower", "_faster"))
+    pairs = pairs[(pairs["measured_low_slower"] > 1) & (pairs["measured_high_faster"] < 1)]
+    return pairs[["path", "base_path", "method_slower", "measured_low_slower", "method_faster", "measured_high_faster"]]

@@ -8,7 +8,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
-from azlatency.stats.across_runs.placement import Condition
 from azlatency.studies.runs.run_table import run_table, whole_run_rows
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class ZonePair:
         return self.first == self.second
 
 
-def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) -> list[ZonePair]:
+def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> list[ZonePair]:
     """Return the values of one kind of measurement by pair of zones.
 
     Parameters
@@ -78,7 +77,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) ->
         An imported study.
     runs : DataFrame
         One row per run, as returned by `azlatency.latency`.
-    levels : sequence of Condition
+    levels : DataFrame
         Conditions of one kind of measurement, as returned by `azlatency.stats.placement.widest`.
 
     Returns
@@ -86,16 +85,16 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: Sequence[Condition]) ->
     list of ZonePair
         In the order of the runs, without those on one host. Without round trips, the fastest TCP connects of the study.
     """
-    if not levels:
+    if levels.empty:
         return _grouped(_connects(study))
-    quantity = f"{levels[0].statistic} RTT, {levels[0].kind.split()[0]}"
-    if levels[0].origin == "reported":
+    column, kind, origin = levels.iloc[0][["value", "kind", "origin"]]
+    quantity = f"{column.removesuffix('_ns')} RTT, {kind.split()[0]}"
+    if origin == "reported":
         rows = study.reported
         rows = rows[(rows["metric"] == "rtt_mean") & rows["segment"].isna()]
         return _grouped((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
-    methods, paths = {level.method for level in levels}, {level.path for level in levels}
-    chosen = runs[runs["method"].isin(methods) & runs["path"].isin(paths)]
-    column = f"{levels[0].statistic}_ns"
+    methods = set(levels["method"])
+    chosen = runs[runs["method"].isin(methods) & runs["path"].isin(levels["path"])]
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
     pairs = _grouped((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
     method = methods.pop() if len(methods) == 1 else ""

@@ -9,62 +9,41 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import CensoredData, chi2, ecdf
-
-from azlatency.stats.result import Estimate, Result, Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
 
-KAPLAN_MEIER = "Kaplan & Meier 1958, log-log interval (Brookmeyer & Crowley 1982)"
+METHOD = (
+    "Kaplan & Meier 1958, log-log interval (Brookmeyer & Crowley 1982); rate: exact Poisson (Garwood 1936), for a "
+    "constant hazard"
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lifetime(Result):
-    """Lifetime of connections, with those counted that outlived the test.
+class Lifetimes(NamedTuple):
+    """How long connections live, with those counted that outlived the test.
 
     Attributes
     ----------
-    median : Estimate
-        Median lifetime in s.
-    rate : Estimate
-        Lost connections per second.
-    curve : tuple of (float, float, float, float)
-        Time in s, surviving share, and the ends of its interval, at each loss.
-    n, losses : int
-        Connections, and those that were lost.
-    seconds : float
-        Total time of all connections.
+    summary : DataFrame
+        One row: the median lifetime (``estimate``, ``low`` and ``high`` in s), ``n`` connections, ``losses``, their
+        ``seconds`` together, and the lost connections per second: ``rate`` with ``rate_low`` and ``rate_high``.
+    curve : DataFrame
+        One row per time of a loss: ``time`` in s, the surviving ``share``, and the ``low`` and ``high`` end of its
+        interval.
     """
 
-    median: Estimate
-    rate: Estimate
-    curve: tuple[tuple[float, float, float, float], ...]
-    n: int
-    losses: int
-    seconds: float
-    codes: tuple[str, ...] = ()
-    scope: Literal["across_runs"] = "across_runs"
-
-    ROW: ClassVar[Row] = (
-        ("what", "median.what"), ("estimate", "median.estimate"), ("low", "median.low"), ("high", "median.high"),
-        ("unit", "median.unit"), "n", "losses", "seconds", ("rate", "rate.estimate"), ("rate_low", "rate.low"),
-        ("rate_high", "rate.high"), "scope", ("confidence", "median.confidence"), ("statistic", "median.method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        counts = f"{self.losses} of {self.n} connections were lost in {self.seconds:.6g} s together"
-        high = self.rate.high
-        return f"{counts}; {self.median}" + (f"; at most one in {1 / high:.6g} s" if high and not self.losses else "")
+    summary: pd.DataFrame
+    curve: pd.DataFrame
 
 
-def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: float = 0.95) -> Lifetime:
+def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: float = 0.95) -> Lifetimes:
     """Estimate the lifetime of connections of which some were still alive when the test ended.
 
     Parameters
@@ -78,9 +57,9 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
 
     Returns
     -------
-    Lifetime
-        Median and loss rate. The median has no upper end while more than half survive (``unbounded_upper``);
-        ``no_values`` and ``no_replication`` for no and one connection.
+    Lifetimes
+        Two frames, ``summary`` and ``curve``. The median has no upper end while more than half survive
+        (``unbounded_upper``); ``no_values`` and ``no_replication`` for no and one connection.
 
     Raises
     ------
@@ -95,9 +74,8 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     Examples
     --------
     >>> from azlatency.stats.within_run.lifetimes import lifetimes
-    >>> time, share, low, high = lifetimes([3600.0, 3600.0, 1210.0], [False, False, True]).curve[0]
-    >>> time, round(share, 3)
-    (1210.0, 0.667)
+    >>> lifetimes([3600.0, 3600.0, 1210.0], [False, False, True]).curve[["time", "share"]].round(3).values.tolist()
+    [[1210.0, 0.667]]
     """
     times, ends = np.asarray(list(seconds), dtype="float64"), np.asarray(list(lost), dtype=bool)
     if times.shape != ends.shape:
@@ -110,38 +88,22 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     codes: tuple[str, ...] = ("missing",) if missing else ()
     codes += () if n else ("no_values",)
     codes += ("no_replication",) if n == 1 else ()
-    estimate, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
+    median, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
     codes += ("unbounded_upper",) if n and high is None else ()
-    median = Estimate(
-        what="median lifetime",
-        estimate=estimate,
-        low=low,
-        high=high,
-        unit="s",
-        n=n,
-        scope="across_runs",
-        confidence=confidence,
-        method=KAPLAN_MEIER,
-        codes=codes,
-        assumptions=("connections independent", "the test's end does not depend on the connection"),
-    )
     tail = (1 - confidence) / 2
+    rate = losses / total if total else math.nan
     rate_low = float(chi2.ppf(tail, 2 * losses)) / 2 / total if losses and total else 0.0
-    rate_high = float(chi2.ppf(1 - tail if losses else confidence, 2 * losses + 2)) / 2 / total if total else None
-    rate = Estimate(
-        what="losses per second",
-        estimate=losses / total if total else None,
-        low=rate_low,
-        high=rate_high,
-        unit="1/s",
-        n=n,
-        scope="across_runs",
-        confidence=confidence,
-        method="exact Poisson (Garwood 1936)",
-        codes=() if n else ("no_values",),
-        assumptions=("constant hazard",),
+    rate_high = float(chi2.ppf(1 - tail if losses else confidence, 2 * losses + 2)) / 2 / total if total else math.nan
+    summary = {
+        **{"what": "median lifetime", "estimate": median, "low": low, "high": high, "unit": "s", "n": n},
+        **{"losses": losses, "seconds": total, "rate": rate, "rate_low": rate_low, "rate_high": rate_high},
+        **{"scope": "across_runs", "confidence": confidence, "statistic": METHOD, "flags": " ".join(codes)},
+    }
+    numbers = dict.fromkeys(("estimate", "low", "high"), "float64")
+    return Lifetimes(
+        pd.DataFrame([summary]).astype(numbers),
+        pd.DataFrame(curve, columns=["time", "share", "low", "high"], dtype="float64"),
     )
-    return Lifetime(median=median, rate=rate, curve=tuple(curve), n=n, losses=losses, seconds=total, codes=codes)
 
 
 def _survival_curve(

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.change_points import (
     CONFIRMED,
     MOST_BLOCKS,
@@ -35,7 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from azlatency.stats.arrays import FloatArray, Values
+    from azlatency.stats.result import Estimate
 
+Row = dict[str, Any]
 #: Fewest blocks of any run that is judged.
 FEWEST_BLOCKS = 20
 #: Fewest blocks between a shift's neighbours; with fewer, the confirming test rejects too often.
@@ -47,100 +48,31 @@ _BAI = 11.033
 METHOD = "exact optimal partition of the normal scores of block medians, penalty 3 log(B) times their long-run variance"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shift(Result):
-    """One level shift.
+_SHIFT = [
+    "at", "at_low", "at_high", "change", "change_low", "change_high", "unit", "relative", "test_statistic", "confirmed",
+    "practical", "scope", "flags",
+]  # fmt: skip
+
+
+class Stability(NamedTuple):
+    """The level of one run over time.
 
     Attributes
     ----------
-    at, at_low, at_high : float
-        When it occurred, with its interval: 0-based packet, or time in ns if send times were given.
-    change : Estimate
-        Later level minus earlier level.
-    relative : float
-        Change relative to the earlier level.
-    statistic : float
-        Self-normalised statistic of the normal scores.
-    confirmed : bool
-        Whether the statistic exceeds `CONFIRMED` among at least 40 blocks.
-    practical : bool
-        Whether the relative change exceeds the margin.
+    run : DataFrame
+        One row: ``stable`` (boolean, whether no shift was confirmed; missing if the run is too short to judge),
+        ``shift_count`` and ``confirmed`` shifts, ``n`` packets, ``blocks`` whose medians were searched, the length of a
+        ``block`` (in packets or ns), ``unit``, ``statistic`` and ``flags``.
+    shifts : DataFrame
+        One row per shift, in the order of time: ``at`` with ``at_low`` and ``at_high`` (0-based packet, or time in ns
+        if send times were given), ``change`` (later level minus earlier one, in ``unit``) with ``change_low`` and
+        ``change_high``, ``relative`` to the earlier level, ``test_statistic`` (self-normalised), ``confirmed``
+        (whether it exceeds `CONFIRMED` among at least 40 blocks) and ``practical`` (whether the relative change exceeds
+        the margin).
     """
 
-    at: float
-    at_low: float
-    at_high: float
-    change: Estimate
-    relative: float
-    statistic: float
-    confirmed: bool
-    practical: bool
-    codes: tuple[str, ...] = ()
-    scope: Literal["within_run"] = "within_run"
-
-    ROW: ClassVar[Row] = (
-        "at", "at_low", "at_high", "relative", ("test_statistic", "statistic"), "confirmed", "practical", "scope",
-        ("change", "change.estimate"), ("change_low", "change.low"), ("change_high", "change.high"),
-        ("unit", "change.unit"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        state = "confirmed" if self.confirmed else "not confirmed"
-        low, high = self.change.low, self.change.high
-        interval = "" if low is None or high is None else f" [{low:.6g}, {high:.6g}]"
-        return (
-            f"shift of {self.change.estimate:.6g}{interval} {self.change.unit} ({100 * self.relative:+.1f} %) at "
-            f"{self.at:.6g} [{self.at_low:.6g}, {self.at_high:.6g}], {state}, {self.scope}"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stability(Result):
-    """The level shifts of one run.
-
-    Attributes
-    ----------
-    shifts : tuple of Shift
-        All shifts, in time order.
-    n : int
-        Number of packets.
-    blocks : int
-        Number of block medians that were searched.
-    block : float
-        Length of a block, in packets or ns.
-    """
-
-    shifts: tuple[Shift, ...]
-    n: int
-    blocks: int
-    block: float
-    unit: str
-    codes: tuple[str, ...] = ()
-    method: str = METHOD
-    scope: Literal["within_run"] = "within_run"
-
-    ROW: ClassVar[Row] = (
-        "stable", ("shifts", "shifts.#"), ("confirmed", "confirmed.#"), "n", "blocks", "block",
-        "unit", "scope", ("statistic", "method"),
-    )  # fmt: skip
-
-    @property
-    def stable(self) -> bool | None:
-        """Whether no shift was confirmed; None if the run is too short to judge."""
-        if set(self.codes) & {"no_values", "short_series"}:
-            return None
-        return not self.confirmed
-
-    @property
-    def confirmed(self) -> tuple[Shift, ...]:
-        """The shifts that the self-normalised test confirms."""
-        return tuple(shift for shift in self.shifts if shift.confirmed)
-
-    def __str__(self) -> str:
-        if self.stable is None:
-            return f"stability: not estimable{self.flag_note}"
-        shifts = "; ".join(map(str, self.shifts)) if self.shifts else "no level shift"
-        return f"{shifts}, in {self.blocks} blocks of {self.n} packets{self.flag_note}"
+    run: pd.DataFrame
+    shifts: pd.DataFrame
 
 
 def block_quantiles(
@@ -207,8 +139,9 @@ def stability(
     Returns
     -------
     Stability
-        The shifts. Flags: ``nonstationary`` (confirmed shifts; summarise each segment), ``clock_step`` (send times run
-        backwards and are not used), ``short_series`` (fewer than 20 blocks), ``no_values``, ``constant``.
+        Two frames, ``run`` and ``shifts``. Flags: ``nonstationary`` (confirmed shifts; summarise each segment),
+        ``clock_step`` (send times run backwards and are not used), ``short_series`` (fewer than 20 blocks),
+        ``no_values``, ``constant``.
 
     Raises
     ------
@@ -230,9 +163,31 @@ def stability(
     >>> from azlatency.stats.within_run.stability import stability
     >>> level = np.repeat([200.0, 230.0], 20_000)
     >>> rtt = level * np.random.default_rng(2).lognormal(0, 0.1, 40_000)
-    >>> stability(rtt, unit="µs").shifts[0].at
-    20000.0
+    >>> stability(rtt, unit="µs").shifts["at"].tolist()
+    [20000.0]
     """
+    run, shifts = level_of_run(data, times, block_ns, level, margin, confidence, unit)
+    return Stability(pd.DataFrame([run]).astype({"stable": "boolean"}), frame_of_shifts(shifts))
+
+
+def frame_of_shifts(shifts: list[Row], *names: str) -> pd.DataFrame:
+    """Return shifts as a frame, with further columns of texts in front."""
+    numbers = dict.fromkeys(("at", "at_low", "at_high", "change", "change_low", "change_high", "relative"), "float64")
+    types = numbers | {"test_statistic": "float64", "confirmed": "bool", "practical": "bool"}
+    columns = [*names, *_SHIFT]
+    return pd.DataFrame(shifts, columns=columns).astype({name: types.get(name, "str") for name in columns})
+
+
+def level_of_run(
+    data: Values,
+    times: ArrayLike | None,
+    block_ns: float = 60e9,
+    level: float = 0.5,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    unit: str = "ns",
+) -> tuple[Row, list[Row]]:
+    """Return the rows of `stability`: that of the run, and those of its shifts."""
     if times is None and hasattr(data, "columns") and "sent_ns" in data.columns:
         sent = select_one_run(data)["sent_ns"]
         times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
@@ -245,24 +200,27 @@ def stability(
             raise ValueError(f"{len(stamps)} times for {len(x)} values; pass one time per value")
         if len(stamps) and (np.diff(stamps) < 0).any():
             codes, stamps = (*codes, "clock_step"), None
-    result = Stability(shifts=(), n=len(x), blocks=0, block=0.0, unit=unit, codes=codes)
+    run: Row = {"stable": None, "shift_count": 0, "confirmed": 0, "n": len(x), "blocks": 0, "block": 0.0, "unit": unit}
+    run |= {"scope": "within_run", "statistic": METHOD, "flags": " ".join(codes)}
     if not len(x):
-        return replace(result, codes=(*codes, "no_values"))
+        return run | {"flags": " ".join([*codes, "no_values"])}, []
     medians, begins = block_quantiles(x, stamps, block_ns, level)
     finite = np.isfinite(medians)
     medians, begins = medians[finite], begins[finite]
     size = float(np.median(np.diff(begins))) if len(begins) > 1 else float(len(x))
-    result = replace(result, blocks=len(medians), block=size)
+    run |= {"blocks": len(medians), "block": size}
     if len(medians) < FEWEST_BLOCKS:
-        return replace(result, codes=(*codes, "short_series"))
+        return run | {"flags": " ".join([*codes, "short_series"])}, []
     if medians.min() == medians.max():
-        return replace(result, codes=(*codes, "constant"))
+        return run | {"stable": True, "flags": " ".join([*codes, "constant"])}, []
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
-    shift = partial(hodges_lehmann, confidence=confidence, unit=unit)
-    shifts = tuple(_shifts(medians, scores, begins, size, changes, variance, margin, shift))
-    codes += ("nonstationary",) if any(shift.codes for shift in shifts) else ()
-    return replace(result, shifts=shifts, codes=codes)
+    compare = partial(hodges_lehmann, confidence=confidence, unit=unit)
+    shifts = list(_shifts(medians, scores, begins, size, changes, variance, margin, compare))
+    confirmed = sum(shift["confirmed"] for shift in shifts)
+    codes += ("nonstationary",) if confirmed else ()
+    counts = {"stable": not confirmed, "shift_count": len(shifts), "confirmed": confirmed}
+    return run | counts | {"flags": " ".join(codes)}, shifts
 
 
 def _shifts(
@@ -274,7 +232,7 @@ def _shifts(
     variance: float,
     margin: float,
     shift: Callable[[FloatArray, FloatArray], Estimate],
-) -> Iterator[Shift]:
+) -> Iterator[Row]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
@@ -288,14 +246,18 @@ def _shifts(
         relative = (change.estimate or 0.0) / level if level else math.inf
         start = float(begins[at])
         confirmed = statistic > CONFIRMED and after - before >= CONFIRMING
-        yield Shift(
-            at=start,
-            at_low=start - (at - low) * size,
-            at_high=start + (high - at) * size,
-            change=change,
-            relative=relative,
-            statistic=statistic,
-            confirmed=confirmed,
-            practical=abs(relative) > margin,
-            codes=("nonstationary",) if confirmed else (),
-        )
+        yield {
+            "at": start,
+            "at_low": start - (at - low) * size,
+            "at_high": start + (high - at) * size,
+            "change": change.estimate,
+            "change_low": change.low,
+            "change_high": change.high,
+            "unit": change.unit,
+            "relative": relative,
+            "test_statistic": statistic,
+            "confirmed": confirmed,
+            "practical": abs(relative) > margin,
+            "scope": "within_run",
+            "flags": "nonstationary" if confirmed else "",
+        }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from azlatency.stats.result import Result, Row
 from azlatency.stats.within_run.change_points import best_partitions, remove_segment_means
 from azlatency.stats.within_run.dependence import long_run_variance
 from azlatency.stats.within_run.throughput_intervals import BURST_S, finite_rates
@@ -20,51 +19,11 @@ if TYPE_CHECKING:
 STOPPED = 1e-4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throttling(Result):
-    """Whether and when a throughput run was throttled.
-
-    Attributes
-    ----------
-    found : bool or None
-        Whether a lasting fall was found; None if the run is too short.
-    burst_rate, sustained_rate : float or None
-        Median rate before and after the fall, in ``unit``. A median ignores the interval in which the rate falls.
-    at_s : float or None
-        Time of the fall in s.
-    bucket : float or None
-        Traffic beyond the sustained rate until then, in ``unit`` times seconds.
-    seconds : float
-        Length of the run in s.
-    """
-
-    found: bool | None
-    seconds: float
-    unit: str
-    burst_rate: float | None = None
-    sustained_rate: float | None = None
-    at_s: float | None = None
-    bucket: float | None = None
-    codes: tuple[str, ...] = ()
-    method: str = "one downward level shift, gain above 3 log(B) times the long-run variance"
-    scope: Literal["within_run"] = "within_run"
-
-    ROW: ClassVar[Row] = (
-        "found", "burst_rate", "sustained_rate", "at_s", "bucket", "seconds", "unit", "scope", ("statistic", "method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        if self.found is None:
-            return f"throttling: not estimable{self.flag_note}"
-        if not self.found:
-            return f"no throttling within {self.seconds:.6g} s, {self.scope}{self.flag_note}"
-        return (
-            f"throttled after {self.at_s:.6g} s: {self.burst_rate:.6g} {self.unit}, then {self.sustained_rate:.6g} "
-            f"{self.unit}, {self.scope}{self.flag_note}"
-        )
+_METHOD = "one downward level shift, gain above 3 log(B) times the long-run variance"
+_RATES = ("burst_rate", "sustained_rate", "at_s", "bucket")
 
 
-def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Throttling:
+def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> pd.DataFrame:
     """Find out whether a throughput run fell to a lower rate and stayed there.
 
     Parameters
@@ -78,10 +37,14 @@ def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Th
 
     Returns
     -------
-    Throttling
-        Rates before and after the fall. ``short_series``: fewer than ten intervals, no answer. ``burst_test``: a run of
-        less than 60 s can end before the token bucket is empty. A stream that stops is not throttled: intervals without
-        traffic at its end do not count, nor does a fall to less than a ten-thousandth.
+    DataFrame
+        One row: ``found`` (boolean, whether a lasting fall was found; missing if the run is too short), ``burst_rate``
+        and ``sustained_rate`` (the median before and after it, in ``unit``; a median ignores the interval in which the
+        rate falls), ``at_s`` (when, in s), ``bucket`` (traffic beyond the sustained rate until then, in ``unit`` times
+        seconds), ``seconds`` (length of the run), ``unit``, ``statistic`` and ``flags``. ``short_series``: fewer than
+        ten intervals, no answer. ``burst_test``: a run of less than 60 s can end before the token bucket is empty. A
+        stream that stops is not throttled: intervals without traffic at its end do not count, nor does a fall to less
+        than a ten-thousandth.
 
     Notes
     -----
@@ -92,30 +55,30 @@ def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> Th
     >>> import numpy as np
     >>> from azlatency.stats.within_run.throttling import throttling
     >>> noise = np.random.default_rng(1).normal(0, 0.1, 120)
-    >>> throttling(noise + np.repeat([10.0, 5.0], 60), unit="Gbit/s").at_s
-    60.0
+    >>> throttling(noise + np.repeat([10.0, 5.0], 60), unit="Gbit/s")["at_s"].tolist()
+    [60.0]
     """
+    return pd.DataFrame([fall_of_rates(data, seconds, unit)]).astype({"found": "boolean"})
+
+
+def fall_of_rates(data: Values, seconds: float, unit: str = "bit/s") -> dict[str, Any]:
+    """Return the row of `throttling`."""
     x, missing = finite_rates(data)
     total = (len(x) + missing) * seconds
     codes: tuple[str, ...] = ("missing",) if missing else ()
     codes += ("burst_test",) if total < BURST_S else ()
     x = np.trim_zeros(x, "b")
-    result = Throttling(found=False, seconds=total, unit=unit, codes=codes)
+    row: dict[str, Any] = {"found": False, **dict.fromkeys(_RATES, math.nan), "seconds": total, "unit": unit}
+    row |= {"scope": "within_run", "statistic": _METHOD, "flags": " ".join(codes)}
     if len(x) < 10:
-        return replace(result, found=None, codes=(*codes, "short_series"))
+        return row | {"found": None, "flags": " ".join([*codes, "short_series"])}
     partitions = best_partitions(x, 1, 3)
     if x.min() == x.max() or len(partitions) < 2:
-        return result
+        return row
     (_, before), ((at,), after) = partitions
     burst, sustained = float(np.median(x[:at])), float(np.median(x[at:]))
     variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
     if sustained <= STOPPED * burst or before - after <= 3 * math.log(len(x)) * variance or sustained >= 0.9 * burst:
-        return result
-    return replace(
-        result,
-        found=True,
-        burst_rate=burst,
-        sustained_rate=sustained,
-        at_s=at * seconds,
-        bucket=(burst - sustained) * at * seconds,
-    )
+        return row
+    bucket = (burst - sustained) * at * seconds
+    return row | dict(zip(_RATES, (burst, sustained, at * seconds, bucket), strict=True)) | {"found": True}

@@ -2,79 +2,74 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from statistics import median, median_low
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import of_estimate
 from azlatency.stats.within_run.clock_steps import clock_steps
-from azlatency.stats.within_run.lifetimes import Lifetime, lifetimes
-from azlatency.stats.within_run.stability import Stability, stability
-from azlatency.stats.within_run.throttling import Throttling, throttling
+from azlatency.stats.within_run.lifetimes import Lifetimes, lifetimes
+from azlatency.stats.within_run.stability import frame_of_shifts, level_of_run
+from azlatency.stats.within_run.throttling import fall_of_rates
 from azlatency.stats.within_run.throughput_intervals import interval_mean
-from azlatency.stats.within_run.trend import Trend, trend
+from azlatency.stats.within_run.trend import drift_of
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
     from azlatency.studies.store.study import Study
 
+Row = dict[str, Any]
 #: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")
+#: Breaks of connections that are closer than this many seconds are hardly independent.
+_TOGETHER = 60
+#: Rates before a fall that differ by at most this factor are those of equal hosts.
+_ALIKE = 1.1
 _NS = 1e9
+_OF_RUN = ["name", "path", "method"]
+_RUNS = {
+    **dict.fromkeys([*_OF_RUN, "status", "flags", "run_ids"], "str"),
+    **dict.fromkeys(["n", "lost", "blocks", "shift_count", "confirmed"], "int64"),
+    **dict.fromkeys(["jitter", "clock_steps", "seconds", "drift", "drift_low", "drift_high", "block"], "float64"),
+    "stable": "boolean",
+    "has_times": "bool",
+}
+_RATES = {
+    **dict.fromkeys([*_OF_RUN, "what", "unit", "scope", "statistic", "flags", "run_ids"], "str"),
+    **dict.fromkeys(["intervals", "n"], "int64"),
+    **dict.fromkeys(["seconds", "spread", "estimate", "low", "high", "confidence"], "float64"),
+    **dict.fromkeys(["burst_rate", "sustained_rate", "at_s", "bucket"], "float64"),
+    "found": "boolean",
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTimeSeries:
-    """One run with samples, over time.
+class RunsInTime(NamedTuple):
+    """Every run with samples, over time.
 
     Attributes
     ----------
-    run_id, name, path, method, status : str
-        The run, how it was measured and how it ended; the name also says which of several runs of a path it is.
-    sent : ndarray of float64 or None
-        Send times in s; None if the log has none.
-    rtt : ndarray of float64, shape (n,)
-        Round-trip times in ns; ``inf`` for lost probes.
-    lost : int
-        Lost probes.
-    jitter : float or None
-        Median absolute difference of neighbouring round-trip times in ns; None for fewer than two.
-    steps : int
-        Packets at which the clock was set.
-    seconds : float or None
-        Duration of the run in s.
-    stability : Stability
-        Level shifts.
-    drift : Trend
-        Drift over the run.
+    runs : DataFrame
+        One row per run, in the order given: ``name`` (says which of several runs of a path it is), ``path``,
+        ``method``, ``status``, ``n`` probes without warm-up and duplicates, ``lost`` ones, ``jitter`` (median absolute
+        difference of neighbouring round-trip times, in ns), ``clock_steps`` (packets at which the clock was set),
+        ``seconds`` (duration), ``has_times`` (whether the log has send times), the ``drift`` over the run with its
+        interval in ns, and the columns of `azlatency.stats.stability`.
+    shifts : DataFrame
+        One row per level shift, as `azlatency.stats.stability` returns them, with the columns of the run;
+        ``has_times``: whether ``at``, ``at_low`` and ``at_high`` are in ns, and not numbers of probes.
     """
 
-    run_id: str
-    name: str
-    path: str
-    method: str
-    status: str
-    sent: FloatArray | None
-    rtt: FloatArray
-    lost: int
-    jitter: float | None
-    steps: int
-    seconds: float | None
-    stability: Stability
-    drift: Trend
+    runs: pd.DataFrame
+    shifts: pd.DataFrame
 
 
 def run_time_series(
     study: Study, runs: pd.DataFrame, *, block_ns: float = 60e9, margin: float = 0.05, confidence: float = 0.95
-) -> list[RunTimeSeries]:
+) -> RunsInTime:
     """Analyse every run with samples over time.
 
     Parameters
@@ -92,73 +87,91 @@ def run_time_series(
 
     Returns
     -------
-    list of RunTimeSeries
-        In the order of ``runs``, without warm-up and duplicates.
+    RunsInTime
+        Two frames, ``runs`` and ``shifts``.
     """
-    series = []
+    rows: list[Row] = []
+    every_shift: list[Row] = []
     for run_id, samples in numbered_by_run(study, runs).items():
         run = runs.loc[run_id]
         rtt = round_trips(samples)
         sent = samples["sent_ns"].to_numpy(dtype="float64") if samples["sent_ns"].notna().all() else None
         answered = rtt[np.isfinite(rtt)]
-        duration = run["duration_ns"]
-        series.append(
-            RunTimeSeries(
-                run_id=run_id,
-                name=name_of(run),
-                path=str(run["path"]),
-                method=str(run["method"]),
-                status=str(run["status"]),
-                sent=None if sent is None else sent / _NS,
-                rtt=rtt,
-                lost=len(rtt) - len(answered),
-                jitter=float(np.median(np.abs(np.diff(answered)))) if len(answered) > 1 else None,
-                steps=len(clock_steps(sent, rtt)) if sent is not None else 0,
-                seconds=None if pd.isna(duration) else float(duration) / _NS,
-                stability=stability(rtt, sent, block_ns=block_ns, margin=margin, confidence=confidence),
-                drift=trend(rtt, confidence=confidence),
-            )
+        level, shifts = level_of_run(rtt, sent, block_ns, margin=margin, confidence=confidence)
+        drift = drift_of(rtt, confidence)
+        named = {"name": name_of(run), "path": str(run["path"]), "method": str(run["method"]), "run_ids": run_id}
+        rows.append(
+            {
+                **level,
+                **named,
+                "status": str(run["status"]),
+                "lost": len(rtt) - len(answered),
+                "jitter": np.median(np.abs(np.diff(answered))) if len(answered) > 1 else np.nan,
+                "clock_steps": np.nan if sent is None else len(clock_steps(sent, rtt)),
+                "seconds": run["duration_ns"] / _NS if pd.notna(run["duration_ns"]) else np.nan,
+                "has_times": sent is not None,
+                "drift": drift["estimate"],
+                "drift_low": drift["low"],
+                "drift_high": drift["high"],
+            }
         )
-    return series
+        every_shift += [{**shift, **named, "has_times": sent is not None} for shift in shifts]
+    of_shifts = frame_of_shifts(every_shift, *_OF_RUN, "run_ids")
+    return RunsInTime(
+        pd.DataFrame(rows, columns=list(_RUNS)).astype(_RUNS),
+        of_shifts.assign(has_times=[shift["has_times"] for shift in every_shift]).astype({"has_times": "bool"}),
+    )
 
 
-def connection_lifetimes(series: Sequence[RunTimeSeries], *, confidence: float = 0.95) -> Lifetime:
-    """Estimate how long TCP connections live: runs that were cut off are losses, the others are right-censored."""
-    timed = [(run.seconds, run) for run in series if run.seconds is not None and "TCP" in run.method]
-    lost = [run.status in CUT_OFF for _, run in timed]
-    lifetime = lifetimes([seconds for seconds, _ in timed], lost, confidence=confidence)
-    return replace(lifetime, run_ids=tuple(run.run_id for _, run in timed))
+def probes(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the probes of runs, in the order of sending.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedSegments:
-    """Reported means of consecutive segments of one run, oldest first.
-
-    Attributes
+    Parameters
     ----------
-    path : str
-        Scenario of the report.
-    names : tuple of str
-        Names of the segments.
-    values : tuple of float
-        Means in ns.
-    drift : Trend
-        Drift over the segments.
+    study : Study
+        Data set with samples.
+    runs : DataFrame
+        Rows of ``runs`` of `run_time_series`.
+
+    Returns
+    -------
+    DataFrame
+        One row per probe: ``run_ids`` (categorical), ``sent`` (in s, or the number of the probe, from 0, of a log
+        without send times) and ``rtt_ns`` (``inf`` for a lost one).
     """
+    sent, rtt = [], []
+    of_runs = numbered_by_run(study, runs.set_index("run_ids"))
+    for samples in of_runs.values():
+        has_times = samples["sent_ns"].notna().all()
+        sent.append(samples["sent_ns"].to_numpy(dtype="float64") / _NS if has_times else np.arange(float(len(samples))))
+        rtt.append(round_trips(samples))
+    codes = np.repeat(np.arange(len(rtt)), [len(values) for values in rtt])
+    numbers = {"sent": np.concatenate([[], *sent]), "rtt_ns": np.concatenate([[], *rtt])}
+    return pd.DataFrame({"run_ids": pd.Categorical.from_codes(codes, list(of_runs)), **numbers})
 
-    path: str
-    names: tuple[str, ...]
-    values: tuple[float, ...]
-    drift: Trend
 
-    @property
-    def changes(self) -> list[float]:
-        """The changes from each segment to the next, in ns."""
-        return [later - earlier for earlier, later in pairwise(self.values)]
+def connection_lifetimes(runs: pd.DataFrame, *, confidence: float = 0.95) -> Lifetimes:
+    """Estimate how long TCP connections live: runs that were cut off are losses, the others are right-censored.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        ``runs`` of `run_time_series`.
+    confidence : float
+        Level of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    Lifetimes
+        As `azlatency.stats.lifetimes` returns them; the summary has the column ``run_ids``, too.
+    """
+    timed = runs[runs["seconds"].notna() & runs["method"].str.contains("TCP")]
+    found = lifetimes(timed["seconds"], timed["status"].isin(CUT_OFF), confidence=confidence)
+    return found._replace(summary=found.summary.assign(run_ids=" ".join(timed["run_ids"])))
 
 
-def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> list[ReportedSegments]:
-    """Return the reported segment means of each path, with their drift.
+def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
+    """Return the reported means of consecutive segments of runs, oldest first.
 
     Parameters
     ----------
@@ -169,113 +182,63 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> li
 
     Returns
     -------
-    list of ReportedSegments
-        One entry per scenario, in the order of the report.
+    DataFrame
+        One row per segment: ``path`` (scenario of the report), ``segment`` (its name), ``mean_ns``, ``change_ns`` since
+        the segment before, and ``p``, that of no trend over the segments of the path.
     """
+    columns = ["path", "segment", "mean_ns", "change_ns", "p"]
     if not len(reported):
-        return []
+        return pd.DataFrame(columns=columns)
     means = reported[(reported["metric"] == "rtt_mean") & reported["segment"].notna() & (reported["segment"] != "")]
-    segments = []
-    for path, group in grouped(means.fillna({"scenario": "unknown"}), "scenario"):
-        values = tuple(float(value) for value in group["value_low"])
-        segments.append(
-            ReportedSegments(
-                path=str(path),
-                names=tuple(map(str, group["segment"])),
-                values=values,
-                drift=trend(values, confidence=confidence),
-            )
-        )
-    return segments
+    found = pd.DataFrame(
+        {
+            "path": means["scenario"].fillna("unknown").astype(str),
+            "segment": means["segment"].astype(str),
+            "mean_ns": means["value_low"].astype(float),
+        }
+    )
+    found["change_ns"] = grouped(found, "path")["mean_ns"].diff()
+    trends = {path: drift_of(values.to_numpy(), confidence)["p"] for path, values in grouped(found, "path")["mean_ns"]}
+    # The segments of a path stand together.
+    order = found["path"].map(list(trends).index)
+    found = found.assign(p=found["path"].map(trends).astype(float))
+    return found.loc[order.sort_values(kind="stable").index, columns].reset_index(drop=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionEnds:
-    """Reported times at which connections broke, in time order.
-
-    Attributes
-    ----------
-    paths : tuple of str
-        Scenarios.
-    printed : tuple of str
-        Times as printed.
-    gaps : tuple of float
-        Seconds after the first break.
-    lasted : tuple of str
-        Durations as printed; empty if unknown.
-    """
-
-    paths: tuple[str, ...]
-    printed: tuple[str, ...]
-    gaps: tuple[float, ...]
-    lasted: tuple[str, ...]
-
-    @property
-    def together(self) -> int:
-        """Number of neighbouring breaks within a minute of each other, which are hardly independent."""
-        return sum(later - earlier < 60 for earlier, later in pairwise(self.gaps))
-
-
-def reported_connection_ends(reported: pd.DataFrame) -> ConnectionEnds | None:
-    """Return when connections broke according to a report, in time order; None if no report says so.
+def reported_connection_ends(reported: pd.DataFrame) -> pd.DataFrame:
+    """Return when connections broke according to a report, in the order of time.
 
     Parameters
     ----------
     reported : DataFrame
         Reported numbers of a study.
+
+    Returns
+    -------
+    DataFrame
+        One row per connection: ``path`` (scenario), ``printed`` (when it broke, as printed), ``after_s`` (s after the
+        first break), ``together`` (whether that was less than a minute after the break before, so that the two are
+        hardly independent) and ``lasted`` (duration as printed, empty if unknown).
     """
-    if not len(reported):
-        return None
-    ends = reported[reported["metric"] == "failed_at"]
+    ends = reported[reported["metric"] == "failed_at"] if len(reported) else pd.DataFrame()
     if not len(ends):
-        return None
+        return pd.DataFrame(columns=["path", "printed", "after_s", "together", "lasted"])
     times = pd.to_datetime(ends["printed"])
     order = times.sort_values().index
-    gaps = (times.loc[order] - times.min()).dt.total_seconds()
+    after = (times.loc[order] - times.min()).dt.total_seconds()
     durations = reported[reported["metric"] == "duration"].drop_duplicates("scenario").set_index("scenario")["printed"]
-    paths = tuple(str(path) for path in ends.loc[order, "scenario"])
-    return ConnectionEnds(
-        paths=paths,
-        printed=tuple(str(time) for time in ends.loc[order, "printed"]),
-        gaps=tuple(map(float, gaps)),
-        lasted=tuple(str(durations.get(path, "")) for path in paths),
-    )
+    paths = ends.loc[order, "scenario"].astype(str)
+    found = {
+        "path": paths,
+        "printed": ends.loc[order, "printed"].astype(str),
+        "after_s": after.astype(float),
+        "together": after.diff() < _TOGETHER,
+        "lasted": paths.map(durations).fillna("").astype(str),
+    }
+    return pd.DataFrame(found).reset_index(drop=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThroughputSeries:
-    """One throughput run over its reporting intervals.
-
-    Attributes
-    ----------
-    run_id, name, path, method : str
-        The run, and how it was measured; the name also says which of several runs of a path it is.
-    intervals : int
-        Number of reporting intervals.
-    seconds : float
-        Their total length in s.
-    mean : Estimate
-        Mean rate in bit/s.
-    spread : float or None
-        Standard deviation of the interval rates over their mean.
-    throttled : Throttling
-        Whether the rate fell to a lower level.
-    """
-
-    run_id: str
-    name: str
-    path: str
-    method: str
-    intervals: int
-    seconds: float
-    mean: Estimate
-    spread: float | None
-    throttled: Throttling
-
-
-def throughput_series(
-    intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
-) -> list[ThroughputSeries]:
+def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """Analyse every throughput run with reporting intervals.
 
     Parameters
@@ -289,68 +252,102 @@ def throughput_series(
 
     Returns
     -------
-    list of ThroughputSeries
-        One entry per run.
+    DataFrame
+        One row per run: ``name`` (says which of several runs of a path it is), ``path``, ``method``, the number of
+        ``intervals`` and their ``seconds``, the mean rate (``estimate``, ``low`` and ``high`` in bit/s), ``spread``
+        (standard deviation of the interval rates over their mean), and the columns of `azlatency.stats.throttling`.
     """
     counted = intervals[
         intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)
     ]
     counted = counted[~counted["omitted"].fillna(False).astype(bool)]
-    series = []
+    rows = []
     for run_id, group in grouped(counted, "run_id"):
         side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group
         rates = side["throughput_bit_s"].to_numpy(dtype="float64")
         seconds = ((side["end_ns"] - side["start_ns"]) / _NS).to_numpy(dtype="float64")
         run = runs.loc[str(run_id)]
-        series.append(
-            ThroughputSeries(
-                run_id=str(run_id),
-                name=name_of(run),
-                path=str(run["path"]),
-                method=str(run["method"]),
-                intervals=len(rates),
-                seconds=float(seconds.sum()),
-                mean=interval_mean(rates, list(seconds), confidence=confidence),
-                spread=float(rates.std(ddof=1) / rates.mean()) if len(rates) > 1 and rates.mean() > 0 else None,
-                throttled=throttling(rates, float(seconds.mean())),
-            )
+        rows.append(
+            {
+                **fall_of_rates(rates, float(seconds.mean())),
+                **of_estimate(interval_mean(rates, list(seconds), confidence=confidence)),
+                "name": name_of(run),
+                "path": str(run["path"]),
+                "method": str(run["method"]),
+                "intervals": len(rates),
+                "seconds": float(seconds.sum()),
+                "spread": rates.std(ddof=1) / rates.mean() if len(rates) > 1 and rates.mean() > 0 else np.nan,
+                "run_ids": str(run_id),
+            }
         )
-    return series
+    return pd.DataFrame(rows, columns=list(_RATES)).astype(_RATES)
 
 
-def falling(rates: Sequence[ThroughputSeries]) -> tuple[list[ThroughputSeries], list[ThroughputSeries]]:
+class Falls(NamedTuple):
+    """The runs of one method that were long enough to tell, and those whose rate fell and stayed low.
+
+    Attributes
+    ----------
+    fallen, tested : DataFrame
+        Rows of `throughput_series`.
+    """
+
+    fallen: pd.DataFrame
+    tested: pd.DataFrame
+
+
+def falling(rates: pd.DataFrame) -> Falls:
     """Return the runs whose rate fell and stayed low, and all runs of the same method that were long enough to tell.
 
     Parameters
     ----------
-    rates : sequence of ThroughputSeries
+    rates : DataFrame
         As returned by `throughput_series`.
 
     Returns
     -------
-    fallen, tested : list of ThroughputSeries
-        Of several methods, the one with the most falls; both are empty if no rate fell.
+    Falls
+        Of several methods, the one with the most falls; both frames are empty if no rate fell.
     """
-    methods = Counter(rate.method for rate in rates if rate.throttled.found)
-    most = max(methods, key=methods.__getitem__, default=None)
-    tested = [rate for rate in rates if rate.method == most and rate.throttled.found is not None]
-    return [rate for rate in tested if rate.throttled.found], tested
+    found = rates["found"].fillna(False).astype(bool)
+    methods = rates.loc[found, "method"].value_counts(sort=False)
+    if methods.empty:
+        return Falls(rates[:0], rates[:0])
+    of_method = rates["method"] == methods.idxmax()
+    return Falls(rates[of_method & found], rates[of_method & rates["found"].notna()])
 
 
-def reported_spread(reported: pd.DataFrame) -> list[dict[str, float | str]]:
-    """Return per path the reported minimum, mean, percentiles and maximum (ns) of whole runs, keyed by their names.
+def by_burst(fallen: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the transfers that start at the usual rate, and the others: their hosts differ, so they are no repeats."""
+    bursts = fallen["burst_rate"]
+    usual = median(bursts)
+    if not bursts.between(usual / _ALIKE, _ALIKE * usual).any():  # the middle of two that differ is neither
+        usual = median_low(bursts)
+    is_usual = bursts.between(usual / _ALIKE, _ALIKE * usual)
+    return fallen[is_usual], fallen[~is_usual]
+
+
+def reported_spread(reported: pd.DataFrame) -> pd.DataFrame:
+    """Return the reported minimum, mean, percentiles and maximum of whole runs.
 
     Parameters
     ----------
     reported : DataFrame
-        Reported numbers of a study. Paths without p99 are left out.
+        Reported numbers of a study.
+
+    Returns
+    -------
+    DataFrame
+        One row per path with a reported p99: ``path``, and in ns the columns ``min``, ``mean``, ``p95``, ``p99``,
+        ``max`` and further percentiles, as far as any path has them.
     """
     if not len(reported) or "rtt_mean" not in set(reported["metric"]):
-        return []
+        return pd.DataFrame(columns=["path", "p99"])
     names = {"rtt_min": "min", "rtt_mean": "mean", "rtt_max": "max"}
-    by_path: dict[str, dict[str, float | str]] = {}
-    for _, row in reported[reported["segment"].isna() | (reported["segment"] == "")].iterrows():
+    by_path: dict[str, Row] = {}
+    for row in reported[reported["segment"].isna() | (reported["segment"] == "")].to_dict("records"):
         name = f"p{100 * float(row['q']):g}" if row["metric"] == "rtt" else names.get(row["metric"])
         if name:
             by_path.setdefault(str(row["scenario"]), {"path": str(row["scenario"])})[name] = float(row["value_low"])
-    return [spread for spread in by_path.values() if "p99" in spread]
+    spreads = [spread for spread in by_path.values() if "p99" in spread]
+    return pd.DataFrame(spreads, columns=None if spreads else ["path", "p99"])

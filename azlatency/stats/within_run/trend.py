@@ -6,14 +6,13 @@ Sources: Sen, JASA 63:1379 (1968); Hamed & Rao, Journal of Hydrology 204:182 (19
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate, Result, Row
 from azlatency.stats.within_run.dependence import autocorrelation_time
 
 if TYPE_CHECKING:
@@ -24,42 +23,12 @@ METHOD = "Theil-Sen slope over the run (Sen 1968), variance times the residuals'
 _MOST_BLOCKS = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend(Result):
-    """Drift over a whole run.
-
-    Attributes
-    ----------
-    slope : Estimate
-        Drift from the beginning to the end of the run.
-    kendall : float
-        Kendall's tau between time and level.
-    p : float or None
-        p-value of no trend.
-    """
-
-    slope: Estimate
-    kendall: float
-    p: float | None
-    codes: tuple[str, ...] = ()
-    scope: Literal["within_run"] = "within_run"
-
-    ROW: ClassVar[Row] = (
-        ("what", "slope.what"), ("estimate", "slope.estimate"), ("low", "slope.low"), ("high", "slope.high"),
-        ("unit", "slope.unit"), ("n", "slope.n"), ("n_effective", "slope.n_effective"), "kendall", "p", "scope",
-        ("confidence", "slope.confidence"), ("statistic", "slope.method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        return f"{self.slope}, Kendall's tau {self.kendall:.2f}"
-
-
 def trend(
     data: Values,
     *,
     confidence: float = 0.95,
     unit: str = "ns",
-) -> Trend:
+) -> pd.DataFrame:
     """Estimate the drift over a series, and test it for a monotone trend.
 
     Parameters
@@ -73,9 +42,10 @@ def trend(
 
     Returns
     -------
-    Trend
-        Slope times length, with its interval. ``nonstationary``: the interval excludes 0. ``no_values``: fewer than
-        three values.
+    DataFrame
+        One row: the drift from the beginning to the end (``estimate``, ``low`` and ``high`` in ``unit``), ``n`` and
+        ``n_effective`` values, Kendall's tau between time and level (``kendall``) and its ``p``. ``nonstationary``: the
+        interval excludes 0. ``no_values``: fewer than three values.
 
     Notes
     -----
@@ -85,43 +55,32 @@ def trend(
     Examples
     --------
     >>> from azlatency.stats.within_run.trend import trend
-    >>> trend([10.0, 11.0, 12.0, 13.0, 14.0]).slope.estimate
-    4.0
+    >>> trend([10.0, 11.0, 12.0, 13.0, 14.0])["estimate"].tolist()
+    [4.0]
     """
+    return pd.DataFrame([drift_of(data, confidence, unit)])
+
+
+def drift_of(data: Values, confidence: float = 0.95, unit: str = "ns") -> dict[str, Any]:
+    """Return the row of `trend`."""
     x, _ = to_array(data)
     size = math.ceil(len(x) / _MOST_BLOCKS)
     levels = np.median(x[: len(x) // size * size].reshape(-1, size), axis=1) if size > 1 else x
     n = len(levels)
 
-    def result(
-        estimate: float | None, low: float | None, high: float | None, codes: tuple[str, ...], tau: float | None = None
-    ) -> Estimate:
-        return Estimate(
-            what="drift over the run",
-            estimate=estimate,
-            low=low,
-            high=high,
-            unit=unit,
-            n=len(x),
-            scope="within_run",
-            confidence=confidence,
-            method=METHOD,
-            codes=codes,
-            n_effective=None if tau is None else n / tau,
-        )
-
+    row: dict[str, Any] = {"what": "drift over the run", "estimate": math.nan, "low": math.nan, "high": math.nan}
+    row |= {"unit": unit, "n": len(x), "n_effective": math.nan, "kendall": math.nan, "p": math.nan}
+    row |= {"scope": "within_run", "confidence": confidence, "statistic": METHOD, "flags": "no_values"}
     if n < 3 or not np.isfinite(levels).all():
-        refusal = result(None, None, None, ("no_values",))
-        return Trend(slope=refusal, kendall=math.nan, p=None, codes=refusal.codes)
+        return row
     fit = theilslopes(levels, np.arange(n), alpha=confidence)
     tau = max(autocorrelation_time(levels - fit[0] * np.arange(n)), 1.0)
     widening = math.sqrt(tau)
     slope, low, high = (float(number) for number in (fit[0], fit[2], fit[3]))
     low, high = slope - widening * (slope - low), slope + widening * (high - slope)
-    codes: tuple[str, ...] = ("nonstationary",) if low > 0 or high < 0 else ()
     kendall, p = _kendall_test(levels, tau)
-    span = n - 1
-    return Trend(slope=result(slope * span, low * span, high * span, codes, tau), kendall=kendall, p=p, codes=codes)
+    drift = {"estimate": slope * (n - 1), "low": low * (n - 1), "high": high * (n - 1), "n_effective": n / tau}
+    return row | drift | {"kendall": kendall, "p": p, "flags": "nonstationary" if low > 0 or high < 0 else ""}
 
 
 def _kendall_test(levels: FloatArray, tau: float) -> tuple[float, float]:

@@ -44,10 +44,10 @@ def best_partitions(given: dict[str, Any]) -> dict[str, Any]:
     partitions = change_points.best_partitions(x, n // given["h"] - 2, given["h"])
     bic = [n * math.log(rss / n) + (2 * m + 1) * math.log(n) for m, (_, rss) in enumerate(partitions)]
     # The time interval of the public result, rounded outwards as strucchange does: one block for each value here.
-    (shift,) = stability(np.repeat(x, 20)).shifts
+    (shift,) = stability(np.repeat(x, 20)).shifts.to_dict("records")
     return {
         "bic_breaks": partitions[int(np.argmin(bic))][0], "rss_by_m": [rss for _, rss in partitions],
-        "ci95": {"1": [math.floor(shift.at_low / 20), shift.at / 20, math.ceil(shift.at_high / 20)]},
+        "ci95": {"1": [math.floor(shift["at_low"] / 20), shift["at"] / 20, math.ceil(shift["at_high"] / 20)]},
     }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
     result = interval_mean(x, unit="Gbit/s")
-    assert {"short_series", "burst_test"} <= set(result.codes) and throttling(x).found is False
+    assert {"short_series", "burst_test"} <= set(result.codes) and list(throttling(x)["found"]) == [False]
     mean, sd = float(result.estimate or 0), x.std(ddof=1)
     return {
         "mean": mean, "sd": sd, "ci95_t": [result.low, result.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),

@@ -22,8 +22,7 @@ import azlatency as az
 from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
 from azlatency.kit.objects import Chart
-from azlatency.pages import common, latency
-from azlatency.report import charts
+from azlatency.pages import common, latency, stability
 from azlatency.report.charts.summary import zone_map
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
@@ -148,7 +147,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     with column(width):
         drawn = {
             "order": latency.order_of_runs(runs, az.summarize(runs)),
-            "series": charts.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
+            "series": stability.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
             "map": zone_map(pairs),
         }
     for what, chart in drawn.items():

@@ -14,9 +14,9 @@ LOG = FIXTURES / "empty_bucket" / "c5.large-294s.log"
 def test_the_rate_falls_when_the_bucket_is_empty() -> None:
     logs = az.parse(LOG)
     assert len(logs.runs) == 1 and len(logs.intervals) == 294
-    result = az.stats.throttling(logs.intervals["throughput_bit_s"].to_numpy(float))
+    (result,) = az.stats.throttling(logs.intervals["throughput_bit_s"].to_numpy(float)).to_dict("records")
     # Line 284 prints 6.688, the second in which the bucket runs empty; from line 285 on 0.750 or 0.754.
-    assert result.found and result.at_s == 284 and result.sustained_rate == 0.75e9
+    assert result["found"] and result["at_s"] == 284 and result["sustained_rate"] == 0.75e9
 
 
 def test_two_tests_in_one_file_are_two_runs(read) -> None:

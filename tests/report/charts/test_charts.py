@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults, every_chart
@@ -17,8 +16,6 @@ import azlatency as az
 from azlatency.kit.drawing.axes import spread
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common, latency
-from azlatency.report import charts
-from azlatency.stats.within_run.time_series import RunTimeSeries
 
 MOST_BYTES = 500_000
 
@@ -125,16 +122,10 @@ def test_three_files_of_one_chart(tmp_path: Path) -> None:
 
 def test_a_chart_without_data_is_a_note() -> None:
     runs = pd.DataFrame({"path": [], "method": [], "median_ns": [], "throughput_bit_s": []})
-    intervals = pd.DataFrame({"run_id": [], "stream": [], "throughput_bit_s": [], "retransmits": [], "omitted": []})
     for chart in (
         latency.percentile_curves(NOTHING),
         common.typical_forest(runs, NOTHING),
         common.typical_forest(runs, NOTHING, "throughput_bit_s"),
-        charts.throughput_series(intervals, runs),
-        charts.placement_values([]),
-        charts.single_changes([]),
-        charts.run_series([]),
-        charts.last_segments([]),
     ):
         assert isinstance(chart, Note)
         assert chart.text.startswith("No chart: ")
@@ -149,35 +140,6 @@ def test_few_equal_and_zero_values(values: list[float]) -> None:
     chart = common.typical_forest(runs, estimates, "throughput_bit_s", expected=4e9)
     assert isinstance(chart, Chart)
     assert chart.svg()
-
-
-@pytest.mark.slow
-def test_shifts_and_losses_of_a_long_run_are_drawn_at_a_fixed_cost() -> None:
-    generator = np.random.default_rng(1)
-    x = 1e5 * np.exp(0.1 * generator.standard_normal(200_000))
-    x[120_000:] *= 1.5
-    x[[10, 20, 150_000]] = np.inf
-    sent = np.arange(len(x)) * 1e-2
-    moved = az.stats.stability(x, sent * 1e9, block_ns=10e9)
-    run = RunTimeSeries(
-        run_id="a",
-        name="A → B, echo TCP",
-        path="A → B",
-        method="echo TCP",
-        status="complete",
-        sent=sent,
-        rtt=x,
-        lost=3,
-        jitter=1e4,
-        steps=0,
-        seconds=2000.0,
-        stability=moved,
-        drift=az.stats.trend(x),
-    )
-    chart = charts.run_series([run])
-    assert isinstance(chart, Chart)
-    assert_fit_to_print("long run", chart)
-    assert len(chart.svg()) < 200_000 and "(confirmed)" in chart.alt and "lost 3" in chart.alt
 
 
 @pytest.mark.parametrize("positions", [[0.5], [0.5, 0.5, 0.5], [0.0, 0.01, 0.99, 1.0], [0.9, 0.95, 1.0, 1.0]])

@@ -17,7 +17,7 @@ import azlatency as az
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import common, latency, tail
+from azlatency.pages import common, latency, stability, tail
 from azlatency.report import charts
 from azlatency.studies.format import plain
 
@@ -115,7 +115,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
         "curves": lambda: latency.percentile_curves(curves, samples=True),
         "shapes": lambda: latency.run_shapes(shapes),
         "tails": lambda: tail.tail_curves(tails, limit=1e6),
-        "series": lambda: charts.run_series(timed),
+        "series": lambda: stability.run_series(timed, study, pd.DataFrame()),
     }
     for kind, make in draw.items():
         with charts.column(width):
@@ -164,7 +164,7 @@ def test_intervals_of_every_number(count: int) -> None:
         {"run_id": "r1", "stream": pd.NA, "start_ns": start, "end_ns": start + 1e9, "throughput_bit_s": 4e9}
         | {"retransmits": 1.0, "omitted": False}
     ).convert_dtypes()
-    chart = charts.throughput_series(intervals, runs)
+    chart = stability.throughput_series(intervals, runs)
     if count == 1:
         assert isinstance(chart, Note)
         return
@@ -177,27 +177,11 @@ def test_intervals_of_every_number(count: int) -> None:
 @pytest.mark.parametrize("n", [200_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_more_samples_make_no_larger_drawing(n: int) -> None:
     """The size of a drawing does not grow with the data; ``make bench`` measures its time."""
-    few = az.stats.stability(np.full(2_000, 1e5), 1e8 * np.arange(2_000), block_ns=1e9)
 
     def size(samples: int) -> int:
         rtt = 1e5 * np.exp(0.2 * np.random.default_rng(3).standard_normal(samples))
-        sent, trend = np.linspace(0, 1_000, samples), az.stats.trend(rtt[:2_000])
-        run = az.stats.time_series.RunTimeSeries(
-            run_id="a",
-            name="A → B, echo TCP",
-            path="A → B",
-            method="echo TCP",
-            status="complete",
-            sent=sent,
-            rtt=rtt,
-            lost=0,
-            jitter=1e4,
-            steps=0,
-            seconds=1e3,
-            stability=few,
-            drift=trend,
-        )
-        chart = charts.run_series([run])
+        frame = pd.DataFrame({"run": "a", "sent": np.linspace(0, 1_000, samples), "rtt_ns": rtt})
+        chart = az.charts.course(frame, "rtt_ns", panel="run", start="sent", scale="log")
         assert isinstance(chart, Chart)
         return len(chart.svg())
 

@@ -25,7 +25,7 @@ def test_the_typical_run_of_a_pair_is_that_of_each_direction() -> None:
     runs = az.latency(study)
     levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
     (edge,) = (pair for pair in az.stats.zone_pairs(study, runs, levels) if (pair.first, pair.second) == ("1", "2"))
-    of_method = runs[runs["method"].isin({level.method for level in levels})]
+    of_method = runs[runs["method"].isin(levels["method"])]
     medians = of_method.groupby("path")["median_ns"].median()
     assert sorted(edge.typical) == sorted(medians[list(edge.paths)]) and len(edge.values) > len(edge.typical) == 2
 

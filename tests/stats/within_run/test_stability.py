@@ -20,8 +20,8 @@ from azlatency.stats.within_run.stability import block_quantiles, stability
 )
 def test_runs_without_enough_values_are_flagged(values: list[float], code: str) -> None:
     result = stability(values)
-    assert code in result.codes and result.shifts == ()
-    assert str(result) and result.row()["shifts"] == 0
+    assert code in result.run["flags"].iloc[0].split() and result.shifts.empty
+    assert az.say(result.run) and list(result.run["shift_count"]) == [0]
 
 
 def test_a_shift_is_found_sized_and_timed() -> None:
@@ -30,21 +30,22 @@ def test_a_shift_is_found_sized_and_timed() -> None:
     x[25_000:] += 60
     times = np.arange(40_000) * 1_000_000_000
     result = stability(x, times, unit="us")
-    (shift,) = result.shifts
-    assert shift.confirmed and shift.practical and result.stable is False
-    assert "nonstationary" in result.codes and "confirmed" in str(result)
-    assert shift.change.low <= 60 <= shift.change.high
-    assert shift.at_low <= 25_000e9 <= shift.at_high
-    assert shift.relative == pytest.approx(60 / 700, rel=0.1)
-    assert shift.row()["codes"] == "nonstationary"
-    counted = stability(x)
-    assert counted.shifts[0].at_low <= 25_000 <= counted.shifts[0].at_high
+    (shift,) = result.shifts.to_dict("records")
+    assert shift["confirmed"] and shift["practical"] and list(result.run["stable"]) == [False]
+    assert list(result.run["flags"]) == [shift["flags"]] == ["nonstationary"]
+    assert az.say(result.run).startswith("1 level shift, 1 confirmed, in 667 blocks")
+    assert az.say(result.shifts).startswith("level shift of ") and ", confirmed" in az.say(result.shifts)
+    assert shift["change_low"] <= 60 <= shift["change_high"]
+    assert shift["at_low"] <= 25_000e9 <= shift["at_high"]
+    assert shift["relative"] == pytest.approx(60 / 700, rel=0.1)
+    (counted,) = stability(x).shifts.to_dict("records")
+    assert counted["at_low"] <= 25_000 <= counted["at_high"]
 
 
 def test_a_shift_up_and_down_again_is_two_shifts() -> None:
     x = 700 + 30 * stream(53).standard_normal(40_000)
     x[15_000:20_000] += 60
-    assert [round(shift.at, -3) for shift in stability(x).shifts] == [15_000, 20_000]
+    assert list(stability(x).shifts["at"].round(-3)) == [15_000, 20_000]
 
 
 def test_a_large_shift_does_not_hide_in_its_own_variance() -> None:
@@ -58,14 +59,14 @@ def test_spikes_and_loss_are_not_level_shifts() -> None:
     x = 700 + 30 * rng.standard_normal(40_000)
     x[rng.random(40_000) < 0.01] *= 50
     x[rng.random(40_000) < 0.01] = math.inf
-    assert stability(x).shifts == ()
+    assert stability(x).shifts.empty
 
 
 @pytest.mark.parametrize("made", BOTH)
 @pytest.mark.parametrize("name", ["M/M/1 0.8", "fGn H = 0.8", "clustered spikes", "pauses"])
 def test_queues_bursts_and_long_memory_are_not_level_shifts(name: str, made: int) -> None:
     rng, n = stream(56), 5000
-    shifts = sum(stability(PROCESSES[name](rng, n)).stable is False for _ in range(made // 5))
+    shifts = sum(not stability(PROCESSES[name](rng, n)).run["stable"].all() for _ in range(made // 5))
     print(f"level shifts in {name}: {shifts} of {made // 5}")
     assert shifts <= 0.05 * (made // 5) + 2 * math.sqrt(0.05 * made / 5)
 
@@ -74,7 +75,7 @@ def test_queues_bursts_and_long_memory_are_not_level_shifts(name: str, made: int
 def test_a_shift_below_bursts_is_found(name: str) -> None:
     x = PROCESSES[name](stream(57), 5000)
     x[2500:] *= 1.1
-    assert stability(x).stable is False
+    assert list(stability(x).run["stable"]) == [False]
 
 
 def test_blocks_of_time_skip_gaps() -> None:

@@ -13,7 +13,7 @@ from helpers.results import estimates_of
 import azlatency as az
 from azlatency.gate.verdict import judge
 from azlatency.kit.objects import Chart
-from azlatency.pages import common, latency
+from azlatency.pages import common, latency, what_was_measured
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.runs.samples import RunSamples, bounded, bounds, counted, median, order_statistic, round_trips
 from azlatency.studies.store.study import Study, load
@@ -106,11 +106,11 @@ def test_a_run_below_the_resolution_of_its_tool(tmp_path: Path) -> None:
     runs = az.latency(stored)
     assert runs["median_ns"].isna().tolist() == [True]
     assert az.stats.distribution_shape.run_histograms(stored, runs).runs.empty
-    assert not az.stats.time_series.run_time_series(stored, runs)
+    assert az.stats.time_series.run_time_series(stored, runs).runs.empty
     assert az.stats.tail_by_run.run_tails(stored, runs, limit=1e6).runs.empty
     middle, late = estimates_of(az.quantiles(stored.samples, [0.5, 0.9]))
     assert (middle.estimate, late.estimate) == (0.5e6, 2.5e6)
-    conclusions = az.findings.what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    conclusions = what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
     assert [finding.kind for finding in conclusions if finding.text.startswith("900 replies in 1 run of ping")] == [
         "act"
     ]
@@ -159,8 +159,7 @@ def test_loss_in_every_list_of_runs(tmp_path: Path) -> None:
     shapes = az.stats.distribution_shape.run_histograms(stored, runs)
     (shape,) = shapes.runs.itertuples()
     assert (shape.n, shape.lost, shapes.bins["count"].sum() + shape.beyond) == (1080, 120, 1080)
-    (in_time,) = az.stats.time_series.run_time_series(stored, runs)
-    assert in_time.lost == 120
+    assert list(az.stats.time_series.run_time_series(stored, runs).runs["lost"]) == [120]
     tails = az.stats.tail_by_run.run_tails(stored, runs, limit=10e6)
     assert tails.above["estimate"].tolist() == [pytest.approx(0.1)]
 
@@ -195,9 +194,9 @@ def test_a_run_that_lost_most_of_its_probes(tmp_path: Path) -> None:
     assert_fit_to_print("lost", chart)
     note = common.typical_forest(runs.iloc[[2]], typical[:0])
     assert str(note).endswith("ping 56 B: the run lost most of its probes.")
-    (condition,) = az.stats.placement.conditions(stored, runs)
-    assert len(condition.values) == 2 and condition.typical is not None and condition.typical.estimate is None
-    conclusions = az.findings.what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
+    condition = az.stats.placement.conditions(stored, runs)
+    assert list(condition["n"]) == [2] and condition["estimate"].isna().all()
+    conclusions = what_was_measured.find(stored, az.stats.unit_checks.printed_quantities(runs)).findings
     assert any(
         finding.text.startswith("1 run with round-trip times lost probes, up to 80 %") for finding in conclusions
     )

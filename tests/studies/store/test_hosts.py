@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from helpers.command import azlatency
 
-from azlatency.report.findings.what_was_measured import find
-from azlatency.report.tables.what_was_measured import host_differences
+from azlatency.pages.what_was_measured import find, host_differences
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.hosts import changed_facts, differing_facts, host_of, hosts_frame, read_facts
 from azlatency.studies.store.study import load

@@ -7,7 +7,7 @@ pairs of zones, placements, a falling rate, connect times, or expectations alone
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from azlatency.report.findings.summary.rates import falling_rates, goodputs, sin
 from azlatency.report.findings.summary.settings import settings
 from azlatency.report.findings.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.main_method import sends_rarely
-from azlatency.stats.across_runs.placement import Condition, conditions, widest
+from azlatency.stats.across_runs.placement import conditions, run_values_of, widest
 from azlatency.studies.conclusions import conclusions
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.round_trips import latency
@@ -73,7 +73,7 @@ def make_card(study: Study) -> Card:
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
-        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured)),
+        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured, runs)),
         limits=tuple(
             Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
             for row in study.expectations
@@ -114,20 +114,23 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
     return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
 
 
-def _round_trips(measured: Sequence[Condition]) -> Iterator[RoundTrip]:
+def _round_trips(measured: pd.DataFrame, runs: pd.DataFrame) -> Iterator[RoundTrip]:
     """Yield the round trips of each placement, those of a tool that sends rarely only where no other measured it.
 
     A mean of twenty pings, one of which took 10 ms, is not what the placement costs.
     """
-    steady = {level.placement for level in measured if not sends_rarely(level.method)}
-    for level in measured:
-        if not level.placement or (sends_rarely(level.method) and level.placement in steady):
+    rarely = measured["method"].map(sends_rarely).astype(bool)
+    steady = set(measured.loc[~rarely, "placement"])
+    logged = run_values_of(measured, runs)
+    for label, level in measured[measured["placement"] != ""].to_dict("index").items():
+        if rarely[label] and level["placement"] in steady:
             continue
-        for value in dict.fromkeys(level.values):
+        values = logged[label].values if label in logged else (level["lowest"], level["highest"])
+        for value in dict.fromkeys(map(float, values)):
             yield RoundTrip(
-                placement=level.placement,
-                path=level.path,
-                method=level.method,
+                placement=level["placement"],
+                path=level["path"],
+                method=level["method"],
                 value=value,
-                reported=level.origin == "reported",
+                reported=level["origin"] == "reported",
             )

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.kit.cells import Ref
-from azlatency.kit.claim import interval_of
+from azlatency.kit.claim import interval_in
+from azlatency.kit.table import Row, condition_ref
 from azlatency.kit.titles import span
+from azlatency.kit.words import say_in_short
 from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed
-from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.attainable import rounds_needed
-from azlatency.stats.across_runs.placement import Change, Condition
 from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_value, one_prefix
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 #: Most typical runs that a card lists.
@@ -26,14 +27,6 @@ _MOST_TYPICAL = 3
 #: Most paths that a sentence lists, and most that a card draws.
 MOST_LISTED, MOST_DRAWN = 6, 12
 ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
-PLACES = {
-    "same_host": "on one host",
-    "same_zone": "in one zone",
-    "availability_set": "in the availability set",
-    "proximity_placement_group": "in the placement group",
-    "cross_zone": "across zones",
-    "cross_region": "across regions",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,37 +48,46 @@ class Data:
 
     study: Study
     runs: pd.DataFrame
-    levels: list[Condition]
+    levels: pd.DataFrame
     """Conditions of the kind of measurement that covers most placements and paths."""
 
+    def level(self, label: int) -> Row:
+        """Return the condition with a label, as `changes` names the two sides of a change."""
+        return {str(name): value for name, value in self.levels.loc[label].items()}
 
-def axis_of(levels: Sequence[Condition]) -> str:
+    def both_sides(self, steps: pd.DataFrame) -> pd.DataFrame:
+        """Return the conditions of several changes, each once: the base and the other one of each change."""
+        return self.levels.loc[steps[["base", "other"]].stack().unique()]
+
+
+def axis_of(levels: pd.DataFrame) -> str:
     """Return what the axis of the small chart shows."""
-    reported = ", as reported" if levels[0].origin == "reported" else ""
-    return f"{levels[0].statistic} RTT, {levels[0].kind.split()[0]}{reported}"
+    first = levels.iloc[0]
+    reported = ", as reported" if first["origin"] == "reported" else ""
+    return f"{first['value'].removesuffix('_ns')} RTT, {first['kind'].split()[0]}{reported}"
 
 
-def badge_of(levels: Sequence[Condition]) -> Badge:
+def badge_of(levels: pd.DataFrame) -> Badge:
     """Return how far to trust what a card says: by the intervals that `inference_of` shows."""
-    if all(interval_of(level.typical) for level in levels):
+    if all(interval_in(level) for level in levels.to_dict("records")):
         return "replicated"
-    once = all(len(level.values) == 1 or level.origin == "reported" for level in levels)
-    return "indicative" if once else "incomplete"
+    once = (levels["origin"] == "reported") | (levels["n"] == 1)
+    return "indicative" if once.all() else "incomplete"
 
 
-def inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Iterable[str] = ()) -> Sentence:
+def inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Iterable[str] = ()) -> Sentence:
     """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed.
 
     ``claimed`` are the paths that the answer speaks of: their intervals come first.
     """
-    shown = [run for level in levels for run in level.run_ids]
+    shown = " ".join(levels["run_ids"]).split()
     halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
-    note = (f" {levels[0].kind.split()[0]} prints half of each value.",) if halved else ()
+    note = (f" {levels['kind'].iloc[0].split()[0]} prints half of each value.",) if halved else ()
     return (*_inference_of(levels, runs, list(claimed)), *note)
 
 
-def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequence[str]) -> Sentence:
-    if levels[0].origin == "reported":
+def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Sequence[str]) -> Sentence:
+    if levels["origin"].iloc[0] == "reported":
         without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
             f"The text reports these numbers {without}, so the spread between runs is unknown: quote them, but do "
@@ -94,13 +96,11 @@ def _inference_of(levels: Sequence[Condition], runs: pd.DataFrame, claimed: Sequ
         return (text,)
     if badge_of(levels) == "indicative":
         return (ONCE,)
-    in_order = sorted(levels, key=lambda level: level.path not in claimed)
+    in_order = sorted(levels.to_dict("records"), key=lambda level: level["path"] not in claimed)
     known: list[Sentence] = [
-        (Linked(level.typical.in_short(), condition_ref(level), bold=False),)
-        for level in in_order
-        if level.typical is not None and interval_of(level.typical)
+        (Linked(say_in_short(level), condition_ref(level), bold=False),) for level in in_order if interval_in(level)
     ]
-    unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_of(level.typical)]
+    unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_in(level)]
     typical: Sentence = ("Typical runs: ", *first_of(known), ".") if known else ()
     without_interval: Sentence = (" " * bool(known), "No interval: ", *first_of(unknown), ".") if unknown else ()
     return typical + without_interval
@@ -112,25 +112,41 @@ def first_of(parts: Sequence[Sentence]) -> Sentence:
     return listed([*parts[:_MOST_TYPICAL], *more])
 
 
-def _without_interval(level: Condition) -> str:
+def _without_interval(level: Row) -> str:
     """Say why a condition has no interval: one run, runs that are not pooled, or runs that are too far apart."""
-    codes = level.typical.codes if level.typical is not None and level.typical.refused else ()
+    codes = level["flags"].split() if math.isnan(level["estimate"]) else ()
     reason = ", ".join(SHORT[code] for code in codes if code != "no_replication") or "too far apart"
-    runs = count_of(len(level.values), "run")
-    return f"{level.path} ({runs}{f': {reason}' * (len(level.values) > 1)})"
+    why = f": {reason}" if level["n"] > 1 else ""
+    return f"{level['path']} ({count_of(level['n'], 'run')}{why})"
 
 
-def next_rounds(levels: Sequence[Condition], tests: int, before: str, after: str = "") -> str:
+def next_rounds(levels: pd.DataFrame, tests: int, before: str, after: str = "") -> str:
     """Say what to repeat in how many rounds, or where the number of further rounds is if that was done."""
     rounds = rounds_needed(tests)
-    if levels[0].origin == "log" and min(len(level.values) for level in levels) >= rounds:
+    if levels["origin"].iloc[0] == "log" and levels["n"].min() >= rounds:
         return "See the page *Planning the next measurement* for the rounds that smaller differences need."
     return f"{before} in at least {rounds} rounds{after}."
 
 
-def values_of(level: Condition, *, bold: bool = False, like: float | None = None) -> Linked:
+def range_of(level: Row) -> tuple[float, float]:
+    """Return the lowest and the highest run of a condition, or the range that a text reports."""
+    return level["lowest"], level["highest"]
+
+
+def values_of(level: Row, *, bold: bool = False, like: float | None = None) -> Linked:
     """Return the values of a condition with where they come from; ``like`` as in `span`."""
-    return Linked(span(level.values, "ns", like=like), condition_ref(level), bold=bold)
+    return Linked(span(range_of(level), "ns", like=like), condition_ref(level), bold=bold)
+
+
+def middle_of(level: Row) -> float:
+    """Return the typical run of a condition, or the middle of its runs."""
+    return sum(range_of(level)) / 2 if math.isnan(level["estimate"]) else float(level["estimate"])
+
+
+def with_size(level: Row, start: str) -> str:
+    """Return the message size after ``start``; nothing if it is unknown."""
+    size = level["message_bytes"]
+    return "" if pd.isna(size) or not size else f"{start}{size:,} B"
 
 
 def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
@@ -149,44 +165,37 @@ def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
     return (*in_order[:half], *in_order[-half:]), axis
 
 
-def both_sides(steps: Iterable[Change]) -> list[Ref]:
-    """Return both sides of several comparisons."""
-    return [condition_ref(level) for step in steps for level in (step.base, step.other)]
+def refs_of(levels: pd.DataFrame) -> list[Ref]:
+    """Return where the numbers of several conditions come from."""
+    return [condition_ref(level) for level in levels.to_dict("records")]
 
 
-def dots_of_levels(levels: Sequence[Condition], label: Callable[[Condition], str]) -> tuple[Dot, ...]:
+def dots_of_levels(levels: pd.DataFrame, label: Callable[[Row], str]) -> tuple[Dot, ...]:
     """Return a dot for each condition, with its interval or its values."""
-    near, like = levels[0].placement, prefix_of(levels)
+    near, like = levels["placement"].iloc[0], prefix_of(levels)
     dots = []
-    for level in levels:
-        interval, estimate = interval_of(level.typical), level.typical.estimate if level.typical is not None else None
-        text = "" if interval is None else format_value(estimate, "ns", like=like)
+    for level in levels.to_dict("records"):
+        interval, estimate = interval_in(level), level["estimate"]
         dots.append(
             dot(
                 label(level),
-                interval or level.values,
+                interval or range_of(level),
                 "ns",
                 condition_ref(level),
-                near=level.placement == near,
+                near=level["placement"] == near,
                 value=estimate if interval else None,
-                text=text,
+                text=format_value(estimate, "ns", like=like) if interval else "",
                 like=like,
             )
         )
     return tuple(dots)
 
 
-def prefix_of(levels: Iterable[Condition]) -> float | None:
+def prefix_of(levels: pd.DataFrame) -> float | None:
     """Return the value whose prefix all values of a card take; None if they are too far apart for one."""
-    return one_prefix((value for level in levels for value in level.values), "ns")
+    return one_prefix([*levels["lowest"], *levels["highest"]], "ns")
 
 
-def conditions_of(steps: Iterable[Change]) -> list[Condition]:
-    """Return the conditions of several comparisons, each once."""
-    return list({id(level): level for step in steps for level in (step.base, step.other)}.values())
-
-
-def label_of(level: Condition) -> str:
+def label_of(level: Row) -> str:
     """Return path and message size."""
-    size = f", {level.message_bytes:,} B" if level.message_bytes else ""
-    return f"{level.path}{size}"
+    return f"{level['path']}{with_size(level, ', ')}"

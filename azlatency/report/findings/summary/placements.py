@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import ReportedRef, RunsRef
+from azlatency.kit.table import Row, condition_ref
 from azlatency.kit.titles import span
+from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
 from azlatency.report.card import Linked, Sentence, listed
-from azlatency.report.differences import change_words, difference, in_drift, ratios_of, verdict_on
+from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import (
-    PLACES,
     Answer,
     Data,
     axis_of,
     badge_of,
-    both_sides,
-    conditions_of,
     dots_of_levels,
     ends_of,
     from_to,
     inference_of,
     label_of,
+    middle_of,
     next_rounds,
     prefix_of,
+    refs_of,
     values_of,
+    with_size,
 )
-from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path
-from azlatency.stats.across_runs.placement import Change, Condition, all_changes
+from azlatency.stats.across_runs.placement import all_changes, as_measured
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value
 from azlatency.studies.runs.run_table import whole_run_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.studies.store.study import Study
 
 _STEPS = {
@@ -45,123 +47,131 @@ _STEPS = {
 
 def placements(data: Data) -> Answer | None:
     """Say what each placement costs compared with the nearest one."""
-    steps = all_changes(data.levels, "placement")
-    if not steps:
+    steps = all_changes(data.levels, data.runs, "placement")
+    if steps.empty:
         return None
     text: Sentence = ()
-    order, levels = dict.fromkeys(step.other.placement for step in steps), conditions_of(steps)
-    like = prefix_of(levels)
-    for placement in order:
-        text += _cost([step for step in steps if step.other.placement == placement], like, first=not text)
+    levels = data.both_sides(steps)
+    like, is_reported = prefix_of(levels), levels["origin"].iloc[0] == "reported"
+    for _, group in steps.groupby("placement", sort=False):
+        text += _cost(data, group, like, first=not text)
     return Answer(
         badge=badge_of(levels),
-        reported=levels[0].origin == "reported",
+        reported=is_reported,
         answer=text + _separated(data, steps) + _broken(data.study),
         inference=inference_of(levels, data.runs),
         dots=dots_of_levels(levels, label_of),
         axis=axis_of(levels),
         next_step=next_rounds(
             levels,
-            len(order),
+            steps["placement"].nunique(),
             "Record every packet, and start the connections at different times,"
-            if levels[0].origin == "reported"
+            if is_reported
             else "Repeat each placement on the same machines,",
         ),
     )
 
 
-def _cost(steps: Sequence[Change], like: float | None, *, first: bool) -> Sentence:
+def _cost(data: Data, steps: pd.DataFrame, like: float | None, *, first: bool) -> Sentence:
     """Return the sentence about one placement: what it costs if its runs show it, and values by message size."""
-    sized, verdict = len({step.other.message_bytes for step in steps}) > 1, verdict_on(steps)
+    sized, verdict = steps["message_bytes"].nunique(dropna=False) > 1, verdict_on(steps)
     described = verdict in ("once", "reported")
+    pairs = [(data.level(step["base"]), data.level(step["other"])) for step in _by_size(steps)]
     values: list[Sentence] = [
         (
-            values_of(step.other, bold=described, like=like),
-            *((" against ", values_of(step.base, bold=described, like=like)) if first else ()),
-            f" at {step.other.message_bytes:,} B" if sized else "",
+            values_of(other, bold=described, like=like),
+            *((" against ", values_of(base, bold=described, like=like)) if first else ()),
+            with_size(other, " at ") if sized else "",
         )
-        for step in sorted(steps, key=lambda step: step.other.message_bytes or 0)
+        for base, other in pairs
     ]
-    name, refs = _STEPS.get(steps[0].other.placement or "", steps[0].other.path), both_sides(steps)
-    start: Sentence = (f"{'' if first else ' '}{name}",)
+    placement, path = steps.iloc[0][["placement", "path"]]
+    start: Sentence = (f"{'' if first else ' '}{_STEPS.get(placement, path)}",)
     if verdict == "different":
-        gaps = [_middle(step.other) - _middle(step.base) for step in steps]
+        gaps = [middle_of(other) - middle_of(base) for base, other in pairs]
         verb = "costs" if min(gaps) > 0 else "changes the round trip by"
+        refs = refs_of(data.both_sides(steps))
         ratios, interval = ratios_of(steps)
         gap, ratio = Linked(span(gaps, "ns", digits=2, like=like), *refs), Linked(f"{ratios}×", *refs)
-        drift = in_drift(step.comparison for step in steps if step.comparison is not None)
-        start += (f" {verb} ", gap, " (", ratio, f", {interval}){drift}")
+        start += (f" {verb} ", gap, " (", ratio, f", {interval}){in_drift(steps)}")
     else:
         start += (f"{', ' if described else ': '}{change_words(steps)}",)
     return *start, ": ", *listed(values), "."
 
 
-def _middle(level: Condition) -> float:
-    estimate = level.typical.estimate if level.typical is not None else None
-    return (min(level.values) + max(level.values)) / 2 if estimate is None else estimate
+def _by_size(steps: pd.DataFrame) -> list[Row]:
+    """Return changes in the order of their message sizes, an unknown one first."""
+    in_order = steps.sort_values("message_bytes", na_position="first", kind="stable")
+    return [{str(name): value for name, value in row.items()} for row in in_order.to_dict("records")]
 
 
-def _separated(data: Data, steps: Sequence[Change]) -> Sentence:
+def _separated(data: Data, steps: pd.DataFrame) -> Sentence:
     """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
-    if steps[0].base.origin != "log":
+    if steps["origin"].iloc[0] != "log":
         return ()
     minima = whole_run_rows(data.study.metrics, "rtt_min")["value"]
     comparisons: list[Sentence] = []
-    for step in sorted(steps, key=lambda step: step.other.message_bytes or 0):
-        slow = data.runs.loc[list(step.base.run_ids), "p99_ns"].max()
-        fast = minima.reindex(list(step.other.run_ids)).min()
+    for step in _by_size(steps):
+        base, other = data.level(step["base"]), data.level(step["other"])
+        near_runs, far_runs = base["run_ids"].split(), other["run_ids"].split()
+        slow = data.runs.loc[near_runs, "p99_ns"].max()
+        fast = minima.reindex(far_runs).min()
         if not slow < fast:
             return ()
-        tail = Linked(format_value(slow, "ns"), RunsRef(step.base.run_ids, q=0.99), bold=False)
-        least = Linked(format_value(fast, "ns"), RunsRef(step.other.run_ids, "rtt_min"), bold=False)
-        size = f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
-        comparisons.append((tail, " against ", least, size))
-    near, far = (PLACES.get(level.placement or "", level.path) for level in (steps[0].base, steps[0].other))
+        tail = Linked(format_value(slow, "ns"), RunsRef(tuple(near_runs), q=0.99), bold=False)
+        least = Linked(format_value(fast, "ns"), RunsRef(tuple(far_runs), "rtt_min"), bold=False)
+        comparisons.append((tail, " against ", least, with_size(other, " at ")))
+    first = steps.iloc[0]
+    near = PLACES.get(first["base_placement"], first["base_path"])
+    far = PLACES.get(first["placement"], first["path"])
     said = f" The p99 {near} is below the minimum {far} ("
     return said, *listed(comparisons), ").", *_reversed_tail(data, steps, near)
 
 
-def _reversed_tail(data: Data, steps: Sequence[Change], near: str) -> Sentence:
+def _reversed_tail(data: Data, steps: pd.DataFrame, near: str) -> Sentence:
     """Say the lowest printed percentile from p99.9 on at which the nearer placement is slower than the farther one."""
     printed = data.study.quantiles
     printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
-    for step in steps:
+    for step in steps.to_dict("records"):
+        sides = [data.level(step[side]) for side in ("base", "other")]
         values = [
-            printed[printed["run_id"].isin(side.run_ids)].groupby("q")["value_ns"].median()
-            for side in (step.base, step.other)
+            printed[printed["run_id"].isin(side["run_ids"].split())].groupby("q")["value_ns"].median() for side in sides
         ]
         both = values[0].index.intersection(values[1].index)
         if not (slower := [q for q in both if values[0][q] > values[1][q]]):
             continue
-        q, size = min(slower), f" at {step.other.message_bytes:,} B" if step.other.message_bytes else ""
+        q = min(slower)
         shown = [
-            Linked(format_value(side[q], "ns"), RunsRef(level.run_ids, q=q), bold=False)
-            for side, level in zip(values, (step.base, step.other), strict=True)
+            Linked(format_value(of_side[q], "ns"), RunsRef(tuple(side["run_ids"].split()), q=q), bold=False)
+            for of_side, side in zip(values, sides, strict=True)
         ]
+        size = with_size(sides[1], " at ")
         return f" But its p{100 * q:g}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
     return ()
 
 
 def _broken(study: Study) -> Sentence:
     """Say how many connections broke, if a text reports when."""
-    ends = reported_connection_ends(study.reported)
-    if ends is None:
+    broken = reported_connection_ends(study.reported)
+    if broken.empty:
         return ()
-    refs = [ReportedRef(path, "failed_at") for path in ends.paths]
-    text: Sentence = (" ", Linked(count_of(len(ends.paths), "connection"), *refs, bold=False), " broke")
-    return (*text, f", {ends.together + 1} of them within a minute." if ends.together else ".")
+    refs, together = [ReportedRef(path, "failed_at") for path in broken["path"]], int(broken["together"].sum())
+    text: Sentence = (" ", Linked(count_of(len(broken), "connection"), *refs, bold=False), " broke")
+    return (*text, f", {together + 1} of them within a minute." if together else ".")
 
 
 def single_level(data: Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
-    if not data.levels:
+    if data.levels.empty:
         return None
-    levels, like = sorted(data.levels, key=_middle), prefix_of(data.levels)
-    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level.path}") for level in levels]
-    reported = levels[0].origin == "reported"
-    method = rank_methods(level.measured for level in levels)[0]
-    of_path = {level.path: level for level in levels if level.method == method}
-    found = differences_by_path(data.runs, method, f"{levels[0].statistic}_ns")
+    levels = data.levels.assign(middle=[middle_of(level) for level in data.levels.to_dict("records")])
+    levels = levels.sort_values("middle", kind="stable")
+    rows, like = levels.to_dict("records"), prefix_of(levels)
+    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level['path']}") for level in rows]
+    value = str(rows[0]["value"])
+    method = rank_methods(as_measured(levels))[0]
+    of_path = {level["path"]: level for level in rows if level["method"] == method}
+    found = differences_by_path(data.runs, method, value)
     verdict: Sentence = ()
     if found.decisive is not None:
         verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
@@ -169,8 +179,8 @@ def single_level(data: Data) -> Answer | None:
     dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
     return Answer(
         badge=badge_of(levels),
-        reported=reported,
-        answer=(*(verdict or (f"The {levels[0].statistic} round trip takes ",)), *from_to(parts), "."),
+        reported=rows[0]["origin"] == "reported",
+        answer=(*(verdict or (f"The {value.removesuffix('_ns')} round trip takes ",)), *from_to(parts), "."),
         inference=inference_of(levels, data.runs, map(str, claimed)),
         dots=dots,
         axis=axis,

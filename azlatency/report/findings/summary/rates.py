@@ -13,11 +13,10 @@ from azlatency.kit.titles import span
 from azlatency.report.card import Badge, Linked, Sentence, dot, listed
 from azlatency.report.differences import difference
 from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
-from azlatency.report.groups import by_burst
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
-from azlatency.stats.within_run.time_series import ThroughputSeries, falling, throughput_series
+from azlatency.stats.within_run.time_series import by_burst, falling, throughput_series
 from azlatency.studies.format import count_of, duration, format_value, one_prefix
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
@@ -30,20 +29,18 @@ def falling_rates(data: Data) -> Answer | None:
     """Say when and to what rate repeated transfers fall, if at least half of them do."""
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     # `goodputs` and `single_falls` describe single transfers.
-    if 2 * len(chosen) < len(tested) or len({rate.path for rate in chosen}) == len(chosen):
+    if 2 * len(chosen) < len(tested) or chosen["path"].is_unique:
         return None
     chosen, others = by_burst(chosen)
     runs = pd.DataFrame(
         {
-            "path": [rate.path for rate in chosen],
-            "method": chosen[0].method,
-            "run_id": [rate.run_id for rate in chosen],
-            "burst": [rate.throttled.burst_rate for rate in chosen],
-            "sustained": [rate.throttled.sustained_rate for rate in chosen],
-            "seconds": [rate.throttled.at_s for rate in chosen],
-        },
-        index=[rate.run_id for rate in chosen],
-    )
+            **{name: chosen[name] for name in ("path", "method")},
+            "run_id": chosen["run_ids"],
+            "burst": chosen["burst_rate"],
+            "sustained": chosen["sustained_rate"],
+            "seconds": chosen["at_s"],
+        }
+    ).set_index("run_id", drop=False)
     runs["seconds"] *= 1e9
     sustained, moment = (
         {str(estimate["path"]): estimate for estimate in summarize(runs, column, unit=unit).to_dict("records")}
@@ -69,10 +66,10 @@ def falling_rates(data: Data) -> Answer | None:
         answer=(
             Linked(
                 f"{len(chosen) + len(others)} of {len(tested)}",
-                RunsRef(tuple(rate.run_id for rate in tested), "intervals"),
+                _intervals_of(tested),
                 bold=False,
             ),
-            f" transfers fall once, and were watched for {_watched([*chosen, *others])} after that. ",
+            f" transfers fall once, and were watched for {_watched(pd.concat([chosen, others]))} after that. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs.values()),
             " (median runs): ",
@@ -101,23 +98,27 @@ def falling_rates(data: Data) -> Answer | None:
     )
 
 
-def _other_hosts(others: Sequence[ThroughputSeries]) -> Sentence:
+def _intervals_of(rates: pd.DataFrame) -> RunsRef:
+    return RunsRef(tuple(rates["run_ids"]), "intervals")
+
+
+def _other_hosts(others: pd.DataFrame) -> Sentence:
     """Say from which rates the other transfers start, and when they fall."""
-    if not others:
+    if others.empty:
         return ()
-    refs = RunsRef(tuple(rate.run_id for rate in others), "intervals")
-    burst = span([rate.throttled.burst_rate or 0.0 for rate in others], "bit/s")
-    after = [(rate.throttled.at_s or 0.0) * 1e9 for rate in others]
+    refs = _intervals_of(others)
+    burst = span(others["burst_rate"], "bit/s")
+    after = others["at_s"] * 1e9
     falls = " and falls after " if len(others) == 1 else " and fall after "
     return f" {len(others)} {_start_at(others)} ", Linked(burst, refs), falls, Linked(duration(*after), refs), "."
 
 
-def _watched(transfers: Sequence[ThroughputSeries]) -> str:
+def _watched(transfers: pd.DataFrame) -> str:
     """Return how long the logs go on after the fall: nothing shows that a rate stays low for longer."""
-    return duration(*((each.seconds - (each.throttled.at_s or 0.0)) * 1e9 for each in transfers))
+    return duration(*((transfers["seconds"] - transfers["at_s"]) * 1e9))
 
 
-def _start_at(transfers: Sequence[ThroughputSeries]) -> str:
+def _start_at(transfers: pd.DataFrame) -> str:
     return "starts at" if len(transfers) == 1 else "start at"
 
 
@@ -158,7 +159,7 @@ def goodputs(data: Data) -> Answer | None:
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
     dots, axis = ends_of(dots, f"goodput, {method}")
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
-    falls = _falls(chosen, tested) if chosen and chosen[0].method == method else ()
+    falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
     bursts = ("A transfer of less than a minute may show a burst; the sustained rate may be lower.",)
     replicated = all(groups.count() > 1)
@@ -180,8 +181,11 @@ def single_falls(data: Data) -> Answer | None:
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     if not (answer := _falls(chosen, tested)):
         return None
-    rates = [(rate, rate.throttled.sustained_rate or 0.0) for rate in chosen]
-    dots = tuple(dot(rate.path, (value,), "bit/s", RunsRef((rate.run_id,), "intervals")) for rate, value in rates)
+    rates = chosen.to_dict("records")
+    dots = tuple(
+        dot(rate["path"], (rate["sustained_rate"],), "bit/s", RunsRef((rate["run_ids"],), "intervals"))
+        for rate in rates
+    )
     dots, axis = ends_of(sorted(dots, key=lambda value: value.low), "median rate after the fall")
     return Answer(
         badge="indicative",
@@ -193,16 +197,23 @@ def single_falls(data: Data) -> Answer | None:
     )
 
 
-def _falls(chosen: Sequence[ThroughputSeries], tested: Sequence[ThroughputSeries]) -> Sentence:
+def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
     """Say that transfers fall, if at least half of them do; each path has one, so that they are only described."""
-    if not chosen or 2 * len(chosen) < len(tested):
+    if chosen.empty or 2 * len(chosen) < len(tested):
         return ()
-    refs = RunsRef(tuple(rate.run_id for rate in chosen), "intervals")
-    bursts, rates = ([getattr(rate.throttled, name) for rate in chosen] for name in ("burst_rate", "sustained_rate"))
-    after = duration(*((rate.throttled.at_s or 0.0) * 1e9 for rate in chosen))
+    refs = _intervals_of(chosen)
+    after = duration(*(chosen["at_s"] * 1e9))
     start = f"{len(chosen)} of {len(tested)} transfers fall once" if len(tested) > 1 else "The transfer falls once"
-    ends = Linked(span(bursts, "bit/s"), refs, bold=False), " to ", Linked(span(rates, "bit/s"), refs, bold=False)
-    return f"{start}, after {after}: from ", *ends, f". The logs go on for {_watched(chosen)} after that."
+    burst, sustained = (
+        Linked(span(chosen[name], "bit/s"), refs, bold=False) for name in ("burst_rate", "sustained_rate")
+    )
+    return (
+        f"{start}, after {after}: from ",
+        burst,
+        " to ",
+        sustained,
+        f". The logs go on for {_watched(chosen)} after that.",
+    )
 
 
 def _typical_rates(typical: Sequence[Mapping[Any, Any]], found: PathDifferences, like: float | None) -> Sentence:

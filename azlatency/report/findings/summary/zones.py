@@ -7,9 +7,11 @@ from itertools import product
 from statistics import median
 
 from azlatency.kit.cells import RunsRef
+from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
+from azlatency.kit.words import at_most
 from azlatency.report.card import Linked, Sentence, dot, listed
-from azlatency.report.differences import at_most, difference, in_drift, interval_words
+from azlatency.report.differences import difference, in_drift, interval_words
 from azlatency.report.findings.summary.answer import (
     Answer,
     Data,
@@ -18,10 +20,11 @@ from azlatency.report.findings.summary.answer import (
     inference_of,
     next_rounds,
     prefix_of,
+    range_of,
 )
-from azlatency.report.tables.common import condition_ref
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
+from azlatency.stats.across_runs.placement import as_measured
 from azlatency.stats.across_runs.zone_pairs import ZonePair, zone_pairs
 from azlatency.studies.format import plain
 from azlatency.studies.runs.path import NetworkPath
@@ -38,16 +41,16 @@ _MOST_COMPARED = 3
 
 def pairs_of_zones(data: Data) -> Answer | None:
     """Say whether the pairs of zones differ, which are far, and how well the two directions of a pair agree."""
-    if not data.levels or data.levels[0].origin == "reported":
+    if data.levels.empty or data.levels["origin"].iloc[0] == "reported":
         return None
-    method = rank_methods(level.measured for level in data.levels)[0]
-    levels = [level for level in data.levels if level.method == method]
+    method = rank_methods(as_measured(data.levels))[0]
+    levels = data.levels[data.levels["method"] == method]
     pairs = zone_pairs(data.study, data.runs, levels)
     across = {(pair.first, pair.second): pair.typical for pair in pairs if not pair.inside}
     inside = {(pair.first, pair.second): pair.typical for pair in pairs if pair.inside}
     if len(across) < 2:
         return None
-    column = f"{levels[0].statistic}_ns"
+    column = str(levels["value"].iloc[0])
     origins = {(pair.first, pair.second): RunsRef(pair.run_ids, column) for pair in pairs}
     pair_of = {path: (pair.first, pair.second) for pair in pairs if not pair.inside for path in pair.paths}
     found = differences_by_path(
@@ -85,10 +88,9 @@ def pairs_of_zones(data: Data) -> Answer | None:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
             text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
-    local = [level for level in levels if level.placement == "same_host"]
     dots = [
-        dot("one host (never on the network)", level.values, "ns", condition_ref(level), near=True, like=like)
-        for level in local
+        dot("one host (never on the network)", range_of(level), "ns", condition_ref(level), near=True, like=like)
+        for level in levels[levels["placement"] == "same_host"].to_dict("records")
     ]
     drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
     dots += [

@@ -1,0 +1,523 @@
+"""What does another placement cost, or another setting? Tables, charts and findings of page 05."""
+
+from __future__ import annotations
+
+import math
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, Unit, interval
+from azlatency.kit.claim import interval_in, range_in
+from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import Row, condition_ref, ends, number, table, text
+from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
+from azlatency.kit.units import level as level_of
+from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, ratios_of, verdict_on
+from azlatency.shapes.forest import forest
+from azlatency.stats.across_runs.main_method import rank_methods, sends_rarely
+from azlatency.stats.across_runs.path_differences import path_differences
+from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
+from azlatency.stats.result import DRIFTS
+from azlatency.studies.emulation import sums_of_both_directions
+from azlatency.studies.format import count_of, one_prefix, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from azlatency.stats.across_runs.run_values import RunValues
+
+_FACTORS = {
+    "placement": "placement",
+    "vm_size": "VM size",
+    "accelerated_networking": "accelerated networking",
+    "message_bytes": "message size",
+}
+_VERDICTS = {
+    "different": "differs",
+    "different_within_margin": "differs, within the margin",
+    "equivalent": "equivalent within the margin",
+    "inconclusive": "inconclusive: more runs",
+}
+_ON = {True: "on", False: "off"}
+_TIMES = Unit(1.0, "×")
+#: Most placements that the answer names, most references of the picture of steps, and most paths that its title lists.
+_MOST_STEPS, _MOST_REFERENCES, _MOST_NAMED = 3, 4, 3
+
+
+# --- what was measured
+
+
+def conditions(levels: pd.DataFrame) -> Table[Row] | Note:
+    """Return what was measured, or is reported, under which conditions."""
+    if levels.empty:
+        return Note("This study has no latency, neither in a log nor in a text.")
+    rows = levels.to_dict("records")
+    shown = levels.drop(columns="flags").assign(
+        place=levels["placement"].str.replace("_", " ").replace("", "not said"),
+        per_run=levels["value"].str.removesuffix("_ns"),
+        vm=[_vm(row) for row in rows],
+    )
+    columns: dict[str, Column[Row]] = {
+        "path": text("path", names_row=True),
+        "placement": text("place"),
+        "RTT": Column("", itemgetter("lowest", "highest"), interval(",.1f", join_equal=True), MICROSECONDS),
+        "statistic per run": text("per_run"),
+        "runs": number("n", ",.0f", missing="not said"),
+        "from": text("origin"),
+        "method": text("method", names_row=True),
+        "VM": text("vm"),
+    }
+    note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
+    notes = [note] if (levels["origin"] == "reported").any() else []
+    caption = "Round-trip times by placement, nearest first"
+    return table(shown, caption, columns, notes, source=lambda row: [condition_ref(row)])
+
+
+def _vm(level: Row) -> str:
+    states = {True: ", acc. networking", False: ", no acc. networking"}
+    size = _short(level["vm_size"])
+    return size + states.get(level["accelerated_networking"], "") or "not said"
+
+
+def _short(vm_size: str) -> str:
+    return vm_size.removeprefix("Standard_")
+
+
+def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
+    """Draw the runs by placement, shortest first; one panel per method, reported numbers in panels of their own.
+
+    ``links``: what an emulated network is configured to.
+    """
+    if levels.empty:
+        return Note("No chart: no log and no text of this study contains a latency.")
+    values = run_values_of(levels, runs)
+    drawn = _drawn(levels, links)
+    if len(drawn) == 1:
+        only = drawn.iloc[0]
+        reach = span((only["lowest"], only["highest"]), "ns")
+        return Note(f"No chart: one measurement only. {only['row']}, {only['method']}: {reach}.")
+    logged = drawn[drawn["origin"] == "log"]
+    repeated = logged[logged["low"].notna()]
+    return forest(
+        drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
+        "point",
+        low="low",
+        high="high",
+        panel="panel",
+        row="row",
+        points=_points(drawn, values),
+        verdict="verdict",
+        truth="truth",
+        unit=MICROSECONDS,
+        xlabel="round-trip time, µs",
+        caption=sentences(
+            ("Each hollow dot is a run.", True),
+            (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
+            ("A dot without a bar is a single run; the spread between runs is unknown.", len(repeated) < len(logged)),
+            ("×: configured round-trip delay of the emulated link, without the hosts.", drawn["truth"].notna().any()),
+        ),
+        ordering="Shortest on top.",
+        counted="runs per row",
+        of="measurements, those with the most runs",
+        result=_range_of_paths(levels, drawn["size"], values),
+        name="placement_values",
+    )
+
+
+def _level_of(repeated: pd.DataFrame) -> str:
+    return level_of(repeated["confidence"].iloc[0]) if len(repeated) else ""
+
+
+def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
+    """Return conditions with what a forest draws of them: names, and the ends of a range that a text reports."""
+    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
+    truths = {str(path): delay for path, delay in delays.items()}
+    is_log = levels["origin"] == "log"
+    is_range = levels["lowest"] < levels["highest"]
+    statistic = levels["value"].str.removesuffix("_ns")
+    middle = (levels["lowest"] + levels["highest"]) / 2
+    return levels.assign(
+        panel=levels["method"] + ", " + statistic + is_log.map({True: " of a run", False: " as reported (no log)"}),
+        row=[_place(row["path"], row["placement"] or "unknown placement") for row in levels.to_dict("records")],
+        point=levels["estimate"].where(is_log, levels["lowest"].mask(is_range)),
+        low=levels["low"].where(is_log, levels["lowest"].where(is_range)),
+        high=levels["high"].where(is_log, levels["highest"].where(is_range)),
+        size=levels["estimate"].fillna(middle),
+        truth=levels["path"].map(truths).where(is_log),
+        verdict=is_log.map({True: "", False: "reported"}),
+        n=levels["n"].where(is_log),
+    )
+
+
+def _place(path: str, placement: str) -> str:
+    """Return the path, with its placement unless the path's name contains it."""
+    words = placement.replace("_", " ")
+    return path if words.lower() in path.lower() else f"{path} ({words})"
+
+
+def _points(drawn: pd.DataFrame, values: dict[int, RunValues]) -> pd.DataFrame:
+    """Return one row per run of the conditions."""
+    runs = [
+        (row["panel"], row["row"], value)
+        for label, row in drawn.to_dict("index").items()
+        if label in values
+        for value in values[label].values
+    ]
+    return pd.DataFrame(runs, columns=["panel", "row", "point"])
+
+
+def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[int, RunValues]) -> str:
+    """Say from where to where the round trips of the method reach that measured the most."""
+    measured = as_measured(levels)
+    method, by_path = by_method(zip(measured, sizes, strict=True))
+    chosen = levels[[entry.method == method for entry in measured]]
+    ranges = {row["path"]: reach for row in chosen.to_dict("records") if (reach := range_in(row)) is not None}
+    estimated = chosen[chosen["estimate"].notna()]
+    found = path_differences({path: values[label] for label, path in estimated["path"].items()})
+    statistic = chosen["value"].iloc[0].removesuffix("_ns")
+    return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found)
+
+
+# --- one change at a time
+
+
+def changes(steps: pd.DataFrame, what: str) -> Table[Row] | Note:
+    """Return pairs of conditions that differ in ``what`` alone."""
+    if steps.empty:
+        return Note(f"No two measurements of this study differ in {what} alone.")
+    rows = steps.to_dict("records")
+    shown = steps.assign(
+        before=[_level(row, "base_") for row in rows],
+        after=[_level(row, "") for row in rows],
+        sides=[" / ".join("?" if pd.isna(n) else str(n) for n in (row["n_base"], row["n_candidate"])) for row in rows],
+        conclusion=[_conclusion(row) for row in rows],
+        times_low=steps["ratio"].fillna(steps["measured_low"]),
+        times_high=steps["ratio"].fillna(steps["measured_high"]),
+    )
+    columns: dict[str, Column[Row]] = {
+        "from": text("before", names_row=True),
+        "to": text("after", names_row=True),
+        "times": Column("", itemgetter("times_low", "times_high"), interval(".3g", join_equal=True)),
+        "interval": ends("ratio_low", "ratio_high", ".3g", missing="none"),
+        "runs": Column("", itemgetter("sides"), align="right"),
+        "method": text("method"),
+        "conclusion": text("conclusion"),
+    }
+    notes = ["The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio."]
+    has_intervals = steps["ratio_low"].notna().any()
+    caption = f"One change at a time: {what}"
+    return table(shown, caption, columns, notes if has_intervals else (), source=_both_sides)
+
+
+def _both_sides(change: Row) -> list[Ref]:
+    if change["origin"] == "reported":
+        return [ReportedRef(change[name], "rtt_mean") for name in ("base_path", "path")]
+    return [RunsRef(tuple(change["run_ids"].split()), change["value"])]
+
+
+def _level(change: Row, side: str) -> str:
+    """Return the level of one side of a change (``base_`` or nothing) and its path."""
+    path, value = change[f"{side}path"], change[f"{side}{change['factor']}"]
+    if change["factor"] == "placement":
+        return _place(path, value)
+    return f"{_level_words(change['factor'], value)}: {path}"
+
+
+def _level_words(factor: str, value: object) -> str:
+    if factor == "accelerated_networking":
+        return _ON[bool(value)]
+    return f"{value} B" if factor == "message_bytes" else _short(str(value))
+
+
+def _conclusion(change: Row) -> str:
+    unsaid = "".join(f"; {_FACTORS[name]} may differ, too" for name in change["unsaid"].split())
+    if change["origin"] == "reported":
+        return "none: no log" + unsaid
+    if "no_replication" in change["flags"]:
+        return "none: one run" + unsaid
+    drifts = change["verdict"].startswith("different") and "dependent_runs" in change["flags"]
+    return (DRIFTS if drifts else _VERDICTS[change["verdict"]]) + unsaid
+
+
+def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
+    """Draw the effect of one changed factor on the round-trip time, as a ratio; one panel per factor."""
+    if steps.empty:
+        return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    drawn = _effects(steps, links).sort_values("middle", kind="stable")
+    drawn = drawn.assign(panel=drawn["factor"].map(_FACTORS))
+    if len(drawn) == 1:
+        only = drawn.iloc[0]
+        ratios = " – ".join(dict.fromkeys(map(plain, (only["measured_low"], only["measured_high"]))))
+        return Note(f"No chart: one change only. {only['row']}: measured ratio {ratios}.")
+    repeated = drawn[drawn["ratio_low"].notna()]
+    is_emulated = drawn["truth"].notna().any()
+    return forest(
+        drawn.sort_values("factor", key=lambda factors: factors.map(list(steps["factor"]).index), kind="stable"),
+        "point",
+        low="low",
+        high="high",
+        panel="panel",
+        row="row",
+        verdict="mark",
+        margin="margin",
+        truth="truth" if is_emulated else "",
+        xlabel="round-trip time after ÷ before the change (log); below 1 is faster",
+        caption=sentences(
+            ("Ratio of the round-trip times after and before one change.", True),
+            (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
+            ("Band: practically equivalent. Do not generalise from a mark without an interval.", True),
+            ("×: ratio of the configured delays, without the hosts.", is_emulated),
+        ),
+        ordering="Smallest on top.",
+        counted="runs after the change",
+        of="changes, those with the most runs",
+        result=_title_of_changes(drawn),
+        name="single_changes",
+    )
+
+
+def _effects(steps: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
+    """Return changes with what a forest draws of them: without an estimate, the ratio or its range as measured."""
+    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
+    truths = {str(path): delay for path, delay in delays.items()}
+    is_known, is_range = steps["ratio"].notna(), steps["measured_low"] < steps["measured_high"]
+    return steps.assign(
+        row=[_change_name(row) for row in steps.to_dict("records")],
+        point=steps["ratio"].where(is_known, steps["measured_low"].mask(is_range)),
+        low=steps["ratio_low"].where(is_known, steps["measured_low"].where(is_range)),
+        high=steps["ratio_high"].where(is_known, steps["measured_high"].where(is_range)),
+        middle=steps["ratio"].fillna((steps["measured_low"] * steps["measured_high"]) ** 0.5),
+        truth=steps["path"].map(truths) / steps["base_path"].map(truths),
+        mark=steps["verdict"].where(steps["origin"] == "log", "reported"),
+        n=steps["n_candidate"].where(steps["origin"] == "log"),
+    )
+
+
+def _change_name(change: Row) -> str:
+    """Describe a change: what changed, where, and the tool."""
+    factor, tool = change["factor"], change["method"].split()[0]
+    if factor == "placement":
+        return f"{change['base_path']} to {change['path']}: {change['method']}"
+    where = change["path"] if change["base_path"] == change["path"] else change["placement"].replace("_", " ")
+    words = f"{_level_words(factor, change[f'base_{factor}'])} → {_level_words(factor, change[factor])}"
+    if factor == "accelerated_networking":
+        words = f"accelerated networking {words}" + (f" ({_short(change['vm_size'])})" if change["vm_size"] else "")
+    if factor == "message_bytes":
+        words = f"message {words}"
+    if "accelerated_networking" in change["unsaid"].split():
+        sides = change["base_accelerated_networking"], change["accelerated_networking"]
+        before, after = ("?" if pd.isna(side) else _ON[side] for side in sides)
+        tool += f" (accelerated networking {before} → {after})"
+    return f"{words}, {where}, {tool}"
+
+
+def _title_of_changes(drawn: pd.DataFrame) -> str:
+    """Name the largest effect if its interval tells it from the others, else say from where to where effects reach."""
+    steady = drawn[[not sends_rarely(method) for method in drawn["method"]]]
+    judged = steady if len(steady) else drawn
+    count = count_of(len(judged), "change") + ("" if judged["unsaid"].ne("").any() else " of one factor")
+    tools = ", ".join(dict.fromkeys(judged["method"].str.split().str[0]))
+    apart = judged[_is_apart(judged)]
+    if apart.empty:
+        return f"{count}: {change_words(judged, len(judged))} ({tools})"
+    drift, (_, largest) = in_drift(apart), most_apart(apart.assign(path=apart["row"]))
+    if len(largest) == 1:
+        (name, ratio), *_ = largest.items()
+        return f"Largest effect of one change{drift}: {times(ratio, 'as long')} ({name})"
+    return f"{len(apart)} of {count}{drift}: {times(apart['ratio'], 'as long')} ({tools})"
+
+
+def _is_apart(steps: pd.DataFrame) -> list[bool]:
+    """Return which changes are shown to differ, although they were chosen from all of these."""
+    return [verdict_on(steps[at : at + 1], len(steps)) == "different" for at in range(len(steps))]
+
+
+# --- steps between placements, next to the runs
+
+
+def estimation_plot(levels: pd.DataFrame, runs: pd.DataFrame, steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
+    """Draw run values next to ratios: a reference and its alternatives on the left, their ratios to it on the right.
+
+    Changes with one reference and one method share a row of panels; those with the most intervals are drawn.
+    """
+    if steps.empty:
+        return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    groups = [group for _, group in _effects(steps, links).groupby(["base_path", "method"], sort=False)]
+    groups.sort(key=lambda group: (-group["ratio_low"].notna().sum(), -len(group)))
+    shown = [group.sort_values("middle", kind="stable") for group in groups[:_MOST_REFERENCES]]
+    drawn = _drawn(levels, links).assign(row=levels["path"])
+    rows = pd.concat([_values_and_ratios(group, drawn.loc[_sides(group)]) for group in shown])
+    main = rank_methods(as_measured(levels.loc[[label for group in shown for label in _sides(group)]]))[0]
+    of_main = next(group for group in shown if as_measured(levels.loc[_sides(group)])[0].method == main)
+    repeated = steps[steps["ratio_low"].notna()]
+    return forest(
+        rows,
+        "point",
+        low="low",
+        high="high",
+        panel="panel",
+        row="row",
+        points=_points(rows[rows["limit_low"].isna()], run_values_of(levels, runs)),
+        verdict="mark",
+        limits=("limit_low", "limit_high"),
+        truth="truth",
+        unit="unit",
+        beside=2,
+        result=_title_of_steps(of_main, levels),
+        caption=sentences(
+            ("Each pair of panels: the runs as hollow dots, and ratios to the first row, smallest first.", True),
+            (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
+            ("Band: practically equivalent.", True),
+            ("×: configured round-trip delays and their ratio, without the hosts.", len(links)),
+            (f"Shown: {len(shown)} of {len(groups)} references; the table lists all.", len(shown) < len(groups)),
+        ),
+        counted="runs per row",
+        name="estimation_plot",
+    )
+
+
+def _sides(group: pd.DataFrame) -> list[int]:
+    """Return the labels of the conditions that changes with one reference compare, the reference first."""
+    return [group["base"].iloc[0], *group["other"]]
+
+
+def _values_and_ratios(group: pd.DataFrame, sides: pd.DataFrame) -> pd.DataFrame:
+    """Return two panels of a forest: the values of a reference and its alternatives, and the ratios of these to it."""
+    first, margin = sides.iloc[0], group["margin"].iloc[0]
+    statistic = first["value"].removesuffix("_ns")
+    left = sides.assign(
+        panel=f"{first['method']}: {statistic} of a run, {first['path']} first",
+        mark=sides["verdict"],
+        unit=[MICROSECONDS] * len(sides),
+        limit_low=math.nan,
+        limit_high=math.nan,
+    )
+    reference = group.head(1).assign(point=1.0, low=math.nan, high=math.nan, truth=math.nan, mark="")
+    right = pd.concat([reference, group]).assign(
+        panel=f"{first['method']}: ratio to {first['path']}",
+        row=[*sides["row"]],
+        unit=[_TIMES] * len(sides),
+        limit_low=1 / (1 + margin),
+        limit_high=1 + margin,
+        n=[*sides["n"]],
+    )
+    columns = ["panel", "row", "point", "low", "high", "mark", "truth", "unit", "limit_low", "limit_high", "n"]
+    both = pd.concat([left[columns], right[columns]])
+    # Row by row, so that a figure that is too high loses the same rows of both panels.
+    return both.iloc[[place + offset for place in range(len(sides)) for offset in (0, len(sides))]]
+
+
+def _title_of_steps(group: pd.DataFrame, levels: pd.DataFrame) -> str:
+    """Say how much longer the farthest paths take than the reference, if their runs show it: one, or all tied ones."""
+    base_path, statistic = group["base_path"].iloc[0], group["value"].iloc[0].removesuffix("_ns")
+    end = f"({group['method'].iloc[0]}, {statistic} of a run)"
+    apart = group[_is_apart(group)]
+    if apart.empty:
+        sides = levels.loc[_sides(group)].drop_duplicates("path", keep="last")
+        like = one_prefix([*sides["lowest"], *sides["highest"]], "ns")
+        listed = [
+            f"{row['path']} {span((row['lowest'], row['highest']), 'ns', like=like)}"
+            for row in sides.to_dict("records")
+        ]
+        more = f"; {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
+        return f"{capitalised(change_words(group, len(group)))}: {'; '.join(listed[:_MOST_NAMED])}{more} {end}"
+    ratios = dict(zip(apart["path"], apart["ratio"], strict=True))
+    intervals = dict(zip(apart["path"], zip(apart["ratio_low"], apart["ratio_high"], strict=True), strict=True))
+    far = tied(ratios, max(ratios, key=ratios.__getitem__), intervals)
+    return f"{names(far)} {'takes' if len(far) == 1 else 'take'} {times(far.values(), f'as long as {base_path}')} {end}"
+
+
+# --- findings
+
+
+def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame) -> Findings:
+    """Say what repeated runs support, what single runs cannot, and where text and log disagree.
+
+    ``steps``: changes of the placement; ``others``: those of other settings.
+    """
+    if levels.empty:
+        return Findings.of([info("No latency was measured or reported in this study.")])
+    every = pd.concat([steps, others])
+    measured = every[every["origin"] == "log"]
+    single = measured[measured["flags"].str.contains("no_replication")]
+    findings: list[Finding] = _answer(levels, steps if len(steps) else others)
+    # Where no comparison has repeats, or none has logs, the answer and the summary say so.
+    if 0 < len(single) < len(measured):
+        once = join_by_method(zip(single["path"], single["method"], strict=True))
+        findings.append(act(f"Measured once: {once}. Repeat the runs, in rounds, before you choose a placement."))
+    findings += [
+        act(
+            f"{row['path']}: the text says {row['superseded'] / 1e3:,.6g} µs, but its log prints "
+            f"{row['lowest'] / 1e3:,.6g} µs. The log counts."
+        )
+        for row in levels[levels["superseded"].notna() & (levels["superseded"] != levels["lowest"])].to_dict("records")
+    ]
+    findings += [
+        act(
+            f"{row['method_slower']} measured {row['path']} {row['measured_low_slower']:.2f} times as long as "
+            f"{row['base_path']}, {row['method_faster']} {row['measured_high_faster']:.2f} times. They send different "
+            "packets, and a mean of few packets follows its slowest one; compare their minima instead."
+        )
+        for row in contradicting(steps).to_dict("records")
+    ]
+    reported = every.loc[every["origin"] == "reported", "path"]
+    if len(reported) and len(measured):
+        text = f"Reported without logs: {count_or_names(reported)}. Quote these numbers, but do not test them."
+        findings.append(act(text))
+    same_host = levels[levels["placement"] == "same_host"]
+    if len(same_host):
+        values = [*same_host["lowest"], *same_host["highest"]]
+        shown = span(values, "ns", like=one_prefix(values, "ns"))
+        findings.append(info(f"{shown} on one host never crossed the network; this is not a placement option."))
+    return Findings.of(findings)
+
+
+def _answer(levels: pd.DataFrame, steps: pd.DataFrame) -> list[Finding]:
+    """Say what each placement, or else each setting, costs in the kind of measurement with most placements."""
+    if steps.empty:
+        return []
+    of_main = steps[steps["other"].isin(widest(levels).index)]
+    chosen = of_main if len(of_main) else steps
+    values = {label: _typical(level) for label, level in levels.to_dict("index").items()}
+    like = one_prefix((value for label in [*chosen["base"], *chosen["other"]] for value in values[label]), "ns")
+
+    def reach(labels: Iterable[int]) -> str:
+        return f"**{span([value for label in labels for value in values[label]], 'ns', like=like)}**"
+
+    def effect(group: pd.DataFrame) -> str:
+        verdict = verdict_on(group, len(chosen))
+        if verdict in ("once", "reported"):
+            return reach(group["other"])
+        if verdict != "different":
+            return f"{reach(group['other'])} ({change_words(group, len(chosen))})"
+        ratios, interval_words = ratios_of(group)
+        return f"{reach(group['other'])} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
+
+    parts = []
+    for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
+        effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(_levels(group), sort=False)]
+        parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(group['base'])} {base}")
+    source = {"once": ", measured once", "reported": ", as reported"}.get(verdict_on(chosen), "")
+    tool = chosen["method"].iloc[0].split()[0]
+    return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}).")]
+
+
+def _typical(level: Row) -> tuple[float, ...]:
+    """Return the typical run of a condition if its interval is known, else the range of its runs."""
+    return (level["lowest"], level["highest"]) if interval_in(level) is None else (level["estimate"],)
+
+
+def _levels(steps: pd.DataFrame, side: str = "") -> list[str]:
+    """Return the placement or setting of one side of changes (``base_`` or nothing), as a sentence names it."""
+    return [_in_words(row[f"{side}{row['factor']}"]) for row in steps.to_dict("records")]
+
+
+def _in_words(level: str | bool | int) -> str:
+    if isinstance(level, str):
+        return PLACES.get(level, f"on {level}")
+    if isinstance(level, bool):
+        return f"{'with' if level else 'without'} accelerated networking"
+    return f"with {level:,} B"

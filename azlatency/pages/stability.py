@@ -1,0 +1,619 @@
+"""Does a path keep its round-trip time and its rate? Tables, charts and findings of page 07."""
+
+from __future__ import annotations
+
+import math
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import (
+    GIGABITS,
+    MICROSECONDS,
+    PERCENT,
+    Column,
+    Format,
+    Ref,
+    ReportedRef,
+    Table,
+    Unit,
+    interval,
+    words,
+)
+from azlatency.kit.cells import number as number_format
+from azlatency.kit.findings import act, answer, info, join_by_method
+from azlatency.kit.objects import Chart, Finding, Findings, Note
+from azlatency.kit.table import Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.titles import by_method, extremes, sentences, span
+from azlatency.kit.units import level
+from azlatency.shapes.course import course
+from azlatency.shapes.forest import forest
+from azlatency.stats.across_runs.main_method import measured_runs
+from azlatency.stats.within_run.time_series import CUT_OFF, by_burst, falling, probes
+from azlatency.studies.emulation import sums_of_both_directions
+from azlatency.studies.format import count_of, duration, format_value, one_prefix, plain
+from azlatency.studies.runs.groups import grouped
+
+if TYPE_CHECKING:
+    from azlatency.stats.within_run.lifetimes import Lifetimes
+    from azlatency.stats.within_run.time_series import RunsInTime
+    from azlatency.studies.store.study import Study
+
+_SECONDS, _MINUTES = Unit(1.0, "s"), Unit(60.0, "min")
+_NS = 1e9
+#: Fewest probes of a run to draw, most runs that are drawn or listed one by one, and most blocks that are marked.
+_FEWEST_PROBES, _MOST_RUNS, _MOST_TICKS = 400, 6, 240
+#: Fewest intervals of a transfer that show a course, most transfers drawn, and most paths that a title names.
+_FEWEST_INTERVALS, _MOST_TRANSFERS, _MOST_NAMED = 3, 12, 4
+_REPORTED_METRICS = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
+
+
+# --- round trips over time
+
+
+def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | Note:
+    """Draw round trips over time: those of runs with confirmed level shifts first, then of the longest.
+
+    Runs without confirmed shifts are drawn if they have send times and at least 400 probes.
+    """
+    runs = found.runs
+    is_long = runs["has_times"] & (runs["n"] >= _FEWEST_PROBES)
+    timed = runs[(runs["lost"] < runs["n"]) & ((runs["confirmed"] > 0) | is_long)]
+    chosen = timed.sort_values(["confirmed", "seconds"], ascending=False, kind="stable").head(_MOST_RUNS)
+    if chosen.empty:
+        reason = "no run with send times and replies is long enough" if len(runs) else "no log has samples"
+        return Note(f"No chart: {reason}.")
+    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
+    scales = chosen["has_times"].map({True: _NS, False: 1.0})
+    is_tcp = chosen["method"].str.contains("TCP")
+    ends_of_runs = chosen["status"].isin(CUT_OFF).map({True: "✕", False: "→"})
+    named = chosen.assign(
+        panel=_titles(chosen),
+        time=chosen["has_times"].map({True: "seconds since the first probe", False: "number of the probe"}),
+        truth=chosen["path"].map({str(path): delay for path, delay in delays.items()}),
+        edge=ends_of_runs.where(is_tcp, ""),
+        ticks=(chosen["block"] / scales).where(chosen["blocks"].between(2, _MOST_TICKS)),
+    )
+    shifts = found.shifts[found.shifts["confirmed"]]
+    shift_scales = shifts["has_times"].map({True: _NS, False: 1.0})
+    return course(
+        probes(study, chosen),
+        "rtt_ns",
+        panel="run_ids",
+        start="sent",
+        panels=named.set_index("run_ids"),
+        heading="panel",
+        truth="truth",
+        edge="edge",
+        ticks="ticks",
+        changes=shifts.assign(
+            **{name: shifts[name] / shift_scales for name in ("at", "at_low", "at_high")},
+            text=[_shift_words(shift) for shift in shifts.to_dict("records")],
+        ),
+        scale="log",
+        xlabel="time",
+        result=_title_of_shifts(found),
+        caption=sentences(
+            ("Round-trip times over time.", True),
+            ("Orange: confirmed level shift, with the 95 % interval of its time.", (chosen["confirmed"] > 0).any()),
+            ("Short ticks: blocks whose medians were tested.", named["ticks"].notna().any()),
+            ("Right of a TCP connection: → still open when the test ended (censored), ✕ cut off.", is_tcp.any()),
+            ("Dotted: configured round-trip delay, without the hosts.", named["truth"].notna().any()),
+            (
+                f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the "
+                "longest.",
+                len(chosen) < len(runs),
+            ),
+        ),
+        counted="probes per run",
+        name="run_series",
+    )
+
+
+def _titles(chosen: pd.DataFrame) -> pd.Series:
+    """Return path and method of each run, or its name where another one has the same."""
+    titles = chosen["path"] + ", " + chosen["method"]
+    return titles.where(~titles.duplicated(keep=False), chosen["name"])
+
+
+def _shift_words(shift: Row) -> str:
+    """Say by how much a level shifted, and when: after seconds, or after probes of a log without send times."""
+    scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
+    sign = "+" if shift["change"] > 0 else "−"
+    when = plain(shift["at"] / scale) if shift["has_times"] else f"{shift['at']:,.0f}"
+    return f"{sign}{format_value(abs(shift['change']), 'ns')} after {when} {unit}"
+
+
+def _title_of_shifts(found: RunsInTime) -> str:
+    # The answer of the page counts the same runs: others are too short to judge.
+    judged = found.runs[found.runs["stable"].notna()]
+    shifted = judged[judged["confirmed"] > 0]
+    if judged.empty:
+        return "No level could be tested"
+    if shifted.empty:
+        return f"No confirmed level shift in {count_of(len(judged), 'run')}"
+    confirmed = found.shifts[found.shifts["confirmed"] & found.shifts["run_ids"].isin(shifted["run_ids"])]
+    most = confirmed.loc[confirmed["change"].abs().idxmax()].to_dict()
+    share = f"{len(shifted)} of {len(judged)} runs shifted their level"
+    return f"{share}; most {most['path']}, {most['method']}: {_shift_words(most)}"
+
+
+def shifts(found: RunsInTime) -> Table[Row] | Note:
+    """Return each level shift with size, time and confirmation."""
+    if found.runs.empty:
+        return Note("Level shifts cannot be detected without samples.")
+    if found.shifts.empty:
+        tried = int(found.runs["stable"].notna().sum())
+        return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
+    shown = found.shifts.drop(columns="flags").assign(
+        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"})
+    )
+    columns: dict[str, Column[Row]] = {
+        "run": text("name"),
+        "after": Column("", _moment, _MOMENT),
+        "change": number("change", ",.1f", MICROSECONDS),
+        "interval": _difference("change_low", "change_high", ",.1f"),
+        "relative": Column("", itemgetter("relative"), words(lambda share: f"{100 * share:+.1f} %"), align="right"),
+        "state": text("state"),
+        "beyond the margin": text("practical"),
+    }
+    return table(shown, "Level shifts", columns, value="samples")
+
+
+def _difference(low: str, high: str, spec: str) -> Column[Row]:
+    """Return a column with the interval of a difference of times, which may contain 0."""
+    return Column("", itemgetter(low, high), interval(spec), MICROSECONDS)
+
+
+def _moment(shift: Row) -> tuple[float, float, float, str]:
+    """Return the time of a shift and its interval, in seconds, or in probes if the log has no send times."""
+    scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
+    return shift["at"] / scale, shift["at_low"] / scale, shift["at_high"] / scale, unit
+
+
+def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
+    moment, low, high, unit = value
+    return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
+
+
+def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str, ...]:
+    *numbers, unit = value
+    return *(f"{moment:,.1f}" for moment in numbers), unit
+
+
+_MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
+
+
+def runs_in_time(found: RunsInTime) -> Table[Row] | Note:
+    """Return the duration, loss, jitter and level shifts of each run with samples."""
+    if found.runs.empty:
+        return Note("No log of this study has samples in time, so the stability of its runs cannot be tested.")
+    shown = found.runs.drop(columns="flags").assign(level=[_level(run) for run in found.runs.to_dict("records")])
+    columns = {
+        "run": text("name"),
+        "probes": count("n"),
+        "duration": number("seconds", ",.1f", _SECONDS),
+        "lost": count("lost"),
+        "jitter": number("jitter", ",.1f", MICROSECONDS),
+        "level": text("level"),
+        "drift": _difference("drift_low", "drift_high", "+z,.1f"),
+        "clock steps": number("clock_steps", ",.0f", missing="no times"),
+    }
+    notes = [
+        "Jitter: median difference of successive round-trip times. Drift: interval of the change from start to end.",
+        "Level: shifts of block medians, confirmed by a test that accounts for autocorrelation.",
+    ]
+    return table(shown, "Every run with samples, in time", columns, notes, value="samples")
+
+
+def _level(run: Row) -> str:
+    if pd.isna(run["stable"]):
+        return "too short to test"
+    if run["stable"]:
+        return f"{run['shift_count']} unconfirmed" if run["shift_count"] else "no shift"
+    return f"{run['confirmed']} confirmed"
+
+
+# --- throughput in time
+
+
+def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
+    """Draw after how many minutes the rate of each run fell, by path, and the rate afterwards."""
+    fallen, tested = falling(rates)
+    if len(fallen) < 2:
+        return Note("No chart: the rate of fewer than two runs fell.")
+    usual, others = by_burst(fallen)
+    starts = [(usual, 2), (others, 3)] if len(others) else [(usual, 2)]
+    runs = pd.concat(
+        [
+            of_start.assign(panel=f"started at {span(of_start['burst_rate'], 'bit/s', digits)}")
+            for of_start, digits in starts
+        ]
+    )
+    rows = runs.groupby(["panel", "path"], sort=False, as_index=False).agg(
+        at_s=("at_s", "median"), sustained=("sustained_rate", "median"), n=("at_s", "size")
+    )
+    like = one_prefix(rows["sustained"], "bit/s")
+    places = list(runs["panel"].unique())
+    rows = rows.assign(
+        low=math.nan,
+        high=math.nan,
+        then=[f"then {format_value(rate, 'bit/s', like=like)}" for rate in rows["sustained"]],
+    ).sort_values("at_s", kind="stable")
+    typical = usual.groupby("path")["at_s"].median().sort_values(kind="stable")
+    title = f"{len(fallen)} of {len(tested)} rates fall"
+    if len(typical) <= _MOST_NAMED:
+        title += f": after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
+    return forest(
+        rows.sort_values("panel", key=lambda panels: panels.map(places.index), kind="stable"),
+        "at_s",
+        low="low",
+        high="high",
+        panel="panel",
+        row="path",
+        points=runs,
+        edge="then",
+        unit=_MINUTES,
+        xlabel="minutes until the rate falls",
+        caption=sentences(
+            ("Each dot is a transfer: the time until its rate fell and stayed low; tick: the median.", True),
+            ("Right: the median rate afterwards.", True),
+            (f"{len(tested) - len(fallen)} of {len(tested)} transfers did not fall.", len(fallen) < len(tested)),
+        ),
+        ordering="The first to fall on top.",
+        counted="transfers per path",
+        result=title,
+        name="falls_by_path",
+    )
+
+
+def throughput_series(
+    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame | None = None
+) -> Chart | Note:
+    """Draw the throughput of each interval over time, with retransmits below, and mark falls of the rate.
+
+    Of each path and method the first run whose rate fell is drawn, else the first. ``rates``: what
+    `azlatency.stats.time_series.throughput_series` returns.
+    """
+    reported = intervals[
+        intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput_bit_s"].notna()
+    ]
+    counts = reported["run_id"].value_counts()
+    fallen = pd.DataFrame({"run_ids": [], "at_s": []}) if rates is None else rates[rates["burst_rate"].notna()]
+    long = runs[runs.index.isin(counts[counts >= _FEWEST_INTERVALS].index)]
+    in_order = long.sort_index(key=lambda run_ids: ~run_ids.isin(fallen["run_ids"]), kind="stable")
+    chosen = in_order.drop_duplicates(["path", "method"])
+    if chosen.empty:
+        return Note(f"No chart: no log of this study reports throughput in {_FEWEST_INTERVALS} intervals or more.")
+    drawn = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
+    links = pd.DataFrame() if links is None else links
+    true_rates = {str(path): rate for path, rate in links["rate_bit_s"].items()} if len(links) else {}
+    falls = fallen[fallen["run_ids"].isin(chosen.index[:_MOST_TRANSFERS])]
+    return course(
+        drawn,
+        "throughput_bit_s",
+        panel="run_id",
+        start="start_s",
+        end="end_s",
+        muted="omitted",
+        below="retransmits",
+        below_label="retransmits",
+        panels=chosen.assign(
+            panel=chosen["path"].astype(str) + ", " + chosen["method"].astype(str),
+            truth=chosen["path"].astype(str).map(true_rates).astype(float),
+        ),
+        heading="panel",
+        truth="truth",
+        changes=pd.DataFrame(
+            {"run_id": falls["run_ids"], "at": falls["at_s"], "at_low": math.nan, "at_high": math.nan}
+        ).assign(text=[_fall_words(row) for row in falls.to_dict("records")]),
+        unit=GIGABITS,
+        beside=3,
+        most=_MOST_TRANSFERS,
+        result=_title_of_intervals(drawn, chosen, falls, rates),
+        caption=sentences(
+            ("Throughput by reporting interval; below: retransmitted segments, if any.", True),
+            ("Of each path and method one run is drawn, the first whose rate falls.", len(chosen) < len(runs)),
+            ("Dashed: the rate falls and stays low.", len(falls)),
+            ("Dotted line: configured rate of the emulated link.", true_rates),
+            ("Intervals of one run are not replicates.", True),
+        ),
+        counted="intervals per run",
+        of="paths and methods",
+        name="throughput_series",
+    )
+
+
+def _on_one_clock(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return start and end of intervals in s; omitted ones lie before zero, after which the tool restarts its clock."""
+    omitted = intervals["omitted"].fillna(False).astype(bool)
+    ends_of_omitted = intervals[omitted].groupby("run_id")["end_ns"].max()
+    shift = intervals["run_id"].map(ends_of_omitted).fillna(0).astype(float).where(omitted, 0.0)
+    return intervals.assign(
+        omitted=omitted,
+        start_s=(intervals["start_ns"].astype(float) - shift) / _NS,
+        end_s=(intervals["end_ns"].astype(float) - shift) / _NS,
+        retransmits=intervals["retransmits"].astype("Float64").astype(float),
+    )
+
+
+def _title_of_intervals(
+    drawn: pd.DataFrame, chosen: pd.DataFrame, falls: pd.DataFrame, rates: pd.DataFrame | None
+) -> str:
+    """Say how many rates fall, with an example, or from where to where the median intervals reach."""
+    if rates is not None and len(falls):
+        fallen, tested = falling(rates)
+        shown = falls[falls["run_ids"].isin(fallen["run_ids"])]
+        if len(shown):
+            most = shown.loc[(shown["sustained_rate"] / shown["burst_rate"]).idxmin()].to_dict()
+            return f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {_fall_words(most)}"
+    middle = grouped(drawn[~drawn["omitted"]], "run_id")["throughput_bit_s"].median().sort_index().astype(float)
+    method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle, strict=True))
+    return extremes("median interval of a single run", by_path, "bit/s", method)
+
+
+def _fall_words(rate: Row) -> str:
+    """Say from which to which rate a run fell, and when."""
+    ends_of_fall = rate["burst_rate"], rate["sustained_rate"]
+    before, after = (format_value(end, "bit/s", like=one_prefix(ends_of_fall, "bit/s")) for end in ends_of_fall)
+    return f"{rate['path']}, from {before} to {after} after {plain(rate['at_s'])} s"
+
+
+def rates_in_time(rates: pd.DataFrame) -> Table[Row] | Note:
+    """Return each transfer in time."""
+    if rates.empty:
+        return Note("No log of this study reports throughput by interval.")
+    shown = rates.assign(throttled=[_throttled(rate) for rate in rates.to_dict("records")])
+    columns = {
+        "run": text("name"),
+        "intervals": count("intervals"),
+        "duration": number("seconds", ",.0f", _SECONDS),
+        "goodput": number("estimate", ",.3f", GIGABITS),
+        "interval": ends("low", "high", ",.3f", GIGABITS),
+        "sd ÷ mean": number("spread", ".1f", PERCENT),
+        "throttled": text("throttled"),
+        "flags": flags(),
+    }
+    return table(shown, "Throughput in time (scope: within run)", columns, value="intervals")
+
+
+def _throttled(rate: Row) -> str:
+    if pd.isna(rate["found"]):
+        return "too few to test"
+    return f"after {rate['at_s']:,.0f} s" if rate["found"] else "no"
+
+
+# --- how long connections live
+
+
+def lifetimes(life: Lifetimes) -> Table[Row] | Note:
+    """Return how long connections lasted, including censored ones."""
+    summary = life.summary.iloc[0].to_dict()
+    if not summary["n"]:
+        return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
+    bound = f"{1 / summary['rate_high']:,.0f} ({level(summary['confidence'])})" if summary["rate_high"] else "no bound"
+    rows = [
+        ("connections followed", f"{summary['n']:,}"),
+        ("of them cut off", f"{summary['losses']:,}"),
+        ("followed for, total seconds", f"{summary['seconds']:,.1f}"),
+        ("median lifetime, seconds", number_format(",.1f", "not reached").text(summary["estimate"], 1)),
+        ("losses, at most one in … seconds", bound),
+    ]
+    note = "A connection that was still open at the end of its test is censored: it lasted at least that long."
+    columns = {"what": text("what"), "value": Column[Row]("", itemgetter("value"), align="right")}
+    shown = pd.DataFrame(rows, columns=["what", "value"]).assign(run_ids=summary["run_ids"])
+    return table(shown, "Lifetime of the connections", columns, [note], value="samples")
+
+
+def broken_connections(broken: pd.DataFrame) -> Table[Row] | Note:
+    """Return when connections broke, as an author reports it."""
+    if broken.empty:
+        return Note("No text of this study reports when a connection broke.")
+    columns = {
+        "connection": text("path"),
+        "broke at, as printed": text("printed"),
+        "seconds after the first": cited(count("after_s"), lambda row: [ReportedRef(row["path"], "failed_at")]),
+        "reported duration": text("lasted"),
+    }
+    notes = ["As reported, without a time zone. Ends within a minute of each other are unlikely to be independent."]
+
+    def source(row: Row) -> list[Ref]:
+        return [ReportedRef(row["path"], name) for name in ("failed_at", "duration")]
+
+    return table(broken, "How the connections ended, as reported", columns, notes, source=source)
+
+
+def last_changes(segments: pd.DataFrame) -> Chart | Note:
+    """Draw the changes between consecutive segments before a connection broke, the last one at the bottom."""
+    changes = segments[segments["change_ns"].notna()]
+    if changes.empty:
+        return Note("No chart: no text of this study reports segments of a run.")
+    last = segments.groupby("path", sort=False)["mean_ns"].agg(list)
+    ratios = [
+        f"{path}: last segment {means[-1] / means[-2]:.2f}× the one before"
+        for path, means in last.items()
+        if len(means) > 1
+    ]
+    return forest(
+        changes.assign(change_ns_low=math.nan, change_ns_high=math.nan),
+        "change_ns",
+        panel="path",
+        row="segment",
+        unit=MICROSECONDS,
+        spec="+.1f",
+        xlabel="change of the mean round-trip time since the segment before, µs",
+        caption=(
+            "Changes of the reported means of consecutive segments, the last one before the connection broke at the "
+            "bottom. The spread within a segment was not reported."
+        ),
+        of="changes",
+        result="; ".join(ratios[:2]),
+        name="last_changes",
+    )
+
+
+def segments_before_the_end(segments: pd.DataFrame) -> Table[Row] | Note:
+    """Return the last change between reported segments beside the changes before it."""
+    if segments.empty:
+        return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
+    changes = segments.groupby("path", sort=False)["change_ns"].agg(lambda column: list(column.dropna()))
+    shown = pd.DataFrame(
+        {
+            "path": changes.index,
+            "last": [of_path[-1] for of_path in changes],
+            "before": [", ".join(f"{change / 1e3:,.2f}" for change in of_path[:-1]) for of_path in changes],
+            "p": segments.groupby("path", sort=False)["p"].first().to_numpy(),
+        }
+    )
+    columns = {
+        "connection": text("path"),
+        "last change": number("last", ",.2f", MICROSECONDS),
+        "changes before, µs": text("before"),
+        "p of a trend": number("p", ".2f"),
+    }
+    notes = ["No test of so few segments can show that the last change is unusual; compare it with those before."]
+
+    def source(row: Row) -> list[Ref]:
+        return [ReportedRef(row["path"], "rtt_mean", segment=True)]
+
+    return table(shown, "Was the last change unusual?", columns, notes, source=source)
+
+
+def reported_spread(spread: pd.DataFrame) -> Table[Row] | Note:
+    """Return the reported percentiles and means."""
+    if spread.empty:
+        return Note("No text of this study reports percentiles of a run in time.")
+    names = [name for name in ("min", "mean", "p95", "p99", "max") if name in spread]
+    shown = spread.assign(**{f"{name} ÷ mean": _over_mean(spread, name) for name in ("p95", "p99")})
+    columns = {
+        "connection": text("path"),
+        **{name: _reported_column(name) for name in names},
+        **{f"{name} ÷ mean": number(f"{name} ÷ mean", ".2f") for name in ("p95", "p99")},
+    }
+    note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
+
+    def source(row: Row) -> list[Ref]:
+        return [_reported_ref(row, name) for name in names]
+
+    return table(shown, "Spread of the round-trip times, as reported", columns, [note], source=source)
+
+
+def _reported_column(name: str) -> Column[Row]:
+    return cited(number(name, ",.0f", MICROSECONDS), lambda row: [_reported_ref(row, name)])
+
+
+def _over_mean(spread: pd.DataFrame, name: str) -> pd.Series | float:
+    return spread[name] / spread["mean"] if {name, "mean"} <= set(spread) else math.nan
+
+
+def _reported_ref(row: Row, name: str) -> ReportedRef:
+    if name in _REPORTED_METRICS:
+        return ReportedRef(row["path"], _REPORTED_METRICS[name])
+    return ReportedRef(row["path"], "rtt", f"{float(name[1:]) / 100:g}")
+
+
+# --- findings
+
+
+def find(
+    found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, spread: pd.DataFrame, rates: pd.DataFrame
+) -> Findings:
+    """Say which levels shifted, which connections broke, and which rates fell.
+
+    ``segments``, ``broken``, ``spread``: what an author reports of the last segments of connections, of when they
+    broke, and of percentiles; ``rates``: transfers in time.
+    """
+    findings = [*_answer(found.runs, rates, broken), *_level_shifts(found.runs), *_broken(segments, broken)]
+    ratios = spread.assign(ratio=_over_mean(spread, "p99")).dropna(subset=["ratio"])
+    if len(ratios) > 1:
+        listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in zip(ratios["path"], ratios["ratio"], strict=True))
+        findings.append(info(f"Ratio of the reported p99 to the mean: {listed}."))
+    fallen = rates[rates["burst_rate"].notna()]
+    for (path, method), falls in fallen.groupby(["path", "method"], sort=False):
+        seconds = dict.fromkeys(f"{moment:,.0f}" for moment in (falls["at_s"].min(), falls["at_s"].max()))
+        runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"
+        burst, sustained = (f"**{reach}**" for reach in _from_to(falls))
+        after = f"after {'–'.join(seconds)} s{runs}"
+        findings.append(info(f"{path} ({method}): the rate fell from {burst} to {sustained} {after}."))
+    short = rates[rates["flags"].str.contains("burst_test")]
+    if len(short):
+        names = join_by_method(zip(short["path"], short["method"], strict=True))
+        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {names}."))
+    if not findings:
+        findings.append(info("This study has no time series: no samples, no intervals, no segments."))
+    return Findings.of(findings)
+
+
+def _from_to(falls: pd.DataFrame) -> list[str]:
+    """Return the rates before falls, and those after them, in one unit."""
+    like = one_prefix([*falls["burst_rate"], *falls["sustained_rate"]], "bit/s")
+    return [span(falls[name], "bit/s", like=like) for name in ("burst_rate", "sustained_rate")]
+
+
+def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
+    """Say how many runs kept their level, how many rates fell, and how many connections broke."""
+    parts = []
+    judged = runs[runs["stable"].notna()]
+    if len(judged):
+        kept = f"**{int(judged['stable'].sum())} of {count_of(len(judged), 'run')}**"
+        parts.append(f"{kept} kept the level of their round-trip times")
+    fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
+    if len(fallen):
+        burst, sustained = _from_to(fallen)
+        verb = "falls" if len(fallen) == 1 else "fall"
+        share = f"**{len(fallen)} of {len(tested)}** transfers {verb} from {burst} to {sustained}"
+        parts.append(f"{share}, after {span(fallen['at_s'] * _NS, 'ns')}")
+    elif len(tested):
+        parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
+    if len(broken):
+        together = int(broken["together"].sum())
+        within = f", {together + 1} of them within a minute" if together else ""
+        parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
+    sentence = "; ".join(parts)
+    return [answer(f"{sentence[:1].upper()}{sentence[1:]}.")] if parts else []
+
+
+def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
+    """Name the runs with a level shift, the losses, and the longest run."""
+    if runs.empty:
+        return []
+    findings: list[Finding] = []
+    losing = [
+        f"{run['path']} ({run['method']}): {run['lost']:,} of {run['n']:,} probes"
+        for run in runs[runs["lost"] > 0].head(_MOST_RUNS).to_dict("records")
+    ]
+    if losing:
+        findings.append(info(f"Lost: {'; '.join(losing)}."))
+    shifted = runs[runs["confirmed"] > 0]
+    if len(shifted):
+        names = join_by_method(zip(shifted["path"], shifted["method"], strict=True))
+        findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
+    longest = runs.loc[runs["seconds"].fillna(0).idxmax()]
+    seconds = f"{longest['seconds'] if pd.notna(longest['seconds']) else 0:,.4g} s"
+    text = f"{longest['path']} ({longest['method']}) lasted longest, {seconds}; slower changes cannot be seen."
+    return [*findings, info(text)]
+
+
+def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
+    """Say what the last segments of broken connections show, and whether the connections broke together."""
+    findings = []
+    for path, changes in segments.dropna(subset=["change_ns"]).groupby("path", sort=False)["change_ns"]:
+        if len(changes) > 1:
+            last = f"the last change before the connection broke, {changes.iloc[-1] / 1e3:+,.5g} µs"
+            of_all = f"is one of {count_of(len(changes), 'change')}"
+            findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
+    together = int(broken["together"].sum())
+    if together:
+        text = (
+            f"{together + 1} of the {len(broken)} connections broke within a minute of each other. This suggests a "
+            "common cause, so they count as one event."
+        )
+        findings.append(info(text))
+    if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:
+        text = (
+            f"Every connection is reported to have lasted {broken['lasted'].iloc[0]}, yet they ended "
+            f"{broken['after_s'].max() / 60:,.0f} min apart and the starts are unknown, so no lifetime can be derived."
+        )
+        findings.append(act(text))
+    return findings

@@ -1,0 +1,149 @@
+"""Page 05: what a placement and a setting cost, with numbers read in the raw logs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers.notebooks import run
+from helpers.places import ROOT
+from helpers.studies import load
+from helpers.tables import cell, logs_behind
+
+import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import placement as page
+from azlatency.stats.across_runs.placement import FACTORS
+from azlatency.studies.store.study import Study
+
+NO_LINKS = pd.DataFrame()
+
+
+class Measured:
+    """A study with its conditions, and the steps between its placements."""
+
+    def __init__(self, study: Study) -> None:
+        self.study, self.runs = study, az.latency(study)
+        self.levels = az.stats.placement.conditions(study, self.runs)
+        self.widest = az.stats.placement.widest_methods(self.levels)
+        self.steps = self.changes(self.widest, "placement")
+
+    def changes(self, levels: pd.DataFrame, *factors: str) -> pd.DataFrame:
+        return pd.concat(az.stats.placement.changes(levels, self.runs, factor) for factor in factors)
+
+
+@pytest.fixture(scope="module")
+def zones() -> Measured:
+    return Measured(load("westeurope-availability-set-vs-zones"))
+
+
+@pytest.fixture(scope="module")
+def canada() -> Measured:
+    return Measured(load("canadacentral-proximity-placement"))
+
+
+def test_values_by_placement_are_those_of_the_logs(zones: Measured) -> None:
+    # zone3-zone1/ping.log: "rtt min/avg/max/mdev = 0.718/0.969/2.137/0.299 ms"
+    table = page.conditions(zones.levels)
+    row = "Zone 3 → Zone 1, cross zone, 969.0"
+    assert cell(table, row, "statistic per run") == "mean" and cell(table, row, "runs") == "1"
+    assert logs_behind(zones.study, table, row) == {"zone3-zone1/ping.log"}
+
+
+def test_the_step_of_ping_is_the_ratio_of_the_means(zones: Measured) -> None:
+    table = page.changes(zones.steps, "placement")
+    assert isinstance(table, Table)
+    # availability-set/ping.log: 1.902 ms; 0.969 / 1.902
+    (ping,) = (row for row in table.cells if "ping" in row[table.headers.index("method")])
+    assert ping[table.headers.index("times")] == "0.509" and ping[-1].startswith("none: one run")
+    assert ping[table.headers.index("runs")] == "1 / 1" and ping[table.headers.index("interval")] == "none"
+
+
+def test_a_reported_number_leads_to_the_line_of_the_text_and_has_no_conclusion(canada: Measured) -> None:
+    fast = canada.changes(canada.levels, "accelerated_networking")
+    table = page.changes(fast, "accelerated networking")
+    assert isinstance(table, Table) and {row[-1] for row in table.cells} == {"none: no log"}
+    references = table.record()["rows"][0]["refs"]
+    assert [reference["ref"] for reference in references] == ["ReportedRef", "ReportedRef"]
+    # The text: 308.55 µs without, 55 to 61.09 µs with accelerated networking.
+    assert cell(table, "off: Same zone", "times") == "0.178 – 0.198"
+    sizes = page.changes(canada.changes(canada.levels, "vm_size"), "VM size")
+    assert isinstance(sizes, Table) and all(
+        row[-1].endswith("accelerated networking may differ, too") for row in sizes.cells
+    )
+
+
+def test_each_placement_has_its_round_trip_time(zones: Measured) -> None:
+    chart = page.placement_values(zones.levels, zones.runs, NO_LINKS)
+    # zone3-zone1/sockperf-m1400.log: "percentile 50.000 =   93.556", with --full-rtt
+    assert isinstance(chart, Chart)
+    (line,) = (line for line in chart.alt.splitlines() if line.startswith("sockperf TCP 1400 B, median of a run: "))
+    assert "Zone 3 → Zone 1 (cross zone), 93.556 µs" in line
+
+
+def test_a_reported_range_is_drawn_by_its_ends(canada: Measured) -> None:
+    chart = page.placement_values(canada.widest, canada.runs, NO_LINKS)
+    assert isinstance(chart, Chart) and "[55, 61.09] µs, reported" in chart.alt
+    assert chart.title.startswith("Mean round trip from 54.0–61.1 µs (2 paths) to 1,840 µs")
+
+
+def test_a_single_measurement_is_said_in_a_note(zones: Measured) -> None:
+    note = page.placement_values(zones.levels.head(1), zones.runs, NO_LINKS)
+    assert isinstance(note, Note) and note.text.startswith("No chart: one measurement only. ")
+
+
+def test_a_title_of_changes_that_were_measured_once_ranks_none(zones: Measured) -> None:
+    chart = page.single_changes(zones.changes(zones.levels, *FACTORS), NO_LINKS)
+    assert isinstance(chart, Chart) and chart.title == "4 changes of one factor: measured once (sockperf)"
+    # 93.556 / 53.433 µs
+    assert "sockperf TCP 1400 B 1.751, inconclusive" in chart.alt
+
+
+def test_both_sides_of_a_step_stand_beside_their_ratio(zones: Measured) -> None:
+    chart = page.estimation_plot(zones.levels, zones.runs, zones.changes(zones.levels, "placement"), NO_LINKS)
+    assert isinstance(chart, Chart)
+    # ping.log of both folders: means of 1.902 ms and 0.969 ms
+    assert "1,902 µs" in chart.alt and "969 µs" in chart.alt and "0.50946 ×, inconclusive" in chart.alt
+    left, right = chart.figure.axes[:2]
+    assert left.get_yticklabels()[0].get_text() and not right.get_yticklabels()[0].get_text()
+
+
+def test_the_title_of_single_runs_describes_them() -> None:
+    # lagscope prints 74 us inside 1a, and 263 us from 1a to 1c.
+    measured = Measured(load("aws-euwest1-lagscope"))
+    chart = page.estimation_plot(measured.widest, measured.runs, measured.steps, NO_LINKS)
+    assert isinstance(chart, Chart)
+    assert chart.title.startswith("Measured once: 1a (.122) → 1a (.70) 74.0 µs; 1a → 1c 263 µs;")
+
+
+def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
+    text = str(page.find(zones.levels, zones.steps, zones.steps[:0]))
+    # Medians of sockperf -m 1400: 93.556 / 53.433 us; means of ping: 0.969 / 1.902 ms
+    assert "measured Zone 3 → Zone 1 1.75 times as long as" in text and "ping 0.51 times" in text
+
+
+def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
+    measured = Measured(load("emulated-zones"))
+    answer = page.find(measured.levels, measured.steps, measured.steps[:0]).findings[0].text
+    assert "across zones **226–853 µs** (**2.22–8.32 times** as long, 95 % CI 2.1–8.4)" in answer
+    chart = page.placement_values(measured.widest, measured.runs, az.studies.configured_links(measured.study))
+    assert isinstance(chart, Chart) and "×: configured round-trip delay" in chart.caption
+
+
+def test_a_study_without_latency_has_notes(zones: Measured) -> None:
+    levels, steps = zones.levels[:0], zones.steps[:0]
+    assert "VM size" in str(page.changes(steps, "VM size"))
+    for note in (
+        page.conditions(levels),
+        page.placement_values(levels, zones.runs, NO_LINKS),
+        page.single_changes(steps, NO_LINKS),
+        page.estimation_plot(levels, zones.runs, steps, NO_LINKS),
+    ):
+        assert isinstance(note, Note)
+    assert "No latency was measured" in str(page.find(levels, steps, steps))
+
+
+@pytest.mark.parametrize("study", ["ec2-token-buckets", "uksouth-echo-latency"])
+def test_the_notebook_runs_without_runs(study: str) -> None:
+    """No latency at all, and numbers of a text only."""
+    assert run(ROOT / "notebooks" / "05_placement.ipynb", study)

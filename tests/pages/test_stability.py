@@ -1,0 +1,191 @@
+"""Page 07: what changes during a run, with numbers read in the raw logs and in a text."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.chart_checks import assert_fit_to_print
+from helpers.notebooks import run
+from helpers.places import ROOT
+from helpers.studies import load
+from helpers.tables import cell
+
+import azlatency as az
+from azlatency.kit.cells import Table
+from azlatency.kit.objects import Chart, Note
+from azlatency.pages import stability as page
+from azlatency.studies.store.study import Study
+
+NO_LINKS = pd.DataFrame()
+in_time = az.stats.time_series
+
+
+@pytest.fixture(scope="module")
+def echo() -> Study:
+    """A text without logs."""
+    return load("uksouth-echo-latency")
+
+
+@pytest.fixture(scope="module")
+def buckets() -> tuple[Study, pd.DataFrame, pd.DataFrame]:
+    study = load("ec2-token-buckets")
+    runs = az.studies.client_side_runs(az.studies.run_table(study))
+    return study, runs, in_time.throughput_series(study.intervals, runs)
+
+
+def sampled(rtt: np.ndarray, sent: np.ndarray) -> tuple[Any, pd.DataFrame]:
+    """Return a study of one run with these samples, and its runs."""
+    ns = pd.Series(rtt).replace(np.inf, np.nan).astype("Float64")
+    samples = pd.DataFrame({"run_id": "a", "sent_ns": sent, "rtt_ns": ns, "status": "ok"})
+    named = {"path": "A → B", "method": "echo TCP", "status": "complete", "duration_ns": 2e12}
+    return SimpleNamespace(samples=samples), pd.DataFrame([named], index=pd.Index(["a"], name="run_id"))
+
+
+def shifted(probes: int) -> tuple[Any, in_time.RunsInTime]:
+    """Return a run whose level rises by half after 60 % of its probes, three of which are lost."""
+    x = 1e5 * np.exp(0.1 * np.random.default_rng(1).standard_normal(probes))
+    x[3 * probes // 5 :] *= 1.5
+    x[[10, 20, 3 * probes // 4]] = np.inf
+    study, runs = sampled(x, np.arange(probes) * 1e7)
+    return study, in_time.run_time_series(study, runs, block_ns=probes * 5e4)
+
+
+@pytest.mark.parametrize("probes", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_a_shift_and_losses_of_a_run_are_drawn_at_a_fixed_cost(probes: int) -> None:
+    study, found = shifted(probes)
+    chart = page.run_series(found, study, NO_LINKS)
+    assert isinstance(chart, Chart)
+    assert_fit_to_print("long run", chart)
+    assert len(chart.svg()) < 200_000 and "lost 3" in chart.alt and "Triangles at the top: lost." in chart.caption
+    assert chart.title.startswith("1 of 1 runs shifted their level; most A → B, echo TCP: +")
+    assert f"after {3 * probes // 500:,} s" in chart.title and chart.title.split("most ")[1][16:] in chart.alt
+
+
+def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:
+    _, found = shifted(20_000)
+    shifts = page.shifts(found)
+    assert isinstance(shifts, Table) and shifts.cells[0][1].startswith("120.0 (") and shifts.cells[0][-2] == "confirmed"
+    runs = page.runs_in_time(found)
+    assert cell(runs, "A → B", "level") == "1 confirmed" and cell(runs, "A → B", "lost") == "3"
+    text = str(page.find(found, *[pd.DataFrame(columns=columns) for columns in NOTHING]))
+    assert "Answer: **0 of 1 run** kept the level" in text and "Confirmed level shift: A → B (echo TCP)." in text
+
+
+#: Columns of reported segments, ends and percentiles, and of transfers, without rows.
+NOTHING = (
+    ["path", "segment", "mean_ns", "change_ns", "p"],
+    ["path", "printed", "after_s", "together", "lasted"],
+    ["path", "p99"],
+    ["path", "method", "found", "burst_rate", "sustained_rate", "at_s", "flags"],
+)
+
+
+def test_each_transfer_is_a_dot_and_hosts_that_start_at_another_rate_have_a_panel(
+    buckets: tuple[Study, pd.DataFrame, pd.DataFrame],
+) -> None:
+    chart = page.falls_by_path(buckets[2])
+    assert isinstance(chart, Chart)
+    assert chart.title.startswith("28 of 29 rates fall: after 4.6 min (c5.large), 8.8 min (c5.xlarge)")
+    usual, others = chart.alt.splitlines()
+    assert usual.startswith("started at 9.4–9.7 Gbit/s: ") and others.startswith("started at 5.02–8.72 Gbit/s: ")
+    assert "1 of 29 transfers did not fall" in chart.caption
+    assert isinstance(page.falls_by_path(buckets[2].head(0)), Note)
+
+
+def test_the_title_and_a_line_show_when_a_bucket_was_empty(buckets: tuple[Study, pd.DataFrame, pd.DataFrame]) -> None:
+    study, runs, rates = buckets
+    chart = page.throughput_series(study.intervals, runs, rates)
+    assert isinstance(chart, Chart) and "Dashed: the rate falls and stays low." in chart.caption
+    assert "The rate falls in 28 of 29 runs; for example c5.large, from" in chart.title
+    moments = {line.get_xdata()[0] for axis in chart.figure.axes for line in axis.lines if line.get_linestyle() == "--"}
+    assert len(moments) == 4 and moments <= set(rates["at_s"])
+
+
+def test_intervals_are_those_of_the_log() -> None:
+    study = load("westeurope-azure-cni")
+    chart = page.throughput_series(study.intervals, az.throughput(study))
+    # az1-az3/iperf3.log: ten intervals from 7.26 to 7.62 Gbits/sec, 616 retransmitted segments
+    assert isinstance(chart, Chart)
+    (line,) = (line for line in chart.alt.splitlines() if line.startswith("AZ1 - AZ3, iperf3 TCP"))
+    assert ": 7.26, 8.36," in line and "7.62 Gbit/s; retransmits 616" in line
+    assert "Dotted and hollow: omitted by the tool." in chart.caption
+    rates = page.rates_in_time(in_time.throughput_series(study.intervals, az.throughput(study)))
+    assert cell(rates, "AZ1 - AZ3", "intervals") == "10" and cell(rates, "AZ1 - AZ3", "throttled") == "no"
+
+
+def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None:
+    # Text: 955.87, then 789.58 in the last 100 records; "Down by 166.29 μs".
+    segments = in_time.reported_segments(echo.reported)
+    assert cell(page.segments_before_the_end(segments), "Same AZ", "last change, µs") == "-166.29"
+    chart = page.last_changes(segments)
+    assert isinstance(chart, Chart) and chart.title.startswith("Same AZ: last segment 0.83× the one before")
+    assert "last 100 records -166.29 µs" in chart.alt
+
+
+def test_connections_end_as_reported(echo: Study) -> None:
+    # 10:04:12, 13:23:55 and 13:23:58: 11,983 s and 11,986 s after the first.
+    table = page.broken_connections(in_time.reported_connection_ends(echo.reported))
+    assert cell(table, "Cross AZ", "broke at, as printed") == "2025-03-20 13:23:58"
+    assert cell(table, "Cross AZ", "seconds after the first") == "11,986"
+
+
+def test_the_spread_is_relative_to_the_mean(echo: Study) -> None:
+    # 2,250 us / 1,425 us
+    table = page.reported_spread(in_time.reported_spread(echo.reported))
+    assert cell(table, "Cross AZ", "p99, µs") == "2,250" and cell(table, "Cross AZ", "p99 ÷ mean") == "1.58"
+    assert isinstance(table, Table)
+    assert {reference["ref"] for reference in table.record()["rows"][0]["refs"]} == {"ReportedRef"}
+
+
+def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
+    reported = echo.reported
+    text = str(
+        page.find(
+            in_time.run_time_series(echo, az.latency(echo)),
+            in_time.reported_segments(reported),
+            in_time.reported_connection_ends(reported),
+            in_time.reported_spread(reported),
+            in_time.throughput_series(echo.intervals, az.throughput(echo)),
+        )
+    )
+    # 955.87 us, then 789.58 us; breaks at 10:04:12, 13:23:55 and 13:23:58; p99 2,250 us over a mean of 1,425 us
+    assert "Same AZ" in text and "-166.29 µs" in text
+    assert "2 of the 3 connections" in text and "200 min" in text and "Cross AZ 1.58" in text
+
+
+def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:
+    study = load("emulated-zones")
+    found = in_time.run_time_series(study, az.latency(study))
+    table = page.lifetimes(in_time.connection_lifetimes(found.runs))
+    assert cell(table, "of them cut off", "value") == "0"
+    assert cell(table, "median lifetime", "value") == "not reached"
+
+
+def test_studies_without_samples_or_texts_have_notes() -> None:
+    study = load("canadacentral-proximity-placement")
+    found = in_time.run_time_series(study, az.latency(study))
+    segments, broken, spread, rates = (pd.DataFrame(columns=columns) for columns in NOTHING)
+    for note in (
+        page.run_series(found, study, NO_LINKS),
+        page.shifts(found),
+        page.runs_in_time(found),
+        page.lifetimes(in_time.connection_lifetimes(found.runs)),
+        page.broken_connections(broken),
+        page.segments_before_the_end(segments),
+        page.last_changes(segments),
+        page.reported_spread(spread),
+        page.rates_in_time(rates),
+        page.throughput_series(study.intervals, az.throughput(study)),
+    ):
+        assert isinstance(note, Note)
+    assert "no time series" in str(page.find(found, segments, broken, spread, rates))
+
+
+@pytest.mark.parametrize("study", ["cassandra-vm-baseline", "uksouth-echo-latency"])
+def test_the_notebook_runs_without_samples(study: str) -> None:
+    """Nothing at all, and the numbers of a text only."""
+    assert run(ROOT / "notebooks" / "07_stability.ipynb", study)
