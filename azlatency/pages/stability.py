@@ -568,7 +568,7 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
         parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
     if len(broken):
         together = int(broken["together"].sum())
-        within = f", {together + 1} of them within a minute" if together else ""
+        within = f", {together + 1} of them within a minute of each other" if together else ""
         parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
     sentence = "; ".join(parts)
     return [answer(f"{sentence[:1].upper()}{sentence[1:]}.")] if parts else []
@@ -600,7 +600,9 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     findings = []
     for path, changes in segments.dropna(subset=["change_ns"]).groupby("path", sort=False)["change_ns"]:
         if len(changes) > 1:
-            last = f"the last change before the connection broke, {changes.iloc[-1] / 1e3:+,.5g} µs"
+            change = float(changes.iloc[-1])
+            size = f"{'−' if change < 0 else '+'}{format_value(abs(change), 'ns')}"
+            last = f"the last change before the connection broke, {size}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
     together = int(broken["together"].sum())

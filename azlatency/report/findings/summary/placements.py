@@ -157,7 +157,7 @@ def _broken(study: Study) -> Sentence:
         return ()
     refs, together = [ReportedRef(path, "failed_at") for path in broken["path"]], int(broken["together"].sum())
     text: Sentence = (" ", Linked(count_of(len(broken), "connection"), *refs, bold=False), " broke")
-    return (*text, f", {together + 1} of them within a minute." if together else ".")
+    return (*text, f", {together + 1} of them within a minute of each other." if together else ".")
 
 
 def single_level(data: Data) -> Answer | None:
