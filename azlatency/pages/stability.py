@@ -257,7 +257,8 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
         unit=_MINUTES,
         xlabel="minutes until the rate falls",
         caption=sentences(
-            ("Each dot is a transfer: the time until its rate fell and stayed low; tick: the median.", True),
+            ("Each dot is a transfer: the time until its rate fell, and stayed low until its log ends.", True),
+            ("Tick: the median.", True),
             ("Right: the median rate afterwards.", True),
             (f"{len(tested) - len(fallen)} of {len(tested)} transfers did not fall.", len(fallen) < len(tested)),
         ),
@@ -369,7 +370,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table[Row] | Note:
         "run": text("name"),
         "intervals": count("intervals"),
         "duration": number("seconds", ",.0f", _SECONDS),
-        "goodput": number("estimate", ",.3f", GIGABITS),
+        "rate": number("estimate", ",.3f", GIGABITS),
         "interval": ends("low", "high", ",.3f", GIGABITS),
         "sd ÷ mean": number("spread", ".1f", PERCENT),
         "throttled": text("throttled"),
