@@ -37,6 +37,8 @@ _SHORT = {
 _REGIONS = {
     "AWS": r"[a-z]{2}(-[a-z]+)+-\d", "Google Cloud": r"[a-z]+-[a-z]+\d+", "Azure": r"[a-z]{4,}\d?",
 }  # fmt: skip
+#: And sizes of machines: Standard_D4s_v5, cx2-8x16.
+_SIZES = {"Azure": r"Standard_.*", "IBM Cloud": r"[a-z]{2}\d[a-z]?-\d+x\d+"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,8 @@ class StudyView:
     tools: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
     """What the runs of its logs were measured with, and between; the card knows those of reported numbers."""
+    regions: int = 0
+    """In how many regions its clients were."""
     version: str = ""
     """The version of its data set, as the import prints it."""
     outdated: str = ""
@@ -77,10 +81,11 @@ class StudyView:
         region = str(self.info.get("region") or "")
         if self.emulated:
             return "Emulated lab"
-        named = (name for name, pattern in _REGIONS.items() if re.fullmatch(pattern, region))
-        is_azure = str(self.info.get("vm_size") or "").startswith("Standard_")
-        provider = next(named, "Azure" if is_azure else "Provider not said")
-        return f"{provider} · {region or 'region not said'}"
+        names = [(pattern, region, name) for name, pattern in _REGIONS.items()]
+        names += [(pattern, str(self.info.get("vm_size") or ""), name) for name, pattern in _SIZES.items()]
+        provider = next((name for pattern, text, name in names if re.fullmatch(pattern, text)), "Provider not said")
+        several = f"{self.regions} regions" if self.regions > 1 else "region not said"
+        return f"{provider} · {region or several}"
 
     @property
     def not_measured(self) -> list[str]:
@@ -290,6 +295,7 @@ def study_view(name: str) -> StudyView:
         contents=tuple(contents or ["nothing that was recognised"]),
         version=study.data_version,
         tools=tuple(runs.index),
+        regions=study.runs["region"].nunique(),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),

@@ -49,6 +49,10 @@ def test_the_index_lists_a_study_under_its_provider_and_region(info: dict[str, o
     assert StudyView(name="a", info=info, contents=()).group == group
 
 
+def test_a_study_of_several_regions_says_how_many() -> None:
+    assert StudyView(name="a", info={"vm_size": "cx2-8x16"}, contents=(), regions=13).group == "IBM Cloud · 13 regions"
+
+
 def test_a_page_has_a_short_name() -> None:
     stems = ("01_latency", "06_vm_baseline", "00_what_was_measured", "story", "2026")
     names = [Chapter(path=Path(f"{stem}.ipynb"), title="A title").name for stem in stems]
