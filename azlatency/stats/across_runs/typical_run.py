@@ -18,7 +18,7 @@ Probability Letters 4:75 (1986), interpolation.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +30,7 @@ from scipy.stats import binom
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
+    VALUE_COLUMNS,
     RunValues,
     check_columns,
     is_frame,
@@ -43,6 +44,7 @@ from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.result import Estimate
 from azlatency.stats.rows import ESTIMATE, of_estimate
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.format import count_of
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -304,8 +306,8 @@ def summarize(
     runs : DataFrame
         One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
     value : str, optional
-        Column with one number per run; runs without it are left out. By default each method's median, else its mean,
-        else its throughput.
+        Column with one number per run; runs without it are left out. By default the first of median, mean and
+        throughput that every group of a method has; groups that have none in common show their own first one.
     by : str or sequence of str
         Columns to group by. Runs of different methods are never pooled, so ``method`` is always added.
     unit : str, optional
@@ -319,8 +321,8 @@ def summarize(
     DataFrame
         One row per group, in order of appearance: the grouping columns, ``estimate`` (the median run, in ``unit``) with
         ``low`` and ``high``, ``n`` runs, ``lowest`` and ``highest`` run, ``lag1`` and ``lag1_p`` (autocorrelation of
-        runs in the order of measuring), ``flags``, ``assumed``, ``notes`` and ``run_ids``. A value is missing if it is
-        not estimable; the flags say why.
+        runs in the order of measuring), ``flags``, ``assumed``, ``notes``, ``run_ids`` and ``value``, the column that
+        was summarized. An estimate is missing if it is not estimable; the flags say why.
 
     Raises
     ------
@@ -345,21 +347,47 @@ def summarize(
     check_columns(runs, *keys)
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
-    columns = {method: value_column(group, value) for method, group in grouped(runs, "method")}
+    columns = {method: _common_column(group, keys, value) for method, group in grouped(runs, "method")}
     groups: list[PathRuns] = []
     for group_keys, group in grouped(runs, keys):
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
+        if not group[column].notna().any():
+            if value is not None or not group[list(_known(group))].notna().any(axis=None):
+                continue
+            column = value_column(group)
         measured = group[group[column].notna()]
-        if not len(measured):
-            continue
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
         values, codes = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
+        if value is None and (others := len(group) - len(measured)):
+            note = f"{count_of(others, 'run')} without a {_NAMES.get(column, column)} left out"
+            values = replace(values, notes=(*values.notes, note))
         kind = kind_of_test(measured, labels["method"])
         groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, codes))
-    found = [of_estimate(each, *DIAGNOSTICS) for each in typical_runs(groups, confidence)]
-    return pd.DataFrame(found, columns=None if found else [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED])
+    found = [
+        of_estimate(estimate, *DIAGNOSTICS) | {"value": group.values.column}
+        for estimate, group in zip(typical_runs(groups, confidence), groups, strict=True)
+    ]
+    return pd.DataFrame(found, columns=None if found else [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED, "value"])
+
+
+def _known(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns of runs that may have one number per run."""
+    return (column for column in VALUE_COLUMNS if column in runs.columns)
+
+
+def _common_column(runs: pd.DataFrame, keys: Sequence[str], value: str | None) -> str:
+    """Return the column of a method that is summarized: one that all of its groups have, if there is one."""
+    if value is None:
+        for column in _known(runs):
+            if runs[column].notna().groupby([runs[key] for key in keys], dropna=False).any().all():
+                return column
+    return value_column(runs, value)
+
+
+#: How a note names the columns that are summarized by default.
+_NAMES = {"median_ns": "median", "mean_ns": "mean", "throughput_bit_s": "goodput", "retransmits": "count"}
 
 
 class PathRuns(NamedTuple):

@@ -117,3 +117,24 @@ def test_runs_that_resemble_their_neighbours_are_flagged_and_no_more() -> None:
 def test_the_step_of_a_coarse_print_does_not_make_a_rate_negative() -> None:
     result = typical_run([0.862, 823e3, 2.24e6, 2.28e6], unit="bit/s", resolution=1e4)
     assert result.low == 0.0 and result.high is not None and result.high > 2.28e6
+
+
+def test_paths_of_one_method_are_summarized_by_a_number_that_all_of_them_have() -> None:
+    """``ping -q`` prints a mean and no median: the path is not left out."""
+    runs = pd.DataFrame(
+        {
+            "path": ["a → b"] * 3 + ["a → c"] * 3, "method": "ping",
+            "median_ns": [1e6, 1.1e6, 1.2e6, math.nan, math.nan, math.nan],
+            "mean_ns": [2e6, 2.1e6, 2.2e6, 3e6, 3.1e6, 3.2e6],
+        }
+    )  # fmt: skip
+    found = az.summarize(runs)
+    assert list(found["value"]) == ["mean_ns", "mean_ns"] and list(found["estimate"]) == [2.1e6, 3.1e6]
+    apart = az.summarize(runs.assign(mean_ns=runs["mean_ns"].where(runs["median_ns"].isna())))
+    assert list(apart["value"]) == ["median_ns", "mean_ns"] and list(apart["estimate"]) == [1.1e6, 3.1e6]
+
+
+def test_runs_without_the_summarized_number_are_counted() -> None:
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [1e6, 1.1e6, 1.2e6, math.nan]})
+    (row,) = az.summarize(runs).to_dict("records")
+    assert row["n"] == 3 and row["notes"] == "1 run without a median left out"
