@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 #: Ratio of the ends above which an interval says nothing: it is not known.
 WIDEST = 100
@@ -34,8 +31,8 @@ def is_far_apart(interval: tuple[float, float]) -> bool:
     return interval[1] > _FAR_APART * interval[0]
 
 
-def range_in(row: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the range that describes runs better than their typical run, None if that says enough.
+def range_in(row: Mapping[Any, Any]) -> tuple[float, float] | None:
+    """Return the range that describes runs better than their typical run; None if that says enough.
 
     ``row`` has the ``lowest`` and the ``highest`` run, too.
     """

@@ -45,8 +45,8 @@ Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Inches: one column and the whole page of a two-column journal.
 _WIDTHS = {"single": 3.3, "double": 7.0}
 _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
-#: Most rows and most panels of one figure: about a page and a half.
-MOST_ROWS, MOST_PANELS = 72, 8
+#: Most panels of one figure.
+MOST_PANELS = 8
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
 _LABEL_LINES, _TITLE_LINES = 3, 2
 #: Characters per line and size of the figure's title, by width; inches of a line, and most lines.

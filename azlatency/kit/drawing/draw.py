@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import seaborn
 
@@ -99,25 +99,6 @@ def name_rows(axis: Axes, names: Sequence[str], edge: float = 0.6) -> None:
     axis.set_ylim(len(names) - (1 - edge), -edge)
 
 
-class Bounded(Protocol):
-    """An estimate or a verdict with the ends of its interval."""
-
-    @property
-    def low(self) -> float | None:
-        """The lower end, if there is one."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end, if there is one."""
-
-
-def ends_of(result: Bounded | None, scale: float = 1.0) -> tuple[float, ...]:
-    """Return both ends of an interval in units of ``scale``; nothing if one is missing."""
-    if result is None or result.low is None or result.high is None:
-        return ()
-    return result.low / scale, result.high / scale
-
-
 def brackets(ends: Sequence[float], digits: int = 4) -> str:
     """Write an interval after a value in a text: " [1.2, 3.4]"; nothing without one."""
     return f" [{', '.join(plain(end, digits) for end in ends)}]" if ends else ""
@@ -127,19 +108,6 @@ def caption(*parts: str | tuple[str, object]) -> str:
     """Join the sentences of a caption; of a pair, the sentence belongs to it if the second part is true."""
     chosen = (part if isinstance(part, str) else part[0] if part[1] else "" for part in parts)
     return " ".join(text.strip() for text in chosen if text)
-
-
-def value_at(axis: Axes, row: float, place: float, *values: float, colour: str = INK) -> None:
-    """Write a number, or the ends of a range, right of a place in a row, and never beyond the end of the axis."""
-    text_at(axis, row, place, " – ".join(dict.fromkeys(map(number, values))), colour)
-
-
-def text_at(axis: Axes, row: float, place: float, text: str, colour: str = INK) -> None:
-    """Write a text right of a place in a row, and never beyond the end of the axis."""
-    if place >= axis.get_xlim()[1]:  # it stays there if the caller changes the limits
-        at_edge(axis, row, text, colour)
-    else:
-        _annotate(axis, row, place, "data", text, colour)
 
 
 def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:

@@ -1,31 +1,20 @@
-"""The table of files, which every page shows."""
+"""What several pages share: the format of counts, and the files behind a page."""
 
 from __future__ import annotations
 
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from azlatency.kit.cells import (
-    Column,
-    FileRef,
-    Table,
-    number,
-)
+from azlatency.kit.cells import Column, FileRef, Table, number
 from azlatency.kit.objects import Note
 from azlatency.studies.format import natural_key
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
-MANY_FILES = 40
+#: Most files that are listed.
+_MOST_FILES = 40
 COUNT = number(",.0f")
-
-
-def by_name(sources: pd.DataFrame) -> pd.DataFrame:
-    """Return the files of a study by name, 2 before 10."""
-    return sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
 
 
 class SourceRow(Protocol):
@@ -42,7 +31,8 @@ def provenance(study: Study) -> Table[SourceRow] | Note:
     """Return the files behind the page: path, hash, size, encoding."""
     if not len(study.sources):
         return Note("No log files; the numbers come from the tables of the study's folder.")
-    files = list(by_name(study.sources).head(MANY_FILES).itertuples(index=False))
+    by_name = study.sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
+    files = list(by_name.head(_MOST_FILES).itertuples(index=False))
     others = len(study.sources) - len(files)
     columns: list[Column[SourceRow]] = [
         Column("file", attrgetter("path")),
@@ -51,9 +41,8 @@ def provenance(study: Study) -> Table[SourceRow] | Note:
         Column("encoding", attrgetter("encoding")),
     ]
     notes = [f"and {others} more files"] if others else []
-    return Table("Files behind this page", columns, files, notes, lambda file: [whole_file(file)])
 
+    def source(file: SourceRow) -> list[FileRef]:
+        return [FileRef(file.source_id, line=1, last=int(file.lines))]
 
-def whole_file(source: SourceRow) -> FileRef:
-    """Return the reference to all lines of a row of ``sources``."""
-    return FileRef(source.source_id, line=1, last=int(source.lines))
+    return Table("Files behind this page", columns, files, notes, source)
