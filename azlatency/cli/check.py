@@ -62,15 +62,19 @@ def _own_files(sources: list[str]) -> tuple[Callable[[str], bool], dict[str, Mea
     """Return what tells whether a file of a study is not a log, or is ignored; and its tables by their paths."""
     from azlatency.studies.manifest.manifest import FILE_NAME, read_manifest
 
-    folders = [Path(source) for source in sources if source != "-" and (Path(source) / FILE_NAME).is_file()]
-    manifests = [((folder / "x").as_posix().removesuffix("x"), read_manifest(folder)) for folder in folders]
+    given = [Path(source) for source in sources if source != "-"]
+    folders = dict.fromkeys(
+        folder for path in given for folder in (path, path.parent) if (folder / FILE_NAME).is_file()
+    )
+    manifests = {(folder / "x").as_posix().removesuffix("x"): read_manifest(folder) for folder in folders}
+    whole = [(prefix, manifest) for prefix, manifest in manifests.items() if Path(prefix) in given]
 
     def is_excluded(path: str) -> bool:
-        names = [(path.removeprefix(prefix), manifest) for prefix, manifest in manifests if path.startswith(prefix)]
+        names = [(path.removeprefix(prefix), manifest) for prefix, manifest in whole if path.startswith(prefix)]
         return any(manifest.is_own_file(name) or manifest.ignored(name) for name, manifest in names)
 
     return is_excluded, {
-        f"{prefix}{file}": table for prefix, manifest in manifests for file, table in manifest.tables.items()
+        f"{prefix}{file}": table for prefix, manifest in manifests.items() for file, table in manifest.tables.items()
     }
 
 

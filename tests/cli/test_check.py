@@ -19,3 +19,31 @@ def test_check_of_an_unusable_file_exits_1(tmp_path: Path) -> None:
     result = azlatency("check", "x.log", cwd=tmp_path)
     assert result.returncode == 1
     assert result.stdout.startswith("x.log: unusable")
+
+
+TABLE = "from,to,mean ms\nzone-1,zone-2,1.4\nzone-1,zone-3,1.1\n"
+
+
+def test_check_drafts_the_table_that_study_toml_must_describe_and_then_finds_it_usable(tmp_path: Path) -> None:
+    (tmp_path / "zones.csv").write_text(TABLE)
+    result = azlatency("check", "zones.csv", cwd=tmp_path)
+    assert result.returncode == 1
+    drafted = [line[4:] for line in result.stdout.splitlines() if line.startswith("    ")]
+    assert drafted[:4] == [
+        "[[table]]",
+        'file = "zones.csv"',
+        'columns = {client = "from", server = "to", rtt_mean = "mean ms"}',
+        'unit = "ms"',
+    ]
+    answered = "\n".join(drafted).replace("# round_trip", "round_trip")
+    (tmp_path / "study.toml").write_text(f"[study]\n{answered}\n")
+    for source in ("zones.csv", "."):
+        result = azlatency("check", source, cwd=tmp_path)
+        assert result.returncode == 0 and "usable for the mean RTT" in result.stdout
+
+
+def test_an_import_of_a_table_says_how_it_is_described(tmp_path: Path) -> None:
+    (tmp_path / "zones.csv").write_text(TABLE)
+    result = azlatency("import", "zones.csv", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "a table of measurements? azlatency check zones.csv drafts what study.toml must say of it" in result.stderr
