@@ -128,6 +128,8 @@ def fields_of(texts: dict[str, str], table: MeasuredTable) -> Row:
     if table.is_of_regions:  # a region that is measured from inside is a path, too
         fields |= {"client": fields["region"], "server": fields["peer_region"]}
     if moment := next((name for name in MOMENTS if name in texts), None):
+        if is_empty(texts[moment]):
+            raise CellError("no time", f"{moment} is empty: complete it, or delete the row")
         fields["started_at"] = _start(texts[moment], table, is_end=moment == "ended_at")
     if table.window_s:
         fields["duration_ns"] = round(table.window_s * 1e9)

@@ -162,7 +162,7 @@ def test_a_step_of_the_print_is_that_of_the_table_where_zeros_are_missing(tmp_pa
         ),
         ("0001-01-01,1,2,1.05", "t.csv:2: '0001-01-01' is no date of the form 2026-01-31"),
         ("2026-W02,1,2,1.05", "t.csv:2: '2026-W02' is no date of the form 2026-01-31"),
-        (",1,2,1.05", "t.csv:2: '' is no date of the form 2026-01-31"),
+        (",1,2,1.05", "t.csv:2: ended_at is empty: complete it, or delete the row"),
         ("2026-01-31,1,2,-", "t.csv:1: no row has a number; check the file"),
         ("31.01.2026,1,2,1.4", "t.csv:2: '31.01.2026' is no date of the form 2026-01-31; correct it, or say how"),
         ("2026-01-31,1,,1.4", "t.csv:2: peer_zone is empty: each row needs both ends"),
