@@ -35,7 +35,7 @@ _HINTS = (
 _NO_TIME = r"std|stddev|stdev|sd|dev|deviation|jitter|mdev|var|variance|count|n|loss"
 _PLACE = frozenset({"client", "server", "zone", "peer_zone", "region", "peer_region"})
 _TIME = re.compile(r"\d{4}|\d\d?[./]\d\d?[./]\d\d")
-_MOST_ROWS = 100
+_MOST_ROWS, _MOST_COLUMNS = 100, 200
 
 
 def draft_table(source: Source, name: str) -> list[str]:
@@ -48,7 +48,7 @@ def draft_table(source: Source, name: str) -> list[str]:
     except (csv.Error, TooLargeError):
         return []
     at = _headings_at(rows)
-    if at is None:
+    if at is None or len(rows[at].cells) > _MOST_COLUMNS:
         return []
     head = rows[at]
     below = [row.cells for row in rows[at + 1 :] if len(row.cells) == len(head.cells)]

@@ -25,6 +25,8 @@ from azlatency.studies.runs.run_table import FROM_TABLE
 
 #: Events about rows that are left out, which the import names.
 LEFT_OUT = ("no_number", "same_row")
+#: Longer headings, and more of them, are compared no further.
+_LONGEST_HEADING, _MOST_HEADINGS = 60, 200
 
 
 class _Read(NamedTuple):
@@ -80,7 +82,9 @@ class _Reader:
             if len(found) != 1:
                 what = f"{len(found)} columns are" if found else "no column is"
                 hint = (
-                    f": write its number, such as {found[0] + 1}" if found else did_you_mean(str(heading), head.cells)
+                    f": write its number, such as {found[0] + 1}"
+                    if found
+                    else did_you_mean(str(heading), _shortened(head.cells))
                 )
                 hint = hint or f"; the headings are {', '.join(head.cells)[:200]}"
                 return self._stop(head, f"{what} called {heading!r:.60} ({name}){hint}; correct columns")
@@ -226,6 +230,11 @@ class _Reader:
     def _refuse(self, line: int, kind: str, what: str) -> None:
         first, text, rows = self.problems.get(kind, (line, what, 0))
         self.problems[kind] = first, text, rows + 1
+
+
+def _shortened(headings: list[str]) -> list[str]:
+    """Return headings that can be compared quickly."""
+    return [heading[:_LONGEST_HEADING] for heading in headings[:_MOST_HEADINGS]]
 
 
 def _values(read: _Read) -> dict[str, float]:
