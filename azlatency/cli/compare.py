@@ -28,7 +28,8 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     base: Annotated[
         str,
         typer.Argument(
-            help="Base: study, study@scenario, folder, archive, log.", autocompletion=complete_study_or_path
+            help="Base: study, study@scenario, study@2026-08, folder, archive, log.",
+            autocompletion=complete_study_or_path,
         ),
     ],
     candidate: Annotated[

@@ -19,9 +19,9 @@ from azlatency.studies.store.study import TEMPORARY_STUDY, Study, data_folder, l
 def open_study(name: str) -> Iterator[Study]:
     """Open a study by name, or import the logs under a path or a URL into a temporary study.
 
-    ``STUDY@SCENARIO`` is a study restricted to the runs of one scenario. A study whose logs changed is imported again
-    first. The temporary study is deleted when the context ends. Raises `LogError` if there is neither a study nor a
-    path of this name, or if it contains no run.
+    ``STUDY@SCENARIO`` is a study restricted to the runs of one scenario, or of a time. A study whose logs changed is
+    imported again first. The temporary study is deleted when the context ends. Raises `LogError` if there is neither a
+    study nor a path of this name, or if it contains no run.
     """
     imported = [path.parent.name for path in data_folder("processed").glob("*/import.json")]
     # Logs that were imported from elsewhere are not imported again: data/raw contains at most their study.toml.

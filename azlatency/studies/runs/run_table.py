@@ -159,7 +159,7 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
         in_order = group.sort_values("started_at")
         lasted = in_order["duration_ns"]
         certain = (lasted * _CERTAIN_SHARE).clip(upper=lasted - _UNCERTAIN_NS)
-        ends = in_order["started_at"] + _to_durations(certain)
+        ends = in_order["started_at"] + to_durations(certain)
         rows = list(zip(in_order["run_id"], in_order["file"], in_order["started_at"], ends, strict=True))
         for (run_id, file, _, end), (other_id, other_file, start, _) in pairwise(rows):
             if start < end and file != other_file:
@@ -182,7 +182,8 @@ def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return runs.assign(unknown=unknown)
 
 
-def _to_durations(nanoseconds: pd.Series) -> pd.Series:
+def to_durations(nanoseconds: pd.Series) -> pd.Series:
+    """Return times in ns as durations, in µs."""
     import pandas as pd
 
     # A start time of a wrong clock, in the year 2343, has no nanoseconds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,12 +10,16 @@ from typing import TYPE_CHECKING
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import run_table
+from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations
 from azlatency.studies.store.study import Study, load
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+#: A year, a month or a day.
+_TIME = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,15 +103,30 @@ def select(study: Study, pairs: str) -> Study:
 
 
 def select_scenario(study: Study, scenario: str) -> Study:
-    """Restrict a study to the runs of one scenario; raise `LogError` if it has no run of it."""
+    """Restrict a study to the runs of one scenario, or of a time: ``2026-08``, ``2026``; `LogError` if it has none."""
     runs = run_table(study)
     chosen = runs[runs["scenario"] == scenario]
+    if not len(chosen) and _TIME.fullmatch(scenario):
+        return _select_time(study, runs, scenario)
     if not len(chosen):
         known = ", ".join(sorted(runs["scenario"].dropna().unique())) or "none"
         raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
     kept = frozenset(map(str, chosen.index))
     name = f"{study.name}@{scenario}"
     return SelectedStudy(name, study.folder, study.info, study.version, kept, frozenset([scenario]), True)
+
+
+def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
+    """Restrict a study to the runs that began, and the windows that ended, in a year, a month or a day (UTC)."""
+    windows = (runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna()
+    lengths = to_durations(runs["duration_ns"].where(windows, 0)) - to_durations(windows * 1e3)
+    moments = (runs["started_at"] + lengths).dropna()
+    chosen = moments[moments.dt.strftime("%Y-%m-%d").str.startswith(time)]
+    if not len(chosen):
+        known = f"; its runs are of {moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}" if len(moments) else ""
+        raise LogError(f"{study.name} has neither a scenario nor a run of {time}{known}")
+    kept = frozenset(map(str, chosen.index))
+    return SelectedStudy(f"{study.name}@{time}", study.folder, study.info, study.version, kept, frozenset())
 
 
 def other_study(study: Study, name: str) -> Study:

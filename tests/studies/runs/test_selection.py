@@ -108,3 +108,15 @@ def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
     old = select_scenario(study, "old")
     with pytest.raises(az.LogError, match=r"mine@old is compared with one other scenario; .* pairs: none"):
         az.studies.without(old, old)
+
+
+def test_a_study_of_one_month_has_the_windows_that_ended_in_it() -> None:
+    """Of the windows of 30 days that ended in August 2026 one counts: the last."""
+    study = az.load("ibm-cloud-zones")
+    runs = az.latency(select_scenario(study, "2026-08"))
+    pair = runs[runs["path"] == "us-south-dal12-a → us-south-dal14-a"]
+    assert list(pair["mean_ns"]) == [600_000] and f"{pair['started_at'].iloc[0]:%Y-%m-%d}" == "2026-07-18"
+    with pytest.raises(az.LogError, match="has neither a scenario nor a run of 2021; its runs are of 2023-03-19 to "):
+        select_scenario(study, "2021")
+    nights = select_scenario(az.load("emulated-nights"), "2026-11-24")
+    assert len(az.latency(nights)) == 180
