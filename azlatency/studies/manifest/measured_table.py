@@ -27,6 +27,10 @@ from azlatency.studies.store.own_files import ManifestError
 
 #: How the text of a description begins, where otherwise the tool of a log stands.
 MARK = "[[table]] "
+#: The code that decides what is read of a table, below the folder ``studies``.
+_READERS = (
+    "manifest/measured_table.py", "manifest/table_rows.py", "imports/measured_table.py", "imports/table_cells.py",
+)  # fmt: skip
 #: Moments of a row: when the measurement, or its window, began or ended.
 MOMENTS = ("started_at", "ended_at")
 _TIMES = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -54,7 +58,7 @@ _FORMS = (
     ("step", r"|0\.\d{0,9}[1-9]|[1-9]\d{0,9}", '"0.01"'),
     ("window", f"|{_WINDOW.pattern}", '"30 d"'),
 )
-_SHOWN = "file, columns, unit, round_trip, window and others; see data/raw/README.md"
+_SHOWN = "file, columns, unit, round_trip, window and others; see docs/your-own-table.md"
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,8 @@ class MeasuredTable:
 @cache
 def _code() -> str:
     """Return a digest of the code that reads tables, so that an import detects outdated rows."""
-    reader = Path(__file__).parents[1] / "imports" / "measured_table.py"
-    return hashlib.sha256(Path(__file__).read_bytes() + reader.read_bytes()).hexdigest()[:8]
+    studies = Path(__file__).parents[1]
+    return hashlib.sha256(b"".join((studies / file).read_bytes() for file in _READERS)).hexdigest()[:8]
 
 
 def _time_text(seconds: float) -> str:

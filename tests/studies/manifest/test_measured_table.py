@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from azlatency.studies.manifest import measured_table
 from azlatency.studies.manifest.manifest import read_manifest
 from azlatency.studies.store.own_files import ManifestError
 
@@ -53,3 +54,13 @@ def test_a_table_that_is_not_described_is_refused_with_what_to_write(tmp_path: P
     with pytest.raises(ManifestError) as caught:
         read_manifest(tmp_path)
     assert said in str(caught.value) and "study.toml:3: " in str(caught.value)
+
+
+def test_every_module_that_reads_tables_makes_an_import_out_of_date() -> None:
+    studies = Path(measured_table.__file__).parents[1]
+    found = {
+        f"{path.parent.name}/{path.name}"
+        for part in ("imports", "manifest")
+        for path in (studies / part).glob("*table*.py")
+    }
+    assert found == set(measured_table._READERS)
