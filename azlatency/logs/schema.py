@@ -328,13 +328,13 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         flags            | string  | | computed | Codes of the warnings, separated by blanks.
         run_ids          | string  | | computed | Runs that the row was computed from, separated by blanks.
         q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
-        packets          | int64   | | computed | Number of packets of a run, lost ones included.
+        packets          | int64   | | computed | Number of packets of a run, lost ones included, or of all runs.
         largest_ns       | float64 | ns | computed | Round-trip time of the slowest answered packet.
         limit            | float64 | | computed | The limit above which packets are counted, in the unit of the values.
         n_calls          | int64   | | computed | Number of parallel calls, of which the slowest counts.
         block_maxima     | float64 | | computed | The same for consecutive packets instead of independent calls.
         mean             | float64 | | computed | Mean remaining wait at a random moment, in the unit of the row.
-        share            | float64 | | computed | Share of packets: of a tail at least as slow, of a histogram answered so far.
+        share            | float64 | | computed | Share of packets: of a tail at least as slow, of a histogram answered so far; of connections that live longer.
         lost             | int64   | | computed | Number of packets without an answer.
         beyond           | int64   | | computed | Number of answered packets beyond the axis of a histogram.
         verdict          | string  | | computed | different, different_within_margin, equivalent or inconclusive.
@@ -421,7 +421,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         origin           | string  | | computed | Whether the row is from logs, or reported in a text: log or reported.
         kind             | string  | | computed | Tool, test and protocol.
         superseded       | float64 | | file | What a text reports for the run of this log, in ns.
-        packets          | float64 | | computed | Packets of all runs.
         factor           | string  | | computed | The circumstance in which two conditions differ.
         base_path        | string  | | computed | Path of the base.
         base_placement   | string  | | computed | Placement of the base.
@@ -445,7 +444,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         test_statistic   | float64 | | computed | Self-normalised statistic of a shift.
         practical        | bool    | | computed | Whether the relative change exceeds the margin.
         has_times        | bool    | | computed | Whether the log has send times.
-        lost             | int64   | | computed | Number of lost probes.
         jitter           | float64 | | computed | Median difference of neighbouring round-trip times, in ns.
         clock_steps      | float64 | | computed | Number of packets at which the clock was set.
         seconds          | float64 | | computed | Duration of the run, or of all connections together, in s.
@@ -465,7 +463,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         together         | bool    | | computed | Whether it broke less than a minute after the one before.
         lasted           | string  | | file | Duration of a connection, as reported.
         time             | float64 | | computed | Lifetime of a lost connection, in s.
-        share            | float64 | | computed | Share of connections that live longer.
         losses           | int64   | | computed | Number of connections that were lost.
         rate             | float64 | | computed | Lost connections per second.
         rate_low         | float64 | | computed | Lower end of the interval of the rate.
