@@ -13,6 +13,7 @@ from azlatency.cli.completion import complete_path
 from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
+    from azlatency.logs.source.decode import Source
     from azlatency.logs.tables import Logs
     from azlatency.studies.manifest.measured_table import MeasuredTable
 
@@ -63,10 +64,12 @@ def _own_files(sources: list[str]) -> tuple[Callable[[str], bool], dict[str, Mea
     from azlatency.studies.manifest.manifest import FILE_NAME, read_manifest
 
     given = [Path(source) for source in sources if source != "-"]
-    folders = dict.fromkeys(
-        folder for path in given for folder in (path, path.parent) if (folder / FILE_NAME).is_file()
-    )
-    manifests = {(folder / "x").as_posix().removesuffix("x"): read_manifest(folder) for folder in folders}
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in given)
+    manifests = {
+        (folder / "x").as_posix().removesuffix("x"): read_manifest(folder)
+        for folder in folders
+        if (folder / FILE_NAME).is_file()
+    }
     whole = [(prefix, manifest) for prefix, manifest in manifests.items() if Path(prefix) in given]
 
     def is_excluded(path: str) -> bool:
@@ -78,24 +81,26 @@ def _own_files(sources: list[str]) -> tuple[Callable[[str], bool], dict[str, Mea
     }
 
 
-def _read_table(path: str, table: MeasuredTable) -> Logs:
+def _source_of(path: str) -> Source:
+    """Return the text of a file that was read before."""
     from azlatency.logs.source.decode import Source
     from azlatency.logs.source.expand import expand
+
+    return next(found for found in expand(Path(path)) if isinstance(found, Source))
+
+
+def _read_table(path: str, table: MeasuredTable) -> Logs:
     from azlatency.studies.imports.measured_table import read_table
 
-    return next(read_table(found, table) for found in expand(Path(path)) if isinstance(found, Source))
+    return read_table(_source_of(path), table)
 
 
 def _print_table(path: str) -> None:
     """Print the ``[[table]]`` of a file that looks like a table of measurements."""
-    from azlatency.logs.source.decode import Source
-    from azlatency.logs.source.expand import expand
     from azlatency.studies.drafts.table import draft_table
 
-    if not Path(path).is_file():  # standard input, or a member of an archive
-        return
-    found = next((source for source in expand(Path(path)) if isinstance(source, Source)), None)
-    if found is not None and (lines := draft_table(found, Path(path).name)):
+    # Standard input and a member of an archive are no file.
+    if Path(path).is_file() and (lines := draft_table(_source_of(path), Path(path).name)):
         print(
             "  it looks like a table of measurements; if it is one, copy it to data/raw/NAME and describe it there in"
         )

@@ -288,6 +288,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 def _print_summary(summary: ImportSummary, folder: Path) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
+    from azlatency.logs.source.expand import path_of
     from azlatency.studies.manifest.manifest import FILE_NAME
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
@@ -305,8 +306,7 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
         tell = print_note if title in ("skipped", "note") else print_error
         for line in _shortened(lines):
             tell(f"  {title}: {line}")
-    unknown = [line.partition(": ")[0].partition(":1")[0] for line in summary.not_recognised]
-    if tables := [file for file in unknown if file.endswith(_TABLES)]:
+    if tables := [file for file in map(path_of, summary.not_recognised) if file.endswith(_TABLES)]:
         print_note(
             f"  a table of measurements? azlatency check {printable(tables[0])} drafts what study.toml must say of it"
         )

@@ -9,6 +9,7 @@ import pandas as pd
 
 from azlatency.kit.cells import is_missing
 from azlatency.studies.format import count_of, format_value
+from azlatency.studies.runs.left_out import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,10 +78,9 @@ def together(changes: pd.DataFrame) -> list[str]:
     for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:
-            named = ", ".join(paths[:_MOST_NAMED]) + (", …" if len(paths) > _MOST_NAMED else "")
             found.append(
-                f"{len(paths)} paths changed on {moment:%Y-%m-%d} ({named}): look for one cause, such as a shared link "
-                "or another way of measuring"
+                f"{len(paths)} paths changed on {moment:%Y-%m-%d} ({named(paths, _MOST_NAMED)}): look for one cause, "
+                "such as a shared link or another way of measuring"
             )
     return found
 

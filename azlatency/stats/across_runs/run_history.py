@@ -17,6 +17,7 @@ import pandas as pd
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
 from azlatency.stats.across_runs.run_values import (
+    METRICS,
     check_columns,
     effective_margin,
     floats,
@@ -46,10 +47,6 @@ if TYPE_CHECKING:
 METHOD = "circular binary segmentation (Olshen et al. 2004), widened for AR(1); Bonferroni over all series"
 #: Fewest points of a series that is judged.
 FEWEST = 20
-#: Columns of a run table that have a history, and the name of each as a metric.
-METRICS = {
-    "median_ns": "median", "mean_ns": "mean", "p99_ns": "p99", "throughput_bit_s": "goodput", "loss": "loss",
-}  # fmt: skip
 #: The column of each metric.
 VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 #: Columns that name a series in each frame of a history.

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 Order: TypeAlias = Literal["given", "started_at", "round", "file", "unknown"]
 #: Columns of a run table with one number per run, in the order of preference.
 VALUE_COLUMNS = ("median_ns", "mean_ns", "throughput_bit_s", "retransmits")
+#: Columns of a run table that have a history, and the name of each as a metric.
+METRICS = {
+    "median_ns": "median", "mean_ns": "mean", "p99_ns": "p99", "throughput_bit_s": "goodput", "loss": "loss",
+}  # fmt: skip
 _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
 # Columns that order the runs, and that name them.
 _OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")

@@ -30,6 +30,7 @@ from scipy.stats import binom
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
+    METRICS,
     VALUE_COLUMNS,
     RunValues,
     check_columns,
@@ -353,9 +354,10 @@ def summarize(
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
         if not group[column].notna().any():
-            if value is not None or not group[list(_known(group))].notna().any(axis=None):
+            own = [name for name in _known(group) if group[name].notna().any()] if value is None else []
+            if not own:
                 continue
-            column = value_column(group)
+            column = own[0]
         measured = group[group[column].notna()]
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
@@ -387,7 +389,7 @@ def _common_column(runs: pd.DataFrame, keys: Sequence[str], value: str | None) -
 
 
 #: How a note names the columns that are summarized by default.
-_NAMES = {"median_ns": "median", "mean_ns": "mean", "throughput_bit_s": "goodput", "retransmits": "count"}
+_NAMES = METRICS | {"retransmits": "count"}
 
 
 class PathRuns(NamedTuple):

@@ -171,9 +171,9 @@ def table_exceedance(
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
     """
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
-        return frame_of([_bounded(limit, n, None, ("counts_conflict",), confidence, unit)])
+        return frame_of([_bounded(limit, n, None, confidence, unit, missing="counts_conflict")])
     counts = table_counts(limit, n, ranks, values) if n and ranks else None
-    return frame_of([_bounded(limit, n, counts, ("within_run_floor",), confidence, unit)])
+    return frame_of([_bounded(limit, n, counts, confidence, unit)])
 
 
 def histogram_exceedance(
@@ -189,21 +189,21 @@ def histogram_exceedance(
 
     Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
     """
-    fewest, most = (int(counts[beyond].sum()) for beyond in (low >= limit, ~(high <= limit)))
-    return frame_of([_bounded(limit, int(counts.sum()), (fewest, most), ("within_run_floor",), confidence, unit)])
+    n = int(counts.sum())
+    bounds = int(counts[low >= limit].sum()), int(counts[~(high <= limit)].sum())
+    return frame_of([_bounded(limit, n, bounds if n else None, confidence, unit)])
 
 
 def _bounded(
-    limit: float, n: int, counts: tuple[int, int] | None, codes: tuple[str, ...], confidence: float, unit: str
+    limit: float, n: int, counts: tuple[int, int] | None, confidence: float, unit: str, missing: str = "no_values"
 ) -> Estimate:
     """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known."""
     estimate = low = high = None
-    if counts is None or not n:
-        codes = codes if "counts_conflict" in codes else ("no_values",)
-    else:
+    codes: tuple[str, ...] = (missing,)
+    if counts is not None:
         fewest, most = counts
         low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
-        codes += ("interpolated",) if fewest < most else ()
+        codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())
         estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
     return Estimate(
         what=f"share above {format_value(limit, unit)}",

@@ -21,6 +21,7 @@ from azlatency.studies.format import count_of, did_you_mean
 from azlatency.studies.imports.table_cells import CellError, check_order, fields_of, number_in, seem_other_units
 from azlatency.studies.manifest.measured_table import ENDS, RATES, MeasuredTable, quantile_of, unit_in_words
 from azlatency.studies.manifest.table_rows import TableRow, table_rows, unit_in
+from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.run_table import FROM_TABLE
 
 #: Events about rows that are left out, which the import names.
@@ -73,7 +74,7 @@ class _Reader:
         self.left_out: dict[str, list[int]] = {}
 
     def find_columns(self, head: TableRow) -> bool:
-        """Find the columns by their headings; return whether all are there, and say nothing else than the manifest."""
+        """Find the columns by their headings; return whether all are there, and none contradicts the manifest."""
         for name, heading in self.table.columns.items():
             if isinstance(heading, int):
                 found = [heading - 1] if heading > 0 else []
@@ -168,9 +169,8 @@ class _Reader:
             more = f" ({count_of(rows, 'row')} like this)" if rows > 1 else ""
             self.recorder.add_event("table_cell", "error", text + more, line)
         for code, lines in self.left_out.items():
-            named = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
             what = {"no_number": "without a number", "same_row": "with the ends, time and numbers of another"}[code]
-            text = f"{count_of(len(lines), 'row')} {what} left out (line {named})"
+            text = f"{count_of(len(lines), 'row')} {what} left out (line {named([*map(str, lines)])})"
             self.recorder.add_event(code, "info", text, lines[0])
         if not kept and not self.problems:
             self.recorder.add_event("no_column", "error", "no row has a number; check the file", self.table.headings)

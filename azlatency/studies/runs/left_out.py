@@ -29,9 +29,9 @@ def is_incomplete(runs: pd.DataFrame) -> pd.Series:
     return runs["status"].isin(list(_INCOMPLETE))
 
 
-def named(files: Sequence[str]) -> str:
-    """Name a few files."""
-    return ", ".join(map(printable, files[:_MOST])) + (", …" if len(files) > _MOST else "")
+def named(names: Sequence[str], most: int = _MOST) -> str:
+    """Name a few files, paths or lines."""
+    return ", ".join(map(printable, names[:most])) + (", …" if len(names) > most else "")
 
 
 def without_result(study: Study | Logs) -> dict[str, str]:

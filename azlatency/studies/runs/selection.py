@@ -119,6 +119,7 @@ def select_scenario(study: Study, scenario: str) -> Study:
 def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     """Restrict a study to the runs that began, and the windows that ended, in a year, a month or a day (UTC)."""
     windows = (runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna()
+    # A window that ends with a day, at midnight, ended on that day.
     lengths = to_durations(runs["duration_ns"].where(windows, 0)) - to_durations(windows * 1e3)
     moments = (runs["started_at"] + lengths).dropna()
     chosen = moments[moments.dt.strftime("%Y-%m-%d").str.startswith(time)]
