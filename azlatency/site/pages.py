@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from azlatency import __version__
 from azlatency.kit.claim import Claim
-from azlatency.report.answerable import Unanswered, unanswered
+from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files

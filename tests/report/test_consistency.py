@@ -18,8 +18,17 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import common, latency, placement, stability, tail, throughput, vm_baseline, zone_pair_asymmetry
-from azlatency.report import tables
+from azlatency.pages import (
+    common,
+    latency,
+    placement,
+    stability,
+    summary,
+    tail,
+    throughput,
+    vm_baseline,
+    zone_pair_asymmetry,
+)
 from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
 
@@ -248,7 +257,7 @@ def test_a_mean_of_twenty_pings_is_not_what_a_placement_costs() -> None:
 
 @of_each_study
 def test_no_question_is_both_answered_and_not_answerable(name: str) -> None:
-    asked = tables.summary.missing(pages_of(name).study)
+    asked = summary.missing(pages_of(name).study)
     questions = [] if isinstance(asked, Note) else [row["question"] for row in rows_of(asked)]
     card = load_card(name)
     if card.round_trips:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.report.answerable import Unanswered
+from azlatency.pages.summary.answerable import Unanswered
 from azlatency.site.pages import Chapter, Job, Made, StudyView, chapters_by_study
 
 

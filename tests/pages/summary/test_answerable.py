@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from helpers.studies import load
 
-from azlatency.report.answerable import unanswered
+from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.store.study import Study
 
 

@@ -1,8 +1,10 @@
+"""What a study shows on one page; expected values are read by hand in its texts."""
+
 from __future__ import annotations
 
 from helpers.studies import load
 
-from azlatency.report.tables import summary
+from azlatency.pages import summary
 from azlatency.studies.store.study import Study
 
 
