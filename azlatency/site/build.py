@@ -40,7 +40,7 @@ from azlatency.site.notebooks import (
     worker_count,
 )
 from azlatency.site.outputs import Finding
-from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_by_study, chapters_of, study_view
+from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
@@ -69,7 +69,7 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    shown = chapters_by_study(views, chapters)
+    shown = {view.name: view.chapters(chapters) for view in views}
     jobs = [
         Job(study=view, chapters=shown[view.name], number=number)
         for view in views
@@ -268,7 +268,7 @@ class _Site:
             job=job,
             findings=tuple(view.outputs.findings),
             error=error,
-            card=None if job.chapter.is_story else view.outputs.card,  # the story repeats that of the summary
+            card=view.outputs.card,
             parts=view.texts.parts(),
             claims=tuple(view.outputs.claims),
         )
@@ -321,7 +321,6 @@ class _Site:
         cards = {page.job.study.name: page.card for page in made if page.card}
         ordered = sorted(views, key=lambda view: (view.emulated, view.group, view.name))
         groups = [(name, list(some)) for name, some in groupby(ordered, lambda view: view.group)]
-        story = next((page for page in made if page.job.chapter.is_story), None)
         return self._render(
             "site.html.j2",
             "index.html",
@@ -329,7 +328,6 @@ class _Site:
             studies=views,
             pages=pages,
             cards=cards,
-            story=story,
             documents=self._documents,
         )
 
