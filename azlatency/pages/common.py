@@ -10,16 +10,16 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
-from azlatency.kit.claim import interval_in, is_far_apart
 from azlatency.kit.drawing.draw import number as short_number
 from azlatency.kit.drawing.draw import with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.drawing.truth import configured
+from azlatency.kit.groups import main_method
+from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import Row, cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import level, read_in
-from azlatency.report.groups import main_method
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path

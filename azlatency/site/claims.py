@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from azlatency.kit.claim import WIDEST
+from azlatency.kit.intervals import _WIDEST as WIDEST
 from azlatency.kit.titles import tied
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text

@@ -1,7 +1,14 @@
-"""What does a study show, on one page? Its author's conclusions, its zone maps, and what it cannot answer."""
+"""What does a study show, on one page? The card with its answer, its author's conclusions, and what it cannot answer.
+
+What kind of answer a study gets follows from what it measured: an emulated network, the effect of a setting, several
+pairs of zones, placements, a falling rate, connect times, or expectations alone. Every number is computed.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -9,13 +16,124 @@ import pandas as pd
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
 from azlatency.kit.objects import Note
 from azlatency.kit.table import Row, table, text
+from azlatency.pages.summary.answer import Answer, Data
 from azlatency.pages.summary.answerable import unanswered
+from azlatency.pages.summary.card import Card, Limit, RoundTrip, TypicalRun
+from azlatency.pages.summary.connections import connect_times
+from azlatency.pages.summary.emulated import emulated
+from azlatency.pages.summary.expected import expectations
+from azlatency.pages.summary.nights import changed_levels
+from azlatency.pages.summary.placements import placements, single_level
+from azlatency.pages.summary.rates import falling_rates, goodputs, single_falls
+from azlatency.pages.summary.settings import settings
+from azlatency.pages.summary.zones import pairs_of_zones
+from azlatency.stats.across_runs.main_method import sends_rarely
+from azlatency.stats.across_runs.placement import conditions, run_values_of, widest
 from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.manifest.zones import zone_maps as maps_of
+from azlatency.studies.runs.assumptions import assumptions
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import STEP
+from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     from azlatency.studies.conclusions import Conclusion
     from azlatency.studies.store.study import Study
+
+
+# --- the answer
+
+_NOTHING = Answer(
+    badge="not_measured",
+    inference=("No log of this study contains a latency or a rate, and no text reports one.",),
+    next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
+)
+
+
+def make_card(study: Study) -> Card:
+    """Answer the question of a study; one without an answer has its question and what to measure."""
+    runs = latency(study)
+    measured = conditions(study, runs)
+    data = Data(study, runs, widest(measured))
+    kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
+             goodputs, single_falls, expectations)  # fmt: skip
+    answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
+    answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
+    first = next(iter(stated_conclusions(study)), None)
+    if answer.badge != "emulated":
+        answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
+    return Card(
+        **vars(answer),
+        study=study.name,
+        title=str(study.info.get("title", study.name)),
+        question=str(study.info.get("question", "What do these logs show?")),
+        source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
+        likely_cause=str(study.info.get("likely_cause", "")),
+        likely_cause_source=str(study.info.get("likely_cause_source", "")),
+        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured, runs)),
+        limits=tuple(
+            Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
+            for row in study.expectations
+            if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+        ),
+        paths=(
+            *_typical_round_trips(runs),
+            *_typical_runs(throughput(study, sender_only=True), "throughput_bit_s", "bit/s"),
+        ),
+        assumed=tuple(assumptions(study)),
+        files=_files(study),
+    )
+
+
+def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
+    """Yield the typical run of each path: of medians where all runs of its method have one, else of means."""
+    for _, group in runs.groupby("method", sort=False):
+        yield from _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+
+
+def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[TypicalRun]:
+    for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
+        value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
+        yield TypicalRun(
+            path=str(path),
+            method=str(method),
+            value=value if math.isfinite(value) else None,
+            unit=unit,
+            resolution=step / STEP if math.isfinite(step) else 0.0,
+            quantity=column,
+        )
+
+
+def _files(study: Study) -> dict[str, tuple[str, int]]:
+    """Return the files of a study with their contents' name and the number of their runs."""
+    counts = study.runs["source_id"].value_counts()
+    pairs = zip(study.sources["path"], study.sources["source_id"], strict=True)
+    return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
+
+
+def _round_trips(measured: pd.DataFrame, runs: pd.DataFrame) -> Iterator[RoundTrip]:
+    """Yield the round trips of each placement, those of a tool that sends rarely only where no other measured it.
+
+    A mean of twenty pings, one of which took 10 ms, is not what the placement costs.
+    """
+    rarely = measured["method"].map(sends_rarely).astype(bool)
+    steady = set(measured.loc[~rarely, "placement"])
+    logged = run_values_of(measured, runs)
+    for label, level in measured[measured["placement"] != ""].to_dict("index").items():
+        if rarely[label] and level["placement"] in steady:
+            continue
+        values = logged[label].values if label in logged else (level["lowest"], level["highest"])
+        for value in dict.fromkeys(map(float, values)):
+            yield RoundTrip(
+                placement=level["placement"],
+                path=level["path"],
+                method=level["method"],
+                value=value,
+                reported=level["origin"] == "reported",
+            )
+
+
+# --- what the author concluded, the zones, and what is missing
 
 
 def conclusions(study: Study) -> Table[Row] | Note:

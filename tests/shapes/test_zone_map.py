@@ -10,8 +10,8 @@ from helpers.chart_checks import assert_fit_to_print
 from azlatency.kit.claim import Claim
 from azlatency.kit.drawing.truth import Configured, _configured
 from azlatency.kit.objects import Chart, Note
-from azlatency.report.charts import column
-from azlatency.report.charts.summary import zone_map
+from azlatency.shapes import column
+from azlatency.shapes.zone_map import zone_map
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
 

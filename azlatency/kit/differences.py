@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.words import at_most, ratio_ends
-from azlatency.report.card import Linked, Sentence
 from azlatency.studies.format import format_interval, plain
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from helpers.chart_checks import assert_fit_to_print, texts
 from helpers.results import NOTHING
 
 import azlatency as az
+from azlatency import shapes as charts
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common, latency, stability, tail
-from azlatency.report import charts
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000

@@ -18,6 +18,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart, Note
+from azlatency.kit.sentences import plain_sentence
 from azlatency.pages import (
     common,
     latency,
@@ -29,7 +30,6 @@ from azlatency.pages import (
     vm_baseline,
     zone_pair_asymmetry,
 )
-from azlatency.report.card import plain_sentence
 from azlatency.studies.store.study import Study
 
 STUDIES = (

@@ -7,13 +7,13 @@ from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
 from scipy.stats import binom
 
 import azlatency as az
+from azlatency.kit.groups import answer_of, main_method
 from azlatency.kit.objects import Chart
+from azlatency.kit.sentences import plain_sentence
 from azlatency.kit.words import at_most, ratio_ends
 from azlatency.pages import common
-from azlatency.report.card import plain_sentence
-from azlatency.report.findings.summary.answer import Answer
-from azlatency.report.findings.summary.zones import pairs_of_zones
-from azlatency.report.groups import answer_of, main_method
+from azlatency.pages.summary.answer import Answer
+from azlatency.pages.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.comparison import compare_runs
 
 

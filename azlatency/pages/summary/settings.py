@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
-from azlatency.report.card import Dot, Linked, Sentence, dot, listed
-from azlatency.report.findings.summary.answer import (
+from azlatency.pages.summary.answer import (
     Answer,
     Data,
     axis_of,
@@ -20,6 +20,7 @@ from azlatency.report.findings.summary.answer import (
     refs_of,
     values_of,
 )
+from azlatency.pages.summary.card import Dot, dot
 from azlatency.stats.across_runs.placement import all_changes
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from azlatency.kit.cells import Ref, ref_record
 from azlatency.kit.objects import escape_markdown
+from azlatency.kit.sentences import Sentence, plain_sentence
 from azlatency.kit.titles import span
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
@@ -19,41 +20,6 @@ BADGES: dict[Badge, str] = {
     "not_measured": "not measured",
     "emulated": "emulated",
 }
-
-
-@dataclass(frozen=True, init=False)
-class Linked:
-    """A number of a sentence, and the runs or lines that it comes from: both sides of a ratio.
-
-    ``bold`` marks the numbers that answer the question.
-    """
-
-    text: str
-    refs: tuple[Ref, ...]
-    bold: bool
-
-    def __init__(self, text: str, *refs: Ref, bold: bool = True) -> None:
-        for name, value in (("text", text), ("refs", tuple(dict.fromkeys(refs))), ("bold", bold)):
-            object.__setattr__(self, name, value)
-
-
-#: Plain text and numbers.
-Sentence = tuple[str | Linked, ...]
-
-
-def listed(sentences: Iterable[Sentence]) -> Sentence:
-    """Join sentences as words are joined: "a, b and c"."""
-    parts = list(sentences)
-    joined: list[str | Linked] = []
-    for index, part in enumerate(parts):
-        joined += [", " if index < len(parts) - 1 else " and "] * (index > 0)
-        joined += part
-    return tuple(joined)
-
-
-def plain_sentence(sentence: Sentence) -> str:
-    """Return a sentence without its references."""
-    return "".join(part if isinstance(part, str) else part.text for part in sentence)
 
 
 @dataclass(frozen=True, kw_only=True)

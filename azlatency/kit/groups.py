@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from azlatency.kit.claim import Claim, interval_in
+from azlatency.kit.claim import Claim
+from azlatency.kit.differences import not_different
+from azlatency.kit.intervals import interval_in
 from azlatency.kit.titles import ALIKE, by_method, capitalised, span
-from azlatency.report.differences import not_different
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from azlatency.kit.cells import FileRef
-from azlatency.report.card import Linked
-from azlatency.report.findings.summary.answer import Answer, Data
+from azlatency.kit.sentences import Linked
+from azlatency.pages.summary.answer import Answer, Data
 from azlatency.studies.format import count_of, join_words
 
 

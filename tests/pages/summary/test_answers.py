@@ -11,10 +11,11 @@ from helpers.studies import load_card
 from studies.runs.test_run_table import ping
 
 import azlatency as az
+from azlatency.kit.sentences import Linked, plain_sentence
 from azlatency.kit.titles import span
-from azlatency.report.card import Card, Linked, plain_sentence
-from azlatency.report.findings import summary
-from azlatency.report.findings.summary import zones
+from azlatency.pages import summary
+from azlatency.pages.summary import zones
+from azlatency.pages.summary.card import Card
 
 
 def said(card: Card) -> str:

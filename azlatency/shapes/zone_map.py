@@ -15,9 +15,9 @@ from azlatency.kit.drawing.draw import number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
 from azlatency.kit.drawing.truth import configured
+from azlatency.kit.groups import name_of_pairs
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised, span, tied
-from azlatency.report.groups import name_of_pairs
 from azlatency.stats.across_runs.path_differences import PathDifferences
 from azlatency.stats.across_runs.zone_pairs import ZonePair, pair_differences
 from azlatency.studies.format import format_value, one_prefix

@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.claim import interval_in
+from azlatency.kit.differences import difference
+from azlatency.kit.intervals import interval_in
+from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
-from azlatency.report.card import Badge, Linked, Sentence, dot, listed
-from azlatency.report.differences import difference
-from azlatency.report.findings.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
+from azlatency.pages.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
+from azlatency.pages.summary.card import Badge, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize

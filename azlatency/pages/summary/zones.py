@@ -7,12 +7,12 @@ from itertools import product
 from statistics import median
 
 from azlatency.kit.cells import RunsRef
+from azlatency.kit.differences import difference, in_drift, interval_words
+from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
 from azlatency.kit.words import at_most
-from azlatency.report.card import Linked, Sentence, dot, listed
-from azlatency.report.differences import difference, in_drift, interval_words
-from azlatency.report.findings.summary.answer import (
+from azlatency.pages.summary.answer import (
     Answer,
     Data,
     axis_of,
@@ -22,6 +22,7 @@ from azlatency.report.findings.summary.answer import (
     prefix_of,
     range_of,
 )
+from azlatency.pages.summary.card import dot
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azlatency.kit.cells import Ref
-from azlatency.kit.claim import interval_in
+from azlatency.kit.intervals import interval_in
+from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import Row, condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import say_in_short
-from azlatency.report.card import Badge, Dot, Linked, Sentence, dot, listed
+from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_value, one_prefix

@@ -6,7 +6,7 @@ import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.report.groups import answer_of, groups, main_method, say
+from azlatency.kit.groups import answer_of, groups, main_method, say
 
 
 def _runs(rows: dict[tuple[str, str], float]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
 from azlatency.kit.changes import date, difference
-from azlatency.report.card import Linked, Sentence
+from azlatency.kit.sentences import Linked, Sentence
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 
 if TYPE_CHECKING:
