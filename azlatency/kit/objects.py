@@ -22,7 +22,6 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
-from azlatency.kit.claim import Claim
 from azlatency.studies.format import visible
 
 if TYPE_CHECKING:
@@ -84,8 +83,8 @@ _OTHER_FORMATS = frozenset({"bmp", "emf", "eps", "gif", "jpeg", "jpg", "pgf", "p
 class Chart:
     """A matplotlib figure with its title, its caption and a text alternative that contains the numbers.
 
-    ``title`` is the result in words, and ``claim`` the values that it is about. ``name`` is that of the function that
-    drew the chart. ``tips`` are the texts that the marks show under the pointer, by the id of their artist.
+    ``title`` is the result in words, ``name`` that of the function that drew the chart. ``tips`` are the texts that the
+    marks show under the pointer, by the id of their artist.
     """
 
     figure: MatplotlibFigure
@@ -93,7 +92,6 @@ class Chart:
     alt: str
     title: str = ""
     name: str = ""
-    claim: Claim | None = None
     tips: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def svg(self) -> str:
@@ -176,8 +174,7 @@ class Chart:
         if os.environ.get(WITHOUT_PNG) is None:
             # JupyterLab shows SVG only in trusted notebooks, which those of a clone, Binder or papermill are not.
             data["image/png"] = b64encode(self._small_png()).decode()
-        record: dict[str, Any] = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
-        record |= {"claim": asdict(self.claim)} if self.claim else {}
+        record = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
         return data, {"azlatency": {"kind": "figure", **record}}
 
     def _ipython_display_(self) -> None:
@@ -239,7 +236,6 @@ class Finding:
 
     kind: Literal["answer", "act", "info"]
     text: str
-    claim: Claim | None = None
 
 
 @dataclass(frozen=True)
@@ -257,10 +253,7 @@ class Findings:
         return "\n".join(f"{KINDS[finding.kind]}: {finding.text}" for finding in self.findings) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        records = [
-            {"kind": finding.kind, "text": finding.text} | ({"claim": asdict(finding.claim)} if finding.claim else {})
-            for finding in self.findings
-        ]
+        records = [asdict(finding) for finding in self.findings]
         return {"text/plain": repr(self), "text/markdown": self._markdown(), FINDINGS_TYPE: records}
 
     def _markdown(self) -> str:

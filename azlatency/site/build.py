@@ -19,12 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
-from azlatency.kit.claim import Claim
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card, strip
 from azlatency.site.changes import changes, reports
-from azlatency.site.claims import contradictions
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
@@ -91,9 +89,6 @@ def build(
             if progress is not None:
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
-        for view in views:
-            for problem in contradictions(view, [kept[job.page] for job in jobs if job.study == view]):
-                warnings.warn(f"{view.name} contradicts itself: {problem}; please report this", stacklevel=2)
         site.write_record()
         site.publish()
     finally:
@@ -159,7 +154,6 @@ class _Site:
             findings=tuple(Finding(**finding) for finding in says["findings"]),
             card=stored_card(says["card"]),
             parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
-            claims=tuple((said, Claim(**claim)) for said, claim in says["claims"]),
         )
 
     def take_over(self, kept: list[str]) -> None:
@@ -250,8 +244,7 @@ class _Site:
         run = self._run_key(made.job, read)
         portable = [self._place(name, back=False) for name in read]
         card = made.card.record() if made.card else None
-        claims = [(said, asdict(claim)) for said, claim in made.claims]
-        says = {"findings": [asdict(finding) for finding in made.findings], "card": card, "claims": claims}
+        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
         self._pages[page] = {
             "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},
@@ -270,7 +263,6 @@ class _Site:
             error=error,
             card=view.outputs.card,
             parts=view.texts.parts(),
-            claims=tuple(view.outputs.claims),
         )
         return html, made
 

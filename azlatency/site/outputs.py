@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from markupsafe import Markup
 
 from azlatency.kit.cells import table_html
-from azlatency.kit.claim import Claim
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
@@ -120,12 +119,11 @@ class Shown:
 
 
 class Outputs:
-    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings and claims."""
+    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
 
     def __init__(self, trail: Trail | None = None) -> None:
         self.findings: list[Finding] = []
         self.card: CardView | None = None
-        self.claims: list[tuple[str, Claim]] = []
         self._trail = trail
         self._count = self._tables = 0
         self._figures: Counter[str] = Counter()
@@ -177,7 +175,6 @@ class Outputs:
             image = png(data["image/png"], name)
         if image is None:
             return None
-        self._claim(str(record.get("title") or caption), record)
         kind = re.sub(r"[^a-z0-9]+", "-", str(record.get("name") or "").lower()).strip("-") or "chart"
         self._figures[kind] += 1
         anchor = f"figure-{kind}" + (f"-{self._figures[kind]}" if self._figures[kind] > 1 else "")
@@ -200,17 +197,8 @@ class Outputs:
             return None
         if any(finding.kind not in KINDS for finding in findings):
             return None
-        for record in records:
-            self._claim(str(record["text"]), record)
         self.findings += findings
         return Shown("findings", findings=findings)
-
-    def _claim(self, said: str, record: Mapping[str, Any]) -> None:
-        """Keep the values that a title or a sentence is about; a record that is not ours has none."""
-        try:
-            self.claims.append((said, Claim(**record["claim"])))
-        except (KeyError, TypeError):
-            return
 
 
 def _as_text(data: Mapping[str, Any]) -> Shown:

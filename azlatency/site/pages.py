@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.kit.claim import Claim
 from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
@@ -171,8 +170,6 @@ class Made:
     error: str | None = None
     card: CardView | None = None
     parts: tuple[Part, ...] = ()
-    claims: tuple[tuple[str, Claim], ...] = ()
-    """Titles and answers with the values that they are about."""
 
     @property
     def page(self) -> str:

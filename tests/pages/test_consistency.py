@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.places import ROOT
@@ -17,6 +19,7 @@ from helpers.studies import load, load_card
 import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.drawing import base
+from azlatency.kit.groups import answer_of, main_method, ranges_of, values_of
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.sentences import plain_sentence
 from azlatency.pages import (
@@ -30,6 +33,7 @@ from azlatency.pages import (
     vm_baseline,
     zone_pair_asymmetry,
 )
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.studies.store.study import Study
 
 STUDIES = (
@@ -103,6 +107,74 @@ def test_a_typical_run_is_the_median_run_of_the_path_on_every_page(name: str) ->
             assert cell["estimate"] == pytest.approx(value), cell["what"]
             shown += 1
     assert shown or name != "emulated-cloud"
+
+
+#: A number or a range with its unit: "226–227 µs", "1.40 Gbit/s".
+QUANTITY = re.compile(r"(\d[\d,.]*)(?:–(\d[\d,.]*))? (ns|µs|ms|s|[kMGT]?bit/s)(?![\w/])")
+SCALES = {
+    "ns": 1,
+    "µs": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "bit/s": 1,
+    "kbit/s": 1e3,
+    "Mbit/s": 1e6,
+    "Gbit/s": 1e9,
+    "Tbit/s": 1e12,
+}
+
+
+def quantities_in(text: str) -> list[float]:
+    """Return the times in ns and the rates in bit/s that a text says."""
+    found = QUANTITY.findall(text.replace("**", ""))
+    return [float(end.replace(",", "")) * SCALES[unit] for *ends, unit in found for end in ends if end]
+
+
+@of_each_study
+def test_card_title_answer_and_table_show_the_same_values(name: str) -> None:
+    """The values of the method that says most: of each path its typical run, or the range of runs without one."""
+    pages, card = pages_of(name), load_card(name)
+    streams = pages.streams[pages.streams["throughput_bit_s"].astype(float) > 0]
+    checked = 0
+    for runs, unit in ((pages.runs, "ns"), (streams, "bit/s")):
+        if runs.empty:
+            continue
+        method = rank_methods(measured_runs(runs))[0]
+        column = "throughput_bit_s"
+        if unit == "ns":
+            column = "median_ns" if runs.loc[runs["method"] == method, "median_ns"].notna().all() else "mean_ns"
+        typical = az.summarize(runs, column)
+        main = main_method(runs, column, typical)
+        on_card = {path.path: path.value for path in card.paths if (path.method, path.unit) == (method, unit)}
+        assert on_card and values_of(main) == pytest.approx({path: on_card[path] for path in values_of(main)})
+        # An interval or a range of runs that are far apart is said instead of the value in its middle.
+        ends = typical.loc[typical["method"] == method, ["low", "high"]].to_numpy().ravel()
+        ranges = np.array(list(ranges_of(main).values())).ravel()
+        known = np.array([*on_card.values(), *ranges, *ends], dtype=float)
+        known = known[np.isfinite(known)]
+        chart = common.typical_forest(runs, typical, column)
+        title = chart.title if isinstance(chart, Chart) else ""
+        for text in (title, answer_of(runs, column, typical, "value", unit)):
+            for value in quantities_in(text):
+                assert min(abs(known / value - 1)) < 0.006, f"{value} in {text}: three digits of a known value"
+                checked += 1
+        table = common.typical_runs(runs, typical, column, "each run", "Typical runs")
+        rows = [row for row in table.to_frame().to_dict("records") if row["method"] == method]
+        for row in rows:
+            header = next(header for header in row if header.startswith("typical run"))
+            value = row[header] * SCALES[header.rpartition(", ")[2]]
+            assert math.isnan(value) or value == pytest.approx(on_card[row["path"]])
+        if unit == "ns" and "RTT" in card.axis and card.badge != "emulated" and not card.reported:
+            # The dots of a card may be of several message sizes.
+            of_all = np.array([*known, *(path.value for path in card.paths if path.unit == "ns")], dtype=float)
+            for dot in card.dots:
+                assert min(abs(of_all / dot.low - 1)) < 1e-9, dot
+    assert checked or name in (
+        "cassandra-vm-baseline",
+        "ec2-token-buckets",
+        "uksouth-echo-latency",
+        "westeurope-psping",
+    )
 
 
 @of_each_study

@@ -100,7 +100,6 @@ def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[Typica
             value=value if math.isfinite(value) else None,
             unit=unit,
             resolution=step / STEP if math.isfinite(step) else 0.0,
-            quantity=column,
         )
 
 

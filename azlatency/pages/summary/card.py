@@ -66,8 +66,8 @@ class RoundTrip:
 class TypicalRun:
     """The median run of a path and method, for the comparison with the next report; canonical units.
 
-    ``value`` is ``None`` if it is infinite: most probes were lost. ``quantity`` is as in `Claim`. ``resolution`` is the
-    largest rounding error of the printed values.
+    ``value`` is ``None`` if it is infinite: most probes were lost. ``resolution`` is the largest rounding error of the
+    printed values.
     """
 
     path: str
@@ -75,7 +75,6 @@ class TypicalRun:
     value: float | None
     unit: str
     resolution: float
-    quantity: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
