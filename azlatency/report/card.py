@@ -87,13 +87,20 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundTrip:
-    """One round-trip time of a study for the comparison across studies: where it was measured, and how; ns."""
+    """The round trip of a path and method for the comparison across studies, as in a row of `crossings`; ns.
+
+    ``pair`` are the zones, ``runs`` is 0 if a text reports the value; what is unknown is empty or None.
+    """
 
     placement: str
+    region: str
+    pair: str
     path: str
     method: str
     value: float
-    reported: bool
+    p99: float | None
+    added: float | None
+    runs: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +184,8 @@ class Card:
         The typical round trip and rate of every path and method.
     assumed : tuple of str
         What is assumed of the runs, and what keeps them apart, a sentence each.
+    readers : mapping of str to Sentence
+        What the study says to the questions of readers.
     files : mapping of str to (str, int)
         By log file: its ``source_id`` and the number of its runs.
     """
@@ -198,6 +207,7 @@ class Card:
     limits: tuple[Limit, ...] = ()
     paths: tuple[TypicalRun, ...] = ()
     assumed: tuple[str, ...] = ()
+    readers: Mapping[str, Sentence] = field(default_factory=dict)
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -223,7 +233,8 @@ class Card:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         dots = [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots]
-        sentences = {"answer": _record(self.answer), "inference": _record(self.inference)}
+        sentences: dict[str, Any] = {"answer": _record(self.answer), "inference": _record(self.inference)}
+        sentences["readers"] = {question: _record(sentence) for question, sentence in self.readers.items()}
         record = asdict(self) | sentences | {"badge_text": self.badge_text, "dots": dots}
         return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
 

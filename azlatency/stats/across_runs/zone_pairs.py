@@ -146,6 +146,12 @@ def zones_of(runs: pd.DataFrame) -> dict[str, tuple[str, str]]:
     return found
 
 
+def pair_of_ends(row: Any) -> str:
+    """Return the pair of zones of a run, or the one zone of both ends; empty if unknown. Sorted, as in a `ZonePair`."""
+    ends = {_end(row, ""), _end(row, "peer_")}
+    return "" if "" in ends else "–".join(sorted(ends))
+
+
 def _end(row: Any, peer: str) -> str:
     """Return the zone of one end without the region in its name, else its region if the other end is elsewhere."""
     zone, region = row[f"{peer}zone"], row[f"{peer}region"]

@@ -197,3 +197,9 @@ def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
 
 def _zone_pair(*names: str) -> tuple[str, ...]:
     return tuple(sorted(name.strip() for name in names)) if len(names) == 2 else ()
+
+
+def newest_windows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without the earlier windows of published tables: what a series says of its last window."""
+    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & runs["started_at"].notna()]
+    return runs.drop(windows.index[windows["started_at"] < windows["started_at"].max()])

@@ -50,6 +50,8 @@ class Data:
     runs: pd.DataFrame
     levels: pd.DataFrame
     """Conditions of the kind of measurement that covers most placements and paths."""
+    window: str = ""
+    """The newest window of a published series, in words, if only that is used."""
 
     def level(self, label: int) -> Row:
         """Return the condition with a label, as `changes` names the two sides of a change."""
