@@ -98,6 +98,8 @@ class RoundTrip:
     path: str
     method: str
     value: float
+    low: float
+    high: float
     p99: float | None
     added: float | None
     runs: int

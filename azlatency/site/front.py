@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from azlatency.kit.titles import span
 from azlatency.report.findings.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.studies.format import format_value, join_words
+from azlatency.studies.format import format_value, join_words, one_prefix
 
 COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it: half of the "
@@ -128,7 +129,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
         dots = tuple(
             Mark(
                 at=place(trip["value"]),
-                text=format_value(trip["value"], "ns"),
+                text=_typical(trip),
                 label=f"{source.title}: {trip['path']}, {trip['method']}",
                 height=_HEIGHTS[number % len(_HEIGHTS)] if len(there) > 1 else 50,
                 once=trip["runs"] < _REPEATED,
@@ -203,7 +204,7 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
         if not any(trip["placement"] == "cross_zone" for trip in trips):
             continue
-        rows = tuple((_where(trip), _time(trip["value"]), _time(trip["p99"]), _runs(trip)) for trip in trips)
+        rows = tuple((_where(trip), _typical(trip), _time(trip["p99"]), _runs(trip)) for trip in trips)
         found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
     return tuple(found)
 
@@ -211,6 +212,12 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
 def _where(trip: Mapping[str, Any]) -> str:
     names = (trip["region"], trip["path"], trip["method"])
     return ", ".join(str(name) for name in names if name)
+
+
+def _typical(trip: Mapping[str, Any]) -> str:
+    """Return the typical round trip, or the range that a text reports."""
+    ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
+    return span(ends, "ns", like=one_prefix(ends, "ns"))
 
 
 def _time(value: float | None) -> str:

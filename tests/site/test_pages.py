@@ -235,6 +235,8 @@ def _notebook(rows: int) -> Any:
                     path="W" * 60,
                     method="ping",
                     value=1e6,
+                    low=1e6,
+                    high=1e6,
                     p99=None,
                     added=1e5,
                     runs=1,

@@ -143,6 +143,8 @@ def _round_trips(trips: pd.DataFrame) -> tuple[RoundTrip, ...]:
             path=row["path"],
             method=row["method"],
             value=row["round_trip_ns"],
+            low=row["lowest_ns"],
+            high=row["highest_ns"],
             p99=row["p99_ns"] if math.isfinite(row["p99_ns"]) else None,
             added=row["added_ns"] if math.isfinite(row["added_ns"]) else None,
             runs=row["n"],

@@ -64,7 +64,6 @@ def emulated(data: Data) -> Answer | None:
                 "ns",
                 _runs(step),
                 value=step["estimate"],
-                near=not step["holds"],
                 text=f"{format_value(step['estimate'], 'ns', like=like)} "
                 f"(recorded {format_value(step['recorded'], 'ns', like=like)})",
             )
