@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
-from azlatency.kit.claim import known_ends
+from azlatency.kit.intervals import known_ends
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import FEASIBLE, SHORT, explain
 from azlatency.studies.format import format_value

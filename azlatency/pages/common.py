@@ -1,4 +1,4 @@
-"""What the pages on latency, throughput and tails share: the typical run of each path, and printed percentiles."""
+"""What several pages share: the typical run of each path, printed percentiles, and the files behind a page."""
 
 from __future__ import annotations
 
@@ -8,29 +8,39 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Format, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
-from azlatency.kit.claim import interval_in, is_far_apart
 from azlatency.kit.drawing.draw import number as short_number
 from azlatency.kit.drawing.draw import with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.drawing.truth import configured
+from azlatency.kit.groups import main_method
+from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import Row, cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import level, read_in
-from azlatency.report.groups import main_method
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import decimals_for, fitting_unit, format_number, format_value, interval_decimals
+from azlatency.studies.format import (
+    decimals_for,
+    fitting_unit,
+    format_number,
+    format_value,
+    interval_decimals,
+    natural_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from azlatency.kit.claim import Claim
+    from azlatency.studies.store.study import Study
 
+#: Most files that are listed.
+_MOST_FILES = 40
 #: Most zones of a matrix.
 _MOST_ZONES = 60
 #: Ratio of the largest value to the smallest up to which methods share an axis.
@@ -310,3 +320,27 @@ PERCENTILE = {
     "percentile": text("what"),
     "n": cited(count("n"), lambda row: [RunsRef((row["run_id"],), "n")]),
 }
+
+
+# --- the files behind a page
+
+
+def provenance(study: Study) -> Table[Row] | Note:
+    """Return the files behind the page: path, hash, size, encoding."""
+    if not len(study.sources):
+        return Note("No log files; the numbers come from the tables of the study's folder.")
+    by_name = study.sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
+    others = len(by_name) - _MOST_FILES
+    columns = {
+        "file": text("path"),
+        "SHA-256 (first 16 digits)": text("source_id"),
+        "bytes": count("size_bytes"),
+        "encoding": text("encoding"),
+    }
+    return table(
+        by_name.head(_MOST_FILES),
+        "Files behind this page",
+        columns,
+        [f"and {others} more files"] if others > 0 else [],
+        source=lambda file: [FileRef(file["source_id"], line=1, last=int(file["lines"]))],
+    )

@@ -14,13 +14,13 @@ from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
+from azlatency.kit.groups import answer_of, main_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import level, read_in
 from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
-from azlatency.report.groups import answer_of, main_method
 from azlatency.shapes.curves import MOST_WITH_BARS, curves
 from azlatency.shapes.density import density
 from azlatency.shapes.series import series

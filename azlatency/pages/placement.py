@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, Unit, interval
-from azlatency.kit.claim import interval_in, range_in
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
+from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times

@@ -12,11 +12,11 @@ from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info
+from azlatency.kit.groups import answer_of, main_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, count, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
-from azlatency.report.groups import answer_of, main_method
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import LEVELS

@@ -40,7 +40,7 @@ from azlatency.site.notebooks import (
     worker_count,
 )
 from azlatency.site.outputs import Finding
-from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_by_study, chapters_of, study_view
+from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
@@ -69,7 +69,7 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    shown = chapters_by_study(views, chapters)
+    shown = {view.name: view.chapters(chapters) for view in views}
     jobs = [
         Job(study=view, chapters=shown[view.name], number=number)
         for view in views
@@ -268,7 +268,7 @@ class _Site:
             job=job,
             findings=tuple(view.outputs.findings),
             error=error,
-            card=None if job.chapter.is_story else view.outputs.card,  # the story repeats that of the summary
+            card=view.outputs.card,
             parts=view.texts.parts(),
             claims=tuple(view.outputs.claims),
         )

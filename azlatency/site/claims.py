@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from azlatency.kit.claim import WIDEST
+from azlatency.kit.intervals import _WIDEST as WIDEST
 from azlatency.kit.titles import tied
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text
@@ -31,7 +31,7 @@ _NEXT = {
 
 def contradictions(view: StudyView, pages: Iterable[Made]) -> Iterator[str]:
     """Yield what the pages of a study say that contradicts something else, each in a sentence."""
-    made = {page.job.chapter.path.stem: page for page in pages if not page.job.chapter.is_story}
+    made = {page.job.chapter.path.stem: page for page in pages}
     card = next((page.card for page in made.values() if page.card), None)
     open_questions = {question.page for question in view.unanswered if not question.elsewhere}
     for stem in sorted(open_questions & made.keys()):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from azlatency.kit.titles import span
-from azlatency.report.findings.summary.readers import QUESTIONS
+from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.studies.format import format_value, join_words, one_prefix

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from azlatency.kit.cells import table_html
 from azlatency.kit.claim import Claim
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
-from azlatency.report.card import CARD_TYPE
+from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line

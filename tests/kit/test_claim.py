@@ -7,10 +7,10 @@ from helpers.results import NOTHING
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.kit.claim import Claim, interval_in, is_far_apart, range_in
+from azlatency.kit.claim import Claim
+from azlatency.kit.groups import main_method
 from azlatency.kit.objects import FINDINGS_TYPE
 from azlatency.pages import common, latency
-from azlatency.report.groups import main_method
 
 
 def test_a_number_of_runs_is_said_in_words() -> None:
@@ -30,26 +30,8 @@ def test_an_answer_and_a_chart_carry_the_values_that_they_are_about() -> None:
     assert record["quantity"] == "median_ns" and record["values"]["1b → 1c"] == record["values"]["1c → 1b"] == 459e3
 
 
-def test_runs_that_are_far_apart_are_described_by_their_range() -> None:
-    nan, ends = float("nan"), {"lowest": 4e5, "highest": 9e5}
-    assert range_in({"low": 1e5, "high": 2e6, **ends}) == (1e5, 2e6)
-    assert range_in({"low": 4e5, "high": 1e6, **ends}) is None
-    # Without an interval that says something, the smallest and the largest run are all that is known.
-    assert range_in({"low": 1e3, "high": 2e6, **ends}) == range_in({"low": nan, "high": nan, **ends}) == (4e5, 9e5)
-    assert range_in({"low": nan, "high": nan, "lowest": 4e5, "highest": 4e5}) is None
-
-
 def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
     """Two pages that left it out of the median contradicted the card, which did not."""
     runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e6, 2e6, float("inf")]})
     main = main_method(runs, "median_ns", az.summarize(runs, "median_ns"))
     assert main.values == {"a": 2e6} and main.ranges == {"a": (1e6, 2e6)}
-
-
-def test_the_interval_of_a_row_is_known_if_it_says_something() -> None:
-    nan = float("nan")
-    assert interval_in({"low": 1.0, "high": 2.0}) == (1.0, 2.0) and not is_far_apart((1.0, 2.0))
-    assert is_far_apart((1.0, 5.0))
-    for low, high in ((nan, 2.0), (1.0, nan), (1.0, 101.0)):
-        assert interval_in({"low": low, "high": high}) is None
-    assert interval_in(None) is None

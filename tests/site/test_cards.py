@@ -5,7 +5,8 @@ import json
 import pytest
 from helpers.studies import load, load_card
 
-from azlatency.report.card import CARD_TYPE, Card, Linked, dot
+from azlatency.kit.sentences import Linked
+from azlatency.pages.summary.card import CARD_TYPE, Card, dot
 from azlatency.site.cards import card_view, stored_card
 from azlatency.site.provenance import StudyLogs, Trail
 

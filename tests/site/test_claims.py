@@ -9,8 +9,8 @@ import pytest
 from helpers.studies import load_card
 
 from azlatency.kit.claim import Claim
-from azlatency.report.answerable import Unanswered
-from azlatency.report.card import CARD_TYPE
+from azlatency.pages.summary.answerable import Unanswered
+from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import card_view
 from azlatency.site.claims import contradictions
 from azlatency.site.outputs import Finding

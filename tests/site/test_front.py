@@ -5,7 +5,7 @@ from typing import Any
 
 from helpers.studies import load_card
 
-from azlatency.report.card import CARD_TYPE
+from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import card_view
 from azlatency.site.front import LANES, Source, answered, crossing, pairs, picture, tiles
 

@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 
 from azlatency.kit.cells import FileRef
 from azlatency.kit.objects import Chart, Finding, Findings
-from azlatency.report.card import Card, Linked, RoundTrip, dot
+from azlatency.kit.sentences import Linked
+from azlatency.pages.summary.card import Card, RoundTrip, dot
 from azlatency.site import build as report
 from azlatency.site import pages
 from azlatency.site.search import texts_of

@@ -23,7 +23,7 @@ from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
 from azlatency.kit.objects import Chart
 from azlatency.pages import common, latency, stability
-from azlatency.report.charts.summary import zone_map
+from azlatency.shapes.zone_map import zone_map
 from azlatency.stats.across_runs.zone_pairs import ZonePair
 
 NAMES = {
