@@ -42,5 +42,5 @@ def find(study: Study) -> Findings:
     if study.info.get("emulated"):
         findings.append(act("This study is an emulated lab. Its numbers do not describe a cloud."))
     if not len(study.runs):
-        findings.append(act("This study has no logs. You can quote its numbers but not test them."))
+        findings.append(act("This study has no logs. Cite its numbers as published; no test is possible."))
     return Findings.of(findings)

@@ -26,7 +26,9 @@ def studies(names: Sequence[str]) -> Table[Study] | Note:
         Column("runs", lambda study: len(study.runs), COUNT),
         Column("tools", lambda study: ", ".join(sorted(set(study.runs["tool"]))) or "–"),
     ]
-    notes = ["A study with 0 runs has numbers from a text or a specification. You can quote them but not test them."]
+    notes = [
+        "A study with 0 runs has numbers from a text or a specification. Cite them as published; no test is possible."
+    ]
     return Table("The studies", columns, [load(name) for name in names], notes)
 
 
