@@ -93,8 +93,8 @@ def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Sequence[st
     if levels["origin"].iloc[0] == "reported":
         without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
-            f"The text reports these numbers {without}, so the spread between runs is unknown: quote them, but do "
-            "not test them."
+            f"The text reports these numbers {without}, so the spread between runs is unknown: cite as published; "
+            "no test possible."
         )
         return (text,)
     if badge_of(levels) == "indicative":

@@ -14,9 +14,9 @@ from azlatency.kit.titles import span
 CARD_TYPE = "application/vnd.azlatency.card+json"
 Badge = Literal["indicative", "incomplete", "replicated", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
-    "indicative": "measured once: indicative",
-    "incomplete": "not every path has a 95 % CI",
-    "replicated": "replicated: 95 % CI",
+    "indicative": "one run per path",
+    "incomplete": "some paths repeated",
+    "replicated": "repeated runs, 95 % CI",
     "not_measured": "not measured",
     "emulated": "emulated",
 }
@@ -181,7 +181,7 @@ class Card:
     @property
     def badge_text(self) -> str:
         """The badge in words."""
-        return f"{BADGES[self.badge]}{', as reported' if self.reported else ''}"
+        return f"{BADGES[self.badge]}{', quoted from the source' if self.reported else ''}"
 
     def __repr__(self) -> str:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
@@ -190,7 +190,7 @@ class Card:
             *self.assumed,
             f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
             *([f"{self.axis}:", *values] if values else []),
-            f"Inference: {plain_sentence(self.inference)}" if self.inference else "",
+            f"How far this goes: {plain_sentence(self.inference)}" if self.inference else "",
             f"The source: {self.source_says}" if self.source_says else "",
             f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
             if self.likely_cause
@@ -214,7 +214,7 @@ class Card:
             *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
             f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
             *table,
-            f"\n**Inference:** {_markdown(self.inference)}" if self.inference else "",
+            f"\n**How far this goes:** {_markdown(self.inference)}" if self.inference else "",
             f"\n**The source:** {self.source_says}" if self.source_says else "",
             f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
             if self.likely_cause

@@ -175,10 +175,11 @@ function printFigure(figure, svg) {
 }
 function figureTools(figure) {
   const card = one(".card", figure);
-  const caption = one("figcaption", figure), title = caption ? plain(caption) : "Figure";
+  const title = card.getAttribute("aria-label");
   const picture = () => { unfold(card); return one("svg,img", card); };
   const enlarge = () => {
-    const own = picture();
+    picture();
+    const own = all("svg,img", card).find(drawing => drawing.getClientRects().length);  // that of a phone, or of a page
     const holder = make("div", {class: "card large", tabindex: "0", role: "group", "aria-label": title}), mark = document.createComment("");
     own.replaceWith(mark);
     holder.append(own);
