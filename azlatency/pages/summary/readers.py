@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,6 +12,7 @@ from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
@@ -87,14 +87,7 @@ def _typical(rows: pd.DataFrame) -> pd.Series:
 
 
 def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
-    return f"{_short(pair)} ", _linked(rows[rows["pair"] == pair], rows)
-
-
-def _short(pair: str) -> str:
-    """Return a pair without what both names begin with: "us-south-dal10-a–us-south-dal12-a" is "dal10-a–dal12-a"."""
-    ends = [end.split("-") for end in pair.split("–")]
-    shared = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, zip(*ends, strict=False)))
-    return "–".join("-".join(end[shared:] or end) for end in ends)
+    return f"{short_pair(pair)} ", _linked(rows[rows["pair"] == pair], rows)
 
 
 def _main(rows: pd.DataFrame) -> str:
