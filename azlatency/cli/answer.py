@@ -62,7 +62,8 @@ def opened(sources: list[str]) -> Iterator[Study]:
     from azlatency.studies.imports.importer import import_study
     from azlatency.studies.imports.ingest import copy_sources
     from azlatency.studies.manifest.manifest import FILE_NAME
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.store.folders import data_folder
+    from azlatency.studies.store.study import load
 
     name = _name_of(sources[0])
     before = os.environ.get("AZLATENCY_DATA")

@@ -337,7 +337,7 @@ def read_each(
 def folder_name(study: str) -> str:
     """Check that the name of a study can be used as the name of a folder."""
     from azlatency.logs.parse import LogError
-    from azlatency.studies.store.study import TEMPORARY_STUDY, check_study_name
+    from azlatency.studies.store.folders import TEMPORARY_STUDY, check_study_name
 
     try:
         return check_study_name(study if study != TEMPORARY_STUDY else "")

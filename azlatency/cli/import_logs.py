@@ -87,8 +87,8 @@ def import_(  # noqa: PLR0913 - one for each option of the command
     others are imported), or the study was imported from another folder; 2: usage error.
     """
     from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.store.folders import list_studies
     from azlatency.studies.store.remote import is_url, local_path
-    from azlatency.studies.store.study import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
@@ -120,7 +120,8 @@ def import_(  # noqa: PLR0913 - one for each option of the command
 def _draft_runs(name: str, out: str | None) -> None:
     """Draft the runs.csv of a study."""
     from azlatency.studies.drafts.draft import draft_runs
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.store.folders import data_folder
+    from azlatency.studies.store.study import load
 
     target = data_folder("raw") / name / "runs.csv"
     if target.exists():
@@ -165,8 +166,8 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.logs.parse import LogError
     from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.store.folders import data_folder
     from azlatency.studies.store.remote import is_url
-    from azlatency.studies.store.study import data_folder
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
@@ -206,7 +207,7 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
 def _append(importing: Callable[..., ImportSummary], name: str, source: str, out: str | None) -> bool:
     """Append a night and import the study; two jobs that do so wait for each other."""
     from azlatency.studies.imports.append import append, locked
-    from azlatency.studies.store.study import data_folder
+    from azlatency.studies.store.folders import data_folder
 
     folder = data_folder("raw") / name
     with locked(folder):
@@ -224,7 +225,8 @@ def _archive(name: str, age: str, out: str | None) -> None:
     from azlatency.logs.parse import LogError
     from azlatency.studies.imports.append import locked
     from azlatency.studies.imports.retention import archive_old, parse_age
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.store.folders import data_folder
+    from azlatency.studies.store.study import load
 
     try:
         before = datetime.now(UTC) - parse_age(age)

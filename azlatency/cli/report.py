@@ -57,7 +57,7 @@ def report(
         )
         raise typer.Exit(2)
 
-    from azlatency.studies.store.study import list_studies
+    from azlatency.studies.store.folders import list_studies
 
     if sources and study:
         raise typer.BadParameter("give a dump, or --study NAME for imported studies")

@@ -11,8 +11,9 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.imports.importer import import_study, other_origin
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.runs.selection import select_scenario
+from azlatency.studies.store.folders import TEMPORARY_STUDY, data_folder, list_studies
 from azlatency.studies.store.remote import is_url
-from azlatency.studies.store.study import TEMPORARY_STUDY, Study, data_folder, list_studies, load
+from azlatency.studies.store.study import Study, load
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.expand import shown_name
 from azlatency.studies.format import count_of
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError
 from azlatency.studies.store.remote import RemoteFile, is_url, list_url
-from azlatency.studies.store.study import data_folder, digest, read_stamp
+from azlatency.studies.store.study import digest, read_stamp
 
 #: What is known of a file: its size, time and hash, its tool, and its sources.
 Mark: TypeAlias = dict[str, Any]

@@ -16,7 +16,10 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
@@ -32,6 +35,7 @@ from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
 from azlatency.studies.runs.run_table import paths_by_scenario
+from azlatency.studies.store.folders import check_study_name, data_folder, list_studies
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
 from azlatency.studies.store.remote import (
     ChangedError,
@@ -47,23 +51,14 @@ from azlatency.studies.store.study import (
     STAMP_FILE,
     Stamp,
     altered_files,
-    check_study_name,
-    data_folder,
     data_version,
     digest,
     empty_stamp,
-    list_studies,
     read_stamp,
     recover,
     unlisted_files,
 )
 from azlatency.studies.store.tables import large_files, read_stored
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-# Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
@@ -443,9 +438,6 @@ def _summarize(
     tables: Mapping[str, pa.Table], paths: Mapping[str, str], manifest: Manifest, summary: ImportSummary
 ) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     runs, events = tables["runs"], tables["events"]
     of_tools = runs["tool"].value_counts()
     summary.runs_by_tool = dict(

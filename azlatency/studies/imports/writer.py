@@ -12,7 +12,12 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
 
 from azlatency.studies.format import FORMULA, escape_formula
 from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
@@ -20,9 +25,6 @@ from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_re
 from azlatency.studies.store.data_package import FILE, data_package
 from azlatency.studies.store.study import Stamp, digest, write_stamp
 from azlatency.studies.store.tables import PARSED_RUNS, sample_folder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Tables with at most this many rows are also written as CSV.
 CSV_ROWS = 10_000
@@ -93,9 +95,6 @@ def _link(file: Path, target: Path) -> None:
 
 def _write_samples(folder: Path, samples: pa.Table) -> None:
     """Write the samples of each tool to a file of its own."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     for tool in pc.unique(samples["tool"]).to_pylist():
         place = folder / sample_folder(tool)
         place.mkdir(exist_ok=True)
@@ -105,20 +104,13 @@ def _write_samples(folder: Path, samples: pa.Table) -> None:
 
 def _write_table(path: Path, table: pa.Table, *, with_csv: bool) -> None:
     """Write a table as Parquet, and as CSV, too, if a spreadsheet can open it."""
-    import pyarrow.parquet as pq
-
     pq.write_table(table.combine_chunks(), path, compression="zstd")
     if with_csv and table.num_rows <= CSV_ROWS:
-        from pyarrow import csv
-
         csv.write_csv(_escape_formulas(table), path.with_suffix(".csv"))
 
 
 def _escape_formulas(table: pa.Table) -> pa.Table:
     """Return a table for a CSV file, see `escape_formula`; Parquet contains the text of the log."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for index, column in enumerate(table.columns):
         if not pa.types.is_string(column.type):
             continue

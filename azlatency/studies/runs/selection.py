@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations
 from azlatency.studies.store.study import Study, load
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
 
 #: A year, a month or a day.
 _TIME = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
@@ -42,9 +40,6 @@ class SelectedStudy(Study):
 
     def to_arrow(self, table: str) -> pa.Table:
         """Return one table with the rows of the selected runs; see `Study.to_arrow`."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         content = super().to_arrow(table)
         if "run_id" not in content.column_names:
             return content
