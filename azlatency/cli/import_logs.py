@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from azlatency.logs.tables import Logs
     from azlatency.studies.imports.importer import ImportSummary
-    from azlatency.studies.store.study import Study
 
 
 @command(
@@ -119,7 +117,7 @@ def import_(  # noqa: PLR0913 - one for each option of the command
 
 def _draft_runs(name: str, out: str | None) -> None:
     """Draft the runs.csv of a study."""
-    from azlatency.studies.drafts.draft import draft_runs
+    from azlatency.studies.drafts.draft import draft_runs, names_of
     from azlatency.studies.store.folders import data_folder
     from azlatency.studies.store.study import load
 
@@ -127,18 +125,8 @@ def _draft_runs(name: str, out: str | None) -> None:
     if target.exists():
         raise typer.BadParameter(f"{relative(target)} already exists; edit it, or delete it to start from a new draft")
     study = load(name, processed=out)
-    target.write_text(draft_runs(_logs(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft_runs(names_of(study), list(study.sources["path"])), "utf-8")
     print(f'drafted {relative(target)}; fill in the empty cells, and add runs = "runs.csv" to study.toml')
-
-
-def _logs(study: Study) -> Logs:
-    """Return what a draft reads of a study."""
-    from azlatency.logs.tables import Logs
-
-    logs = Logs()
-    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    logs.rows["runs"] = study.runs[["source_id", "tool", "zone"]].astype(object).fillna("").to_dict("records")
-    return logs
 
 
 def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
@@ -194,7 +182,7 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
         _print_summary(summary, folder)
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
-    drafted = summary.usable and not in_place and draft_manifest(name, folder, out)
+    drafted = summary.usable and not in_place and _draft_manifest(name, folder, out)
     if drafted:
         again = importing(name, None)
         summary.missing, summary.notes, summary.data_version = again.missing, again.notes, again.data_version
@@ -245,9 +233,9 @@ def _archive(name: str, age: str, out: str | None) -> None:
         print_note(f"  note: {note}")
 
 
-def draft_manifest(name: str, folder: Path, out: str | None) -> bool:
+def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     """Write the first study.toml of a study, unless there is one; return whether it was written."""
-    from azlatency.studies.drafts.draft import draft
+    from azlatency.studies.drafts.draft import draft, names_of
     from azlatency.studies.manifest.manifest import FILE_NAME
     from azlatency.studies.store.study import load
 
@@ -255,7 +243,7 @@ def draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     if target.exists() or not folder.is_dir():
         return False
     study = load(name, processed=out)
-    target.write_text(draft(name, _logs(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft(name, names_of(study), list(study.sources["path"])), "utf-8")
     return True
 
 

@@ -435,7 +435,7 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
     on_both_sides = False
     by_time = parse_margin(question.margin)[1] > 0
     # Two scenarios of one study are compared: their names are what differs.
-    scenarios = base.folder != candidate.folder
+    scenarios = base.version != candidate.version
     for metric in question.metrics or _MEASURED:
         after, before, value = frames_of_metric(candidate, base, metric)
         sides = (with_network_paths(after, candidate), with_network_paths(before, base))

@@ -28,10 +28,9 @@ def test_a_study_that_was_imported_from_elsewhere_is_not_imported_again(
 ) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     az.import_study("mine", [write_side(raw, tmp_path / "elsewhere", "1")])
-    with open_study("mine") as found:
-        assert found.imported_from() == [tmp_path / "elsewhere"]
-    with pytest.raises(LogError, match="known studies: mine"), open_study("yours"):
-        pass
+    assert open_study("mine").imported_from() == [tmp_path / "elsewhere"]
+    with pytest.raises(LogError, match="known studies: mine"):
+        open_study("yours")
 
 
 @pytest.mark.parametrize(

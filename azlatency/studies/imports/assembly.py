@@ -45,14 +45,14 @@ _CONSEQUENCE = {
 
 
 def assemble(
-    folder: Path,
+    folder: Path | None,
     kept: Set[str],
     added: Iterable[Mapping[str, pa.Table]],
     large: Mapping[str, Sequence[Path | IO[bytes]]],
     paths: Mapping[str, str],
     manifest: Manifest,
 ) -> tuple[dict[str, pa.Table], list[str]]:
-    """Return the tables of a study, and notes, from the stored rows of the logs that are ``kept``, and the others.
+    """Return the tables of a study, and notes: the rows in the folder of the logs that are ``kept``, and the others.
 
     ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
     the path of each log by its id, in the order of the files.
@@ -65,7 +65,7 @@ def assemble(
         for name in PARSED:
             parts[name].append(select_sources(batch[name], ids & seen))
         seen -= ids
-    if kept:
+    if folder is not None and kept:
         for name in PARSED:
             stored = read_stored(folder, name)
             parts[name].insert(0, select_sources(_parser_events(stored) if name == "events" else stored, kept))

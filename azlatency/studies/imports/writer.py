@@ -46,13 +46,6 @@ def write_study(
     shutil.rmtree(staging, ignore_errors=True)
     (staging / "samples").mkdir(parents=True)
     try:
-        description = {
-            "name": stamp["study"],
-            **manifest.study,
-            "scenarios": manifest.scenarios(),
-            "conclusions": manifest.conclusions,
-            "unquantified": read_baseline(manifest, "unquantified"),
-        }
         for file in linked:
             _link(file, staging / file.relative_to(folder))
         for source_id, samples in large.items():
@@ -62,14 +55,14 @@ def write_study(
                 _write_samples(staging, table)
             else:
                 _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
-        _write_json(staging / "study.json", description)
-        _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
-        _write_json(staging / "reported.json", read_reported(manifest))
+        for name, text in descriptions(stamp["study"], manifest).items():
+            _write_text(staging / name, text)
         files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
-        _write_json(staging / FILE, data_package(stamp["study"], manifest.study.get("title"), files))
+        package = data_package(stamp["study"], manifest.study.get("title"), files)
+        _write_text(staging / FILE, _json(package))
         written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
-        stamp["tables"] = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
-        write_stamp(staging, stamp)
+        hashes = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
+        write_stamp(staging, stamp | {"tables": hashes})
         _replace(folder, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -120,6 +113,26 @@ def _escape_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def _write_json(path: Path, content: Any) -> None:
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+
+
+def descriptions(name: str, manifest: Manifest) -> dict[str, str]:
+    """Return the JSON files of a study, which hold what the manifest and the files that it names say."""
+    study = {
+        "name": name,
+        **manifest.study,
+        "scenarios": manifest.scenarios(),
+        "conclusions": manifest.conclusions,
+        "unquantified": read_baseline(manifest, "unquantified"),
+    }
+    return {
+        "study.json": _json(study),
+        "expectations.json": _json(read_baseline(manifest, "expectation")),
+        "reported.json": _json(read_reported(manifest)),
+    }
+
+
+def _json(content: Any) -> str:
     # Dates of TOML become text.
-    path.write_text(json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n", "utf-8")
+    return json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from azlatency.logs.parse import LogError
 
-#: Name of the study of `azlatency compare` for logs that are not a study. No study in data/raw can have it.
-TEMPORARY_STUDY = ".side"
 _STUDY_NAME = re.compile(r'\w[^/\\*?\[\]:|"]*(?<![ .])')
 _LONGEST_NAME = 100
 
@@ -17,7 +15,7 @@ _LONGEST_NAME = 100
 def check_study_name(name: str) -> str:
     """Return the name of a study; raise `LogError` if it cannot be the name of a folder on every system."""
     usable = _STUDY_NAME.fullmatch(name) and name.isprintable() and len(name.encode()) <= _LONGEST_NAME
-    if usable or name == TEMPORARY_STUDY:
+    if usable:
         return name
     shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
     raise LogError(f"study {shown!r}: not a name for a study; use letters, digits, hyphens and underscores")

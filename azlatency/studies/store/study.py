@@ -170,6 +170,11 @@ class Study(TableSet):
         """What the script of `azlatency plan` recorded about the machines; empty if no such script measured."""
         return hosts_frame(self._stamp["hosts"])
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the tables are files in ``folder``."""
+        return True
+
     def imported_from(self) -> list[Path]:
         """Return the folders and files of the logs; an empty list stands for ``data/raw``."""
         return [Path(root) for root in self._stamp["roots"]]
@@ -281,15 +286,18 @@ def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
 
 def read_table(folder: Path, name: str) -> pa.Table:
     """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
-    table_schema = schema.arrow_schema(name)
     if name == "samples":
-        return pa.concat_tables([table_schema.empty_table(), *_samples_by_tool(folder)])
+        return pa.concat_tables([schema.arrow_schema(name).empty_table(), *_samples_by_tool(folder)])
     table = read_stored(folder, name)
-    if name != "sources":
-        return table
-    moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
+    return with_import_time(table, read_stamp(folder)) if name == "sources" else table
+
+
+def with_import_time(sources: pa.Table, stamp: Stamp) -> pa.Table:
+    """Return the table ``sources`` with the time of its import, which is not in its file."""
+    table_schema = schema.arrow_schema("sources")
+    moment = pa.scalar(stamp["imported_at"]).cast(table_schema.field("imported_at").type)
     position = table_schema.names.index("imported_at")
-    return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
+    return sources.add_column(position, "imported_at", pa.repeat(moment, sources.num_rows)).cast(table_schema)
 
 
 def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:

@@ -40,7 +40,12 @@ def large_file(source_id: str) -> str:
 def large_files(folder: Path) -> list[tuple[str, Path]]:
     """Return the source and the path of each file with the samples of a large log."""
     files = sorted(folder.glob(f"{sample_folder('*')}/{large_file('*')}"))
-    return [(file.stem.removeprefix("source-"), file) for file in files]
+    return [(source_of(file), file) for file in files]
+
+
+def source_of(file: Path) -> str:
+    """Return the source whose samples a file of a large log has."""
+    return file.stem.removeprefix("source-")
 
 
 def read_stored(folder: Path, name: str) -> pa.Table:
@@ -54,13 +59,17 @@ def read_stored(folder: Path, name: str) -> pa.Table:
 
 def read_samples(file: Path) -> pa.Table:
     """Read the samples in a file, and add their tool."""
-    table = read_file(file, stored_schema("samples"))
-    tool = pa.repeat(pa.scalar(file.parent.name.removeprefix("tool=")), table.num_rows)
-    table_schema = schema.arrow_schema("samples")
-    return table.append_column("tool", tool).select(table_schema.names).cast(table_schema)
+    return samples_of(file, file.parent.name.removeprefix("tool="))
 
 
-def read_file(file: Path, table_schema: pa.Schema) -> pa.Table:
+def samples_of(file: Path | IO[bytes], tool: str) -> pa.Table:
+    """Read the samples of a tool, and add it."""
+    table, table_schema = read_file(file, stored_schema("samples")), schema.arrow_schema("samples")
+    of_tool = table.append_column("tool", pa.repeat(pa.scalar(tool), table.num_rows))
+    return of_tool.select(table_schema.names).cast(table_schema)
+
+
+def read_file(file: Path | IO[bytes], table_schema: pa.Schema) -> pa.Table:
     """Read one file. Raises `ValueError` if it has not the columns of the schema."""
     # pyarrow.parquet.read_table imports the package for data sets of many files; threads cost more than a small file.
     with pq.ParquetFile(file) as stored:
