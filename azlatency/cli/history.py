@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +61,8 @@ def history(
     from azlatency.gate.history import judge_history, sheet
     from azlatency.gate.inputs import open_study
 
-    with usage_errors(), ExitStack() as stack:
-        opened = {name: stack.enter_context(open_study(name)) for name in dict.fromkeys(studies)}
+    with usage_errors():
+        opened = {name: open_study(name) for name in dict.fromkeys(studies)}
         judgement = judge_history(
             opened, since=since, metrics=metric or (), confidence=confidence, margin=margin, tool=tool
         )

@@ -45,7 +45,8 @@ from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
 from azlatency.studies.format import visible
-from azlatency.studies.store.study import data_folder, load, recover
+from azlatency.studies.store.folders import data_folder
+from azlatency.studies.store.study import load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

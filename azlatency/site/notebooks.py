@@ -13,7 +13,7 @@ from azlatency.logs.parse import LogError
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import CellError, WarmKernel
-from azlatency.studies.store.study import data_folder
+from azlatency.studies.store.folders import data_folder
 
 #: Called with the number of pages that are done, of all, and what was done last.
 Progress = Callable[[int, int, str], None]
