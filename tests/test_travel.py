@@ -97,6 +97,9 @@ FRAMES: dict[str, Frames] = {
         for name in ("series", "points")
     },
     "placement: conditions": az.stats.placement.conditions,
+    "zone_pairs": lambda study, runs: az.stats.zone_pairs(
+        study, runs, az.stats.placement.widest(az.stats.placement.conditions(study, runs))
+    ),
     "placement: changes": lambda study, runs: placement_steps(set(runs["path"].map(str))),
     "trend": lambda study, runs: az.stats.trend(study.samples["rtt_ns"].head(500)),
     "throttling": lambda *_: az.stats.throttling([10.0] * 40 + [2.0, 2.1] * 40),

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from azlatency.kit.claim import Claim
+import pandas as pd
+
 from azlatency.kit.differences import not_different
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.titles import ALIKE, by_method, capitalised, span
 from azlatency.stats.across_runs.main_method import measured_runs
-from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
+from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: The value of each path of a pair of zones, or the range of its runs.
 Unit = dict[str, tuple[float, ...]]
@@ -41,55 +38,73 @@ class Group:
         return f"{self.name} **{span(self.values, unit, like=like)}**"
 
 
-def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> Claim:
-    """Return the values of the method that says most: estimates across runs, else the median of the runs.
+def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the paths of the method that says most: estimates across runs, else the median of the runs.
 
-    ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column.
+    ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column. One
+    row per path: ``path``, ``method``, ``n`` runs and the typical run (``estimate``); ``lowest`` and ``highest`` are
+    the ends of the runs that no estimate with an interval stands for.
     """
     known = runs[runs[column].notna()]
     # A run that lost most of its probes is the slowest one, not a missing one.
     method, medians = by_method(zip(measured_runs(known), known[column].astype(float), strict=True))
-    estimates = [] if typical is None else typical[typical["method"].astype(str) == method].to_dict("records")
-    by_path = {str(estimate["path"]): estimate for estimate in estimates}
-    values, sizes, ranges = {}, {}, {}
+    estimates = {}
+    if typical is not None:
+        of_method = typical[typical["method"].astype(str) == method]
+        estimates = {str(row["path"]): row for row in of_method.to_dict("records")}
+    rows = []
     for path, group in grouped(known[known["method"] == method], "path")[column]:
-        finite = group[group.astype(float) < float("inf")].astype(float)
-        estimate = by_path.get(str(path))
+        values, estimate = group.astype(float), estimates.get(str(path))
         value = medians[path]
         if estimate is not None and not math.isnan(estimate["estimate"]):
             value = estimate["estimate"]
-        if value < float("inf"):
-            values[str(path)], sizes[str(path)] = value, len(group)
-            if len(group) > 1 and interval_in(estimate) is None:
-                ranges[str(path)] = float(finite.min()), float(finite.max())
-    return Claim(quantity=column, method=method, values=values, runs=sizes, ranges=ranges)
+        ends = math.nan, math.nan
+        if len(values) > 1 and interval_in(estimate) is None:
+            finite = values[values < math.inf]
+            ends = finite.min(), finite.max()
+        rows.append((str(path), method, len(values), value, *ends))
+    main = pd.DataFrame(rows, columns=["path", "method", "n", "estimate", "lowest", "highest"])
+    return main[main["estimate"] < math.inf]
+
+
+def values_of(main: pd.DataFrame) -> dict[str, float]:
+    """Return the typical run of each path of `main_method`."""
+    return dict(zip(main["path"], main["estimate"], strict=True))
+
+
+def ranges_of(main: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return the range of the runs of each path of `main_method` that no estimate stands for."""
+    wide = main.dropna(subset=["lowest"])
+    return dict(zip(wide["path"], zip(wide["lowest"], wide["highest"], strict=True), strict=True))
+
+
+def run_counts(main: pd.DataFrame) -> str:
+    """Say how many runs the paths have: "one run each", "1 to 3 runs each"."""
+    fewest, most = main["n"].min(), main["n"].max()
+    each = " each" if len(main) > 1 else ""
+    if fewest == most:
+        return f"one run{each}" if most == 1 else f"{most} runs{each}"
+    return f"{fewest} to {most} runs each"
 
 
 def groups(
-    main: Claim, runs: pd.DataFrame, *, directed: bool = False, found: PathDifferences | None = None
+    main: pd.DataFrame, runs: pd.DataFrame, *, directed: bool = False, found: PathDifferences | None = None
 ) -> list[Group]:
     """Return groups of paths with similar values, smallest first, those inside a zone last.
 
-    Parameters
-    ----------
-    main : Claim
-        A value by path, or the range of its runs.
-    runs : DataFrame
-        One row per run with ``path`` and the zones of both ends. Paths without zones are named by themselves.
-    directed : bool
-        Whether the two directions of a pair of zones are apart where their values are: those of a transfer, not those
-        of a round trip.
-    found : PathDifferences, optional
-        Neighbours that it cannot tell apart are similar.
+    ``main``: as `main_method` returns it, from ``runs``. Paths without zones are named by themselves. ``directed``: the
+    two directions of a pair of zones are apart where their values are: those of a transfer, not those of a round trip.
+    ``found``: neighbours that it cannot tell apart are similar.
     """
     zones = zones_of(runs)
     local = set(map(str, runs.loc[runs["placement"] == "same_host", "path"])) if "placement" in runs.columns else set()
     units: dict[tuple[str, ...], Unit] = {}
     # What never crossed the network is no answer about it, unless there is nothing else.
-    for path in [path for path in main.values if path not in local] or main.values:
+    values, ranges = values_of(main), ranges_of(main)
+    for path in [path for path in values if path not in local] or values:
         ends = zones.get(path)
         unit = (path,) if ends is None else ends if directed else tuple(sorted(ends))
-        units.setdefault(unit, {})[path] = main.ranges.get(path, (main.values[path],))
+        units.setdefault(unit, {})[path] = ranges.get(path, (values[path],))
     if directed:
         units = _joined_directions(units, found)
     inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
@@ -157,7 +172,7 @@ def _alike(first: Unit, second: Unit, found: PathDifferences | None) -> bool:
         return True
     before, after = sorted((first, second), key=_ends)
     smallest, largest = min(before, key=before.__getitem__), max(after, key=after.__getitem__)
-    return found is not None and found.cannot_tell(smallest, largest)
+    return found is not None and cannot_tell(found, smallest, largest)
 
 
 def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple[float, ...]:
@@ -180,12 +195,25 @@ def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ..
     return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
 
 
-def answer_of(main: Claim, runs: pd.DataFrame, quantity: str, unit: str, *, directed: bool = False) -> str:
+def answer_of(
+    runs: pd.DataFrame,
+    column: str,
+    typical: pd.DataFrame,
+    quantity: str,
+    unit: str,
+    *,
+    directed: bool = False,
+) -> str:
     """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …".
 
-    Where runs do not show a difference between the paths, the sentence ends with that.
+    Where runs do not show a difference between the paths, the sentence ends with that. The other parameters are those
+    of `main_method` and `groups`. Empty if no run has a value.
     """
-    found = differences_by_path(runs, main.method, main.quantity)
-    said = say(groups(main, runs, directed=directed, found=found), unit)
+    main = main_method(runs, column, typical)
+    if main.empty:
+        return ""
+    method = main["method"].iloc[0]
+    found = differences_by_path(runs, method, column)
+    listed = say(groups(main, runs, directed=directed, found=found), unit)
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
-    return f"{capitalised(quantity)}: {said} ({main.method}, {main.counts}){verdict}."
+    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main)}){verdict}."

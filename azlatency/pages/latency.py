@@ -14,7 +14,7 @@ from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
-from azlatency.kit.groups import answer_of, main_method
+from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
@@ -388,8 +388,9 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
     typical = pd.concat(both).drop_duplicates(["path", "method"])
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
-    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
-    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
+    estimates = medians if statistic == "median" else means
+    sentence = answer_of(runs, f"{statistic}_ns", estimates, f"{statistic} round trip", "ns")
+    findings = [answer(sentence)] if sentence else []
     findings += measured_once(typical) + _dependent(typical)
     maxima = within[has_flag(within, "maximum_in_disguise")]
     if len(maxima):

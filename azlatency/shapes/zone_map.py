@@ -1,15 +1,16 @@
-"""The charts of the summary of a study: a map of its zones."""
+"""A map of zones: the round-trip time between every two of them, on the line that joins them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from azlatency.kit.claim import Claim
 from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
 from azlatency.kit.drawing.draw import number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
@@ -18,15 +19,17 @@ from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import name_of_pairs
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised, span, tied
-from azlatency.stats.across_runs.path_differences import PathDifferences
-from azlatency.stats.across_runs.zone_pairs import ZonePair, pair_differences
+from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
 from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
+_ENDS = ["first", "second"]
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
 #: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map that is a page wide.
@@ -36,65 +39,82 @@ _WIDEST, _INSIDE = 0.28, 0.3
 
 
 @styled
-def zone_map(pairs: Sequence[ZonePair]) -> Chart | Note:
+def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     """Draw the zones as points and the time between them on the lines that join them; many zones as a heat map.
 
     Parameters
     ----------
-    pairs : sequence of ZonePair
-        As returned by `azlatency.stats.zone_pairs`.
+    pairs : DataFrame
+        As returned by `azlatency.stats.zone_pairs`, one row per run: the zones ``first`` and ``second``, ``path``,
+        ``method``, ``value`` in ns and ``quantity``.
 
     Returns
     -------
     Chart or Note
         The map, or a note where no pair of zones was measured.
     """
-    across = [pair for pair in pairs if not pair.inside]
-    if not across:
+    across = pairs[pairs["first"] != pairs["second"]]
+    if across.empty:
         return Note("No chart: no pair of zones was measured.")
-    names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
+    edges = _edges(pairs)
+    names = sorted({*pairs["first"], *pairs["second"]})
     if len(names) > MOST_ENDS:
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
-    quantity, like = pairs[0].quantity, one_prefix((value for pair in pairs for value in pair.values), "ns")
+    quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
+    edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
     caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
     if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
-        figure = _heat_map(pairs, names)
+        figure = _heat_map(edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
-        figure, far = _map(pairs, names, like)
-        caption += _shown(pairs)
-        if any(map(_truth, pairs)):
+        figure, far = _map(edges, names)
+        caption += _shown(edges)
+        if edges["truth"].notna().any():
             caption += " " + configured().caption("rtt")
         if far:
             caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
-    words = [
-        f"{'inside ' if pair.inside else f'{pair.first} – '}{pair.second}: {' '.join(_times(pair, like).split())}"
-        for pair in pairs
-    ]
-    return Chart(figure, caption, "\n".join(words), title=_title(across, quantity, like), claim=_claim(pairs))
+    starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
+    words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
+    return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
 
 
-def _claim(pairs: Sequence[ZonePair]) -> Claim | None:
-    """Return the median run of each path; numbers of a text and of several methods have no method in common."""
-    if not pairs[0].method:
-        return None
-    values = {path: value for pair in pairs for path, value in zip(pair.paths, pair.typical, strict=True)}
-    return Claim(quantity=f"{pairs[0].quantity.split()[0]}_ns", method=pairs[0].method, values=values)
+def _edges(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per pair of zones: the values of its runs and those that are shown, and the configured delay.
+
+    Shown are the median run of each path, as on the card, or the values of fewer than three runs.
+    """
+    medians = {ends: list(group) for ends, group in grouped(medians_by_path(pairs), _ENDS)["value"]}
+    rows = []
+    for ends, group in grouped(pairs, _ENDS):
+        values = list(group["value"])
+        delays = [delay for path in group["path"].unique() if (delay := configured().rtt.get(path))]
+        rows.append(
+            {
+                "first": ends[0],
+                "second": ends[1],
+                "inside": ends[0] == ends[1],
+                "values": values,
+                "shown": values if len(values) < _FEWEST else medians[ends],
+                "middle": median(medians[ends]),
+                "truth": median(delays) if delays else math.nan,
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str:
+def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float | None) -> str:
     """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
-    middles = {(pair.first, pair.second): median(pair.typical) for pair in across}
+    by_ends = edges.set_index(_ENDS)
+    middles: dict[tuple[str, str], float] = by_ends["middle"].to_dict()
     found = pair_differences(across)
-    if found.once and not (found.sizes or found.refused):
+    if len(found.paths) and (found.paths["n"] == 1).all():
         quantity = f"{quantity}, one run each"
     near, far = (_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max))
 
     def end(chosen: Iterable[tuple[str, str]]) -> str:
-        values = [value for pair in across if (pair.first, pair.second) in chosen for value in _shown_values(pair)]
-        return span(values, "ns", like=like)
+        return span([value for ends in chosen for value in by_ends.at[ends, "shown"]], "ns", like=like)
 
-    if len(across) == 1:
+    if len(edges) == 1:
         return f"{capitalised(name_of_pairs(list(near), list(middles)))}: {end(near)} ({quantity})"
     if not set(near).isdisjoint(far):
         return f"No pair of zones is visibly nearer: {end(middles)} ({quantity})"
@@ -103,31 +123,30 @@ def _title(across: Sequence[ZonePair], quantity: str, like: float | None) -> str
 
 
 def _tied(
-    across: Sequence[ZonePair],
+    across: pd.DataFrame,
     middles: Mapping[tuple[str, str], float],
     end: tuple[str, str],
     found: PathDifferences,
 ) -> dict[tuple[str, str], float]:
     """Return the pairs that are tied with one of them: by their values, or as their runs cannot tell them apart."""
-    paths = {(pair.first, pair.second): pair.paths for pair in across}
+    paths = {ends: list(group.unique()) for ends, group in grouped(across, _ENDS)["path"]}
     near = tied(middles, end)
     return {
         pair: value
         for pair, value in middles.items()
-        if pair in near or any(found.cannot_tell(first, second) for first in paths[pair] for second in paths[end])
+        if pair in near or any(cannot_tell(found, *both) for both in product(paths[pair], paths[end]))
     }
 
 
-def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) -> tuple[Figure, bool]:
+def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     """Draw the zones on a circle; also return whether a pair is far."""
     figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
-    across = [pair for pair in pairs if not pair.inside]
-    shortest = min(median(pair.typical) for pair in across)
-    far = {pair for pair in across if median(pair.typical) >= _FAR_FROM * shortest}
-    for pair in across:
-        _edge(axis, places[pair.first], places[pair.second], _times(pair, like), far=pair in far)
-    inside = {pair.first: pair for pair in pairs if pair.inside}
+    across = edges[~edges["inside"]]
+    is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
+    for edge, far in zip(across.to_dict("records"), is_far, strict=True):
+        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"], far=far)
+    inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
         node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
@@ -137,7 +156,7 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) ->
         if name in inside:
             below = y <= 0
             axis.annotate(
-                f"inside: {_times(inside[name], like)}",
+                f"inside: {inside[name]}",
                 (x, y),
                 (0, -17 if below else 17),
                 textcoords="offset points",
@@ -150,16 +169,16 @@ def _map(pairs: Sequence[ZonePair], names: Sequence[str], like: float | None) ->
     axis.set(xticks=[], yticks=[])
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if narrow() else 0.22, 0.3)
-    return figure, bool(far)
+    return figure, bool(is_far.any())
 
 
-def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
+def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
     """Draw a square for each pair of zones; the edges of a map of so many zones would hide each other."""
     figure, (axis,) = new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(names) else 0.6))
     values = np.full((len(names), len(names)), np.nan)
-    for pair in pairs:
-        row, column = sorted((names.index(pair.first), names.index(pair.second)), reverse=True)
-        values[row, column] = median(pair.typical) / MICROSECOND
+    for edge in edges.to_dict("records"):
+        row, column = sorted((names.index(edge["first"]), names.index(edge["second"])), reverse=True)
+        values[row, column] = edge["middle"] / MICROSECOND
         axis.text(
             column + 0.5,
             row + 0.5,
@@ -175,39 +194,26 @@ def _heat_map(pairs: Sequence[ZonePair], names: Sequence[str]) -> Figure:
     return figure
 
 
-def _shown(pairs: Sequence[ZonePair]) -> str:
+def _shown(edges: pd.DataFrame) -> str:
     """Say in the caption what a pair's number is."""
-    counts = {len(pair.values) for pair in pairs}
-    if counts == {1}:
+    counts = edges["values"].map(len)
+    if (counts == 1).all():
         return "a single run each."
-    if max(counts) < _FEWEST:
+    if counts.max() < _FEWEST:
         return "the runs, or their range."
-    few = f"; of fewer than {_FEWEST} runs only the range" if min(counts) < _FEWEST else ""
+    few = f"; of fewer than {_FEWEST} runs only the range" if counts.min() < _FEWEST else ""
     return f"the median run of each path, and the range of all runs{few}."
 
 
-def _shown_values(pair: ZonePair) -> tuple[float, ...]:
-    """Return the median run of each path, as the card does, or the values of fewer than three runs."""
-    return pair.values if len(pair.values) < _FEWEST else pair.typical
-
-
-def _times(pair: ZonePair, like: float | None) -> str:
+def _times(edge: Mapping[Any, Any], like: float | None) -> str:
     """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
-    typical, whole = (span(values, "ns", like=like) for values in (_shown_values(pair), pair.values))
-    truth = _truth(pair)
-    return "\n".join(
-        [
-            typical,
-            *([f"({whole})"] if whole != typical else []),
-            *([f"× {format_value(truth, 'ns', like=like)}"] if truth else []),
-        ]
-    )
-
-
-def _truth(pair: ZonePair) -> float | None:
-    """Return the configured round-trip delay between two zones of an emulated network, the median of their links."""
-    delays = [delay for path in pair.paths if (delay := configured().rtt.get(str(path)))]
-    return median(delays) if delays else None
+    typical, whole = (span(edge[name], "ns", like=like) for name in ("shown", "values"))
+    lines = [typical]
+    if whole != typical:
+        lines.append(f"({whole})")
+    if not math.isnan(edge["truth"]):
+        lines.append(f"× {format_value(edge['truth'], 'ns', like=like)}")
+    return "\n".join(lines)
 
 
 def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:

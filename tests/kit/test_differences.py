@@ -7,7 +7,7 @@ from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
 from scipy.stats import binom
 
 import azlatency as az
-from azlatency.kit.groups import answer_of, main_method
+from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart
 from azlatency.kit.sentences import plain_sentence
 from azlatency.kit.words import at_most, ratio_ends
@@ -32,7 +32,7 @@ def _title(values: list[list[float]]) -> str:
 
 def _answer(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    return answer_of(main_method(runs, "median_ns", az.summarize(runs, "median_ns")), runs, "median round trip", "ns")
+    return answer_of(runs, "median_ns", az.summarize(runs, "median_ns"), "median round trip", "ns")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pandas as pd
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.kit.groups import answer_of, groups, main_method, say
+from azlatency.kit.groups import answer_of, groups, main_method, ranges_of, run_counts, say, values_of
 
 
 def _runs(rows: dict[tuple[str, str], float]) -> pd.DataFrame:
@@ -34,7 +34,8 @@ def test_directions_of_a_round_trip_are_one_pair_and_far_zones_are_named() -> No
     main = main_method(runs, "median_ns")
     text = "zones 1–2 **226–227 µs**; zone 3 to the others **830–853 µs**; inside zone 1 **101 µs**"
     assert say(groups(main, runs), "ns") == text
-    assert answer_of(main, runs, "median round trip", "ns").endswith("(sockperf TCP, one run each).")
+    nothing = az.summarize(runs, "median_ns")
+    assert answer_of(runs, "median_ns", nothing, "median round trip", "ns").endswith("(sockperf TCP, one run each).")
 
 
 def test_a_slow_direction_of_a_transfer_is_an_exception_by_name() -> None:
@@ -53,4 +54,18 @@ def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> N
 def test_what_never_crossed_the_network_is_no_answer() -> None:
     runs = az.latency(load("westeurope-azure-cni"))
     main = main_method(runs, "median_ns")
-    assert "Single node" in main.values and not any("Single" in group.name for group in groups(main, runs))
+    assert "Single node" in values_of(main) and not any("Single" in group.name for group in groups(main, runs))
+
+
+def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
+    """Two pages that left it out of the median contradicted the card, which did not."""
+    runs = pd.DataFrame({"path": "a", "method": "ping", "median_ns": [1e6, 2e6, float("inf")]})
+    main = main_method(runs, "median_ns", az.summarize(runs, "median_ns"))
+    assert values_of(main) == {"a": 2e6} and ranges_of(main) == {"a": (1e6, 2e6)}
+
+
+def test_the_number_of_runs_is_said_in_words() -> None:
+    runs = pd.DataFrame({"path": list("abbb"), "method": "ping", "median_ns": 1e5})
+    assert run_counts(main_method(runs.drop_duplicates("path"), "median_ns")) == "one run each"
+    assert run_counts(main_method(runs, "median_ns")) == "1 to 3 runs each"
+    assert run_counts(main_method(runs[runs["path"] == "b"], "median_ns")) == "3 runs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_value, one_prefix
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.path_differences import PathDifferences
     from azlatency.studies.store.study import Study
 
 #: Most typical runs that a card lists.
@@ -78,18 +79,18 @@ def badge_of(levels: pd.DataFrame) -> Badge:
     return "indicative" if once.all() else "incomplete"
 
 
-def inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Iterable[str] = ()) -> Sentence:
+def inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str] = ()) -> Sentence:
     """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed.
 
-    ``claimed`` are the paths that the answer speaks of: their intervals come first.
+    ``first`` are the paths that the answer speaks of: their intervals come first.
     """
     shown = " ".join(levels["run_ids"]).split()
     halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
     note = (f" {levels['kind'].iloc[0].split()[0]} prints half of each value.",) if halved else ()
-    return (*_inference_of(levels, runs, list(claimed)), *note)
+    return (*_inference_of(levels, runs, first), *note)
 
 
-def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Sequence[str]) -> Sentence:
+def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str]) -> Sentence:
     if levels["origin"].iloc[0] == "reported":
         without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
@@ -99,7 +100,7 @@ def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Sequence[st
         return (text,)
     if badge_of(levels) == "indicative":
         return (ONCE,)
-    in_order = sorted(levels.to_dict("records"), key=lambda level: level["path"] not in claimed)
+    in_order = sorted(levels.to_dict("records"), key=lambda level: level["path"] not in first)
     known: list[Sentence] = [
         (Linked(say_in_short(level), condition_ref(level), bold=False),) for level in in_order if interval_in(level)
     ]
@@ -107,6 +108,11 @@ def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, claimed: Sequence[st
     typical: Sentence = ("Typical runs: ", *first_of(known), ".") if known else ()
     without_interval: Sentence = (" " * bool(known), "No interval: ", *first_of(unknown), ".") if unknown else ()
     return typical + without_interval
+
+
+def decisive_paths(found: PathDifferences) -> list[str]:
+    """Return the paths that a statement about all of them names."""
+    return [str(path) for path in found.decisive[["large", "small"]].to_numpy().ravel()]
 
 
 def first_of(parts: Sequence[Sentence]) -> Sentence:

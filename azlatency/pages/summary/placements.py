@@ -15,6 +15,7 @@ from azlatency.pages.summary.answer import (
     Data,
     axis_of,
     badge_of,
+    decisive_paths,
     dots_of_levels,
     ends_of,
     from_to,
@@ -173,15 +174,14 @@ def single_level(data: Data) -> Answer | None:
     of_path = {level["path"]: level for level in rows if level["method"] == method}
     found = differences_by_path(data.runs, method, value)
     verdict: Sentence = ()
-    if found.decisive is not None:
+    if len(found.decisive):
         verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
-    claimed = found.decisive.labels.values() if found.decisive is not None else ()
     dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
     return Answer(
         badge=badge_of(levels),
         reported=rows[0]["origin"] == "reported",
         answer=(*(verdict or (f"The {value.removesuffix('_ns')} round trip takes ",)), *from_to(parts), "."),
-        inference=inference_of(levels, data.runs, map(str, claimed)),
+        inference=inference_of(levels, data.runs, decisive_paths(found)),
         dots=dots,
         axis=axis,
         next_step="Measure a second path or setting with the same tool and message size, in rounds."

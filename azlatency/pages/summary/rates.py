@@ -12,7 +12,7 @@ from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
-from azlatency.pages.summary.answer import ONCE, Answer, Data, ends_of, first_of, from_to
+from azlatency.pages.summary.answer import ONCE, Answer, Data, decisive_paths, ends_of, first_of, from_to
 from azlatency.pages.summary.card import Badge, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
@@ -156,7 +156,7 @@ def goodputs(data: Data) -> Answer | None:
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
     verdict: Sentence = ("Goodput: ",)
-    if found.decisive is not None:
+    if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
     dots, axis = ends_of(dots, f"goodput, {method}")
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
@@ -219,13 +219,16 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
 
 def _typical_rates(typical: Sequence[Mapping[Any, Any]], found: PathDifferences, like: float | None) -> Sentence:
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
-    claimed = found.decisive.labels.values() if found.decisive is not None else ()
-    in_order = sorted(typical, key=lambda one: one["path"] not in claimed)
+    first = decisive_paths(found)
+    in_order = sorted(typical, key=lambda estimate: estimate["path"] not in first)
     parts: list[Sentence] = [
-        (f"{one['path']} {span(ends, 'bit/s', like=like)}",) for one in in_order if (ends := interval_in(one))
+        (f"{estimate['path']} {span(ends, 'bit/s', like=like)}",)
+        for estimate in in_order
+        if (ends := interval_in(estimate))
     ]
-    if not parts and all(one["n"] == 1 for one in typical):
+    if not parts and all(estimate["n"] == 1 for estimate in typical):
         return (f"{ONCE} ",)
     if not parts:
-        return ("No path has an interval; the page *Throughput of each path* says why. ",) if found.refused else ()
+        is_refused = (~found.paths["flags"].isin(["", "no_replication"])).any()
+        return ("No path has an interval; the page *Throughput of each path* says why. ",) if is_refused else ()
     return f"Typical runs, {100 * typical[0]['confidence']:g} % CI: ", *first_of(parts), ". "

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
 from statistics import median
 
+import pandas as pd
+
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.differences import difference, in_drift, interval_words
+from azlatency.kit.differences import difference, interval_words
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
-from azlatency.kit.words import at_most
+from azlatency.kit.words import at_most, in_drift
 from azlatency.pages.summary.answer import (
     Answer,
     Data,
     axis_of,
     badge_of,
+    decisive_paths,
     inference_of,
     next_rounds,
     prefix_of,
@@ -26,11 +28,13 @@ from azlatency.pages.summary.card import dot
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured
-from azlatency.stats.across_runs.zone_pairs import ZonePair, zone_pairs
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
 from azlatency.studies.format import plain
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
 Pair = tuple[str, str]
+_ENDS = ["first", "second"]
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
@@ -47,13 +51,16 @@ def pairs_of_zones(data: Data) -> Answer | None:
     method = rank_methods(as_measured(data.levels))[0]
     levels = data.levels[data.levels["method"] == method]
     pairs = zone_pairs(data.study, data.runs, levels)
-    across = {(pair.first, pair.second): pair.typical for pair in pairs if not pair.inside}
-    inside = {(pair.first, pair.second): pair.typical for pair in pairs if pair.inside}
+    medians = {ends: list(group) for ends, group in grouped(medians_by_path(pairs), _ENDS)["value"]}
+    across = {pair: values for pair, values in medians.items() if pair[0] != pair[1]}
+    inside = {pair: values for pair, values in medians.items() if pair[0] == pair[1]}
     if len(across) < 2:
         return None
     column = str(levels["value"].iloc[0])
-    origins = {(pair.first, pair.second): RunsRef(pair.run_ids, column) for pair in pairs}
-    pair_of = {path: (pair.first, pair.second) for pair in pairs if not pair.inside for path in pair.paths}
+    origins = {ends: RunsRef(tuple(group), column) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
+    between_zones = pairs[pairs["first"] != pairs["second"]]
+    ends_of_paths = zip(between_zones["first"], between_zones["second"], strict=True)
+    pair_of: dict[str, Pair] = dict(zip(between_zones["path"], ends_of_paths, strict=True))
     found = differences_by_path(
         data.runs[data.runs["path"].isin(pair_of.keys())],
         method,
@@ -62,8 +69,8 @@ def pairs_of_zones(data: Data) -> Answer | None:
     )
     like = prefix_of(levels)
 
-    def between(*chosen: tuple[str, str]) -> Linked:
-        values = [value for pair in chosen for value in (across | inside)[pair]]
+    def between(*chosen: Pair) -> Linked:
+        values = [value for pair in chosen for value in medians[pair]]
         return Linked(span(values, "ns", like=like), *(origins[pair] for pair in chosen))
 
     ordered = sorted(across, key=lambda pair: max(across[pair]))
@@ -86,7 +93,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
     else:
         listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
         text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
-        text += _directions([pair for pair in pairs if not pair.inside], origins)
+        text += _directions(between_zones, origins)
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
@@ -103,11 +110,10 @@ def pairs_of_zones(data: Data) -> Answer | None:
     names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
     dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like) for pair in drawn]
     every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
-    claimed = found.decisive.labels.values() if found.decisive is not None else ()
     return Answer(
         badge=badge_of(levels),
         answer=text,
-        inference=inference_of(levels, data.runs, map(str, claimed)),
+        inference=inference_of(levels, data.runs, decisive_paths(found)),
         dots=tuple(dots),
         axis=axis_of(levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
         next_step=next_rounds(levels, len(across), "Repeat every pair", ", both directions next to each other"),
@@ -120,46 +126,47 @@ def _is_shown_to_be_far(
     """Return whether the nearest paths of a far zone are different from the farthest of the other paths."""
     _, others, rest = far
     beyond, within = ([path for path in pair_of if pair_of[path] in pairs] for pairs in (others, rest))
-    if not set(beyond + within) <= found.sizes.keys():
+    compared = found.paths[found.paths["flags"] == ""]
+    if not set(beyond + within) <= set(compared["path"]):
         return False
-    nearest = sorted(beyond, key=found.sizes.__getitem__)[:_MOST_COMPARED]
-    farthest = sorted(within, key=found.sizes.__getitem__)[-_MOST_COMPARED:]
-    return all(found.compare(*paths).verdict == "different" for paths in product(nearest, farthest))
+    nearest = compared[compared["path"].isin(beyond)].head(_MOST_COMPARED)
+    farthest = compared[compared["path"].isin(within)].tail(_MOST_COMPARED)
+    at_gap = found.pairs[found.pairs["large"].isin(nearest["path"]) & found.pairs["small"].isin(farthest["path"])]
+    return len(at_gap) == len(nearest) * len(farthest) and bool((at_gap["verdict"] == "different").all())
 
 
-def _directions(pairs: Sequence[ZonePair], origins: dict[Pair, RunsRef]) -> Sentence:
+def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentence:
     """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
     ways = []
-    for pair in pairs:
-        for path, runs in pair.by_path.items():
+    for pair, of_pair in grouped(pairs, _ENDS):
+        runs = {str(path): list(of_path) for path, of_path in grouped(of_pair, "path")["value"]}
+        for path, values in runs.items():
             back = str(NetworkPath.parse(path).reversed())
-            if path < back and back in pair.by_path:
-                ways.append((pair, {path: runs, back: pair.by_path[back]}))
+            if path < back and back in runs:
+                ways.append((pair, {path: values, back: runs[back]}))
     if not ways:
         return ()
-    refs = list(dict.fromkeys(origins[pair.first, pair.second] for pair, _ in ways))
-    apart = [median(runs[0]) / median(runs[1]) for runs in (list(both.values()) for _, both in ways)]
+    refs = list(dict.fromkeys(origins[pair] for pair, _ in ways))
+    apart = [median(there) / median(back) for there, back in (both.values() for _, both in ways)]
     measured = Linked(at_most(apart), *refs, bold=False)
     found = [path_differences(both, confidence=1 - 0.05 / len(ways)) for _, both in ways]
-    compared = [comparison for one in found if (comparison := one.decisive) is not None]
+    compared = pd.concat([both.decisive for both in found])
     if len(compared) < len(ways):
         return " Both directions were measured at most ", measured, " apart (one run each: not testable)."
-    different = [comparison for comparison in compared if comparison.verdict == "different"]
-    if different:
-        most = max(different, key=lambda comparison: comparison.ratio.estimate or 1.0)
-        number = Linked(f"{plain(most.ratio.estimate)} times", *refs, bold=False)
-        return (
-            f" {most.labels['large']} takes ",
-            number,
-            f" as long as its reverse{in_drift([most])} ({interval_words(most, len(ways))}).",
-        )
-    if all(one.verdict == "equivalent" for one in found):
-        bound = Linked(at_most([one.bound for one in found]), *refs, bold=False)
+    different = compared[compared["verdict"] == "different"]
+    if len(different):
+        most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
+        (row,) = most.to_dict("records")
+        number = Linked(f"{plain(row['ratio'])} times", *refs, bold=False)
+        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))})."
+        return f" {row['large']} takes ", number, end
+    if all(both.verdict == "equivalent" for both in found):
+        bound = Linked(at_most([*compared["inner_low"], *compared["inner_high"]]), *refs, bold=False)
         return " No difference between the directions (at most ", bound, ")."
     return " Cannot tell whether the directions differ (measured at most ", measured, " apart)."
 
 
-def _from_to(across: dict[Pair, tuple[float, ...]], between: Callable[..., Linked]) -> Sentence:
+def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Linked]) -> Sentence:
     """Say the values of the nearest and of the farthest pairs, those within a tenth of the ends."""
     low, high = min(map(min, across.values())), max(map(max, across.values()))
     near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
@@ -176,8 +183,8 @@ def _spread(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _far_zone(
-    across: dict[tuple[str, str], tuple[float, ...]],
-) -> tuple[str, list[tuple[str, str]], list[tuple[str, str]]] | None:
+    across: Mapping[Pair, Sequence[float]],
+) -> tuple[str, list[Pair], list[Pair]] | None:
     """Return the zone that all far pairs share, these pairs, and the near pairs; None if no zone is far."""
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     for cut in range(1, len(ordered)):
