@@ -39,9 +39,9 @@ _FLAGGED = {
     "dependent_runs": "Neighbouring rounds resemble each other: {}. Measure both directions in a random order within "
     "each round, and spread the rounds over more time.",
     "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
-    "separable): {}. For zones, measure several control pairs within a zone or several pairs of machines.",
-    "one_control_pair": "One control pair does not show how much machines differ, so the result is about these "
-    "machines (zone or machine: not separable): {}. Measure two or more control pairs.",
+    "separable): {}. For zones, measure control pairs within a zone, or several pairs of machines.",
+    "one_control_pair": "With one control pair the result is about these machines (zone or machine: not separable): "
+    "{}. Measure two or more control pairs.",
     "no_replication": "Measured in one round only, so not testable: {}.",
     "few_runs": "Few rounds, so the intervals rely on Student's *t*: {}. The page on planning says how many are "
     "needed.",
@@ -187,9 +187,9 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Ratio of the {quantity} in one direction to the other. Bar: {100 * confidence:g} % interval over rounds, "
-            f"of an equivalence the {100 * (2 * confidence - 1):g} % interval (TOST). Band: practically equivalent "
-            f"(±{100 * pairs['margin'].iloc[0]:g} %{wider}). Adjusted for the number of pairs."
+            f"Bar: {100 * confidence:g} % interval over rounds, of an equivalence the {100 * (2 * confidence - 1):g} % "
+            f"interval (TOST). Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
+            "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
         ordering="Smallest first.",

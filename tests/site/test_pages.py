@@ -345,6 +345,19 @@ def test_page_stands_as_the_markup_says(browser: Browser, site: Path) -> None:
     assert browser.evaluate("document.querySelector('figure svg path').getBoundingClientRect().width") > 0
 
 
+def test_a_long_table_prints_its_first_rows_and_their_number(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    table = "document.querySelector('.scroll:has(.az)')"
+    browser.evaluate(f"{table}.closest('details').replaceWith({table}); {table}.classList.add('short')")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    seen = f"[...{table}.querySelectorAll('tbody tr')].filter(row => row.getClientRects().length).length"
+    assert browser.evaluate(seen) == 10
+    assert "The first 10 of " in browser.evaluate(f"getComputedStyle({table}, '::after').content")
+    browser.evaluate(f"{table}.classList.remove('short')")
+    assert browser.evaluate(seen) == 60
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_page_prints(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
     content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
@@ -613,8 +626,9 @@ def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
 
 
 @pytest.mark.usefixtures("idle_never_comes")
-def test_all_is_printed(browser: Browser, site: Path) -> None:
+def test_what_the_reader_opened_is_printed_and_explanations_are(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", whole=False)
+    browser.evaluate("document.querySelector('details.rows').open = true")
     assert browser.evaluate("document.querySelectorAll('.folded').length") == 4
     for name, word in (("words explanation", "explained"), ("words", "cited")):
         fold = f"<details class='{name}'><summary>More</summary><p>{word}</p></details>"
@@ -624,9 +638,9 @@ def test_all_is_printed(browser: Browser, site: Path) -> None:
     if reader := shutil.which("pdftotext"):
         text = subprocess.run([reader, "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
         pages = [page.split() for page in text.decode().split("\f")]
-        # Explanations, tables and their notes are folded on the screen only.
+        # Explanations and the notes of a table are folded on the screen only.
         printed = {word for page in pages for word in page}
-        assert {"explained", "Long.", "Sorted", "ms"} < printed and not {"cited", "Notes", "Table"} & printed
+        assert {"explained", "Long."} < printed and not {"cited", "Notes", "Sorted"} & printed
         # Every page that the table goes on to begins with its head.
         assert len([page for page in pages if "p9" in page]) == len([page for page in pages if "1,234.567" in page]) > 1
     assert browser.evaluate("document.querySelectorAll('table.az tbody tr').length") == 63
