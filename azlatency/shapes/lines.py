@@ -101,7 +101,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         alternatives.append(
             f"{title}: " + "; ".join(f"{key} {_ends(of['_value'], unit)}" for key, of in series.items())
         )
-    locator = AutoDateLocator(minticks=2, maxticks=4)
+    locator = AutoDateLocator(minticks=2, maxticks=5)
     ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
     for axis, points in zip(axes, shown.values(), strict=True):
         axis.set_xlim(start, end + (end - start) * _ROOM)
