@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from azlatency.studies.runs.key import key as key
     from azlatency.studies.runs.round_trips import latency as latency
     from azlatency.studies.runs.throughput import throughput as throughput
+    from azlatency.studies.store.folders import list_studies as list_studies
     from azlatency.studies.store.study import Study as Study
-    from azlatency.studies.store.study import list_studies as list_studies
     from azlatency.studies.store.study import load as load
 
 __version__ = "1.0.0rc1"
@@ -42,7 +42,7 @@ _HOMES = {
     "parse": "azlatency.logs.parse",
     "load": "azlatency.studies.store.study",
     "import_study": "azlatency.studies.imports.importer",
-    "list_studies": "azlatency.studies.store.study",
+    "list_studies": "azlatency.studies.store.folders",
     "Logs": "azlatency.logs.tables",
     "Study": "azlatency.studies.store.study",
     "LogError": "azlatency.logs.parse",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from azlatency.cli.grid import Row
+    from azlatency.studies.imports.in_memory import MemoryStudy
     from azlatency.studies.store.study import Study
 
 #: Columns that leave a narrow terminal, the least important one first.
@@ -51,54 +50,38 @@ def answer(
 
 
 @contextmanager
-def opened(sources: list[str]) -> Iterator[Study]:
-    """Import logs into a temporary folder, with the study.toml that their names suggest, and open them as a study.
+def opened(sources: list[str]) -> Iterator[MemoryStudy]:
+    """Read logs into a study in memory, with the study.toml that their names suggest.
 
-    Until the context ends, that folder is the one of all data. Raises `LogError` if no log is recognised; ends with
-    exit code 1, like an import, if a file could not be read or a log contains an error.
+    Raises `LogError` if no log is recognised; ends with exit code 1, like an import, if a file could not be read or a
+    log contains an error.
     """
-    from azlatency.cli.import_logs import draft_manifest
     from azlatency.logs.parse import LogError
-    from azlatency.studies.imports.importer import import_study
-    from azlatency.studies.imports.ingest import copy_sources
-    from azlatency.studies.manifest.manifest import FILE_NAME
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.drafts.draft import draft, names_of
+    from azlatency.studies.imports.in_memory import read_study
+    from azlatency.studies.imports.ingest import readable
 
     name = _name_of(sources[0])
-    before = os.environ.get("AZLATENCY_DATA")
-    with TemporaryDirectory(prefix="azlatency-") as temporary:
-        os.environ["AZLATENCY_DATA"] = temporary
-        try:
-            raw = data_folder("raw") / name
-            raw.mkdir(parents=True)
-            # A single folder is read where it is.
-            in_place = [Path(sources[0])] if len(sources) == 1 and Path(sources[0]).is_dir() else None
-            refused = [] if in_place else copy_sources([Path(source) for source in sources], raw).refused
-            with progress("read") as bar:
-                summary = import_study(name, in_place, progress=bar)
-            problems, others = refused + summary.unreadable + summary.problems, summary.not_recognised
-            for line in problems[:_MOST_PROBLEMS]:
-                print_error(line)
-            if len(problems) > _MOST_PROBLEMS:
-                print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
-            unknown = f"no log of a known tool in {_named(others)}" if others else ""
-            if not summary.runs_by_tool:
-                if not others and not problems:
-                    raise LogError(no_file(sources))
-                raise LogError(f"{sources[0]}: {unknown or 'no log can be used'}; azlatency check lists the reasons")
-            if others:
-                print_note(unknown)
-            has_manifest = in_place is not None and (in_place[0] / FILE_NAME).is_file()
-            if not has_manifest and draft_manifest(name, raw, None):
-                import_study(name, in_place)
-            yield load(name)
-            if problems:
-                raise typer.Exit(1)
-        finally:
-            if before is None:
-                del os.environ["AZLATENCY_DATA"]
-            else:
-                os.environ["AZLATENCY_DATA"] = before
+    with readable([Path(source) for source in sources]) as paths:
+        with progress("read") as bar:
+            study, summary = read_study(name, paths, bar)
+        problems, others = summary.unreadable + summary.problems, summary.not_recognised
+        for line in problems[:_MOST_PROBLEMS]:
+            print_error(line)
+        if len(problems) > _MOST_PROBLEMS:
+            print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
+        unknown = f"no log of a known tool in {_named(others)}" if others else ""
+        if not summary.runs_by_tool:
+            if not others and not problems:
+                raise LogError(no_file(sources))
+            raise LogError(f"{sources[0]}: {unknown or 'no log can be used'}; azlatency check lists the reasons")
+        if others:
+            print_note(unknown)
+        if not study.manifest.files:
+            study = study.described(draft(name, names_of(study), list(study.sources["path"])))
+        yield study
+        if problems:
+            raise typer.Exit(1)
 
 
 def _named(messages: list[str]) -> str:

@@ -337,9 +337,9 @@ def read_each(
 def folder_name(study: str) -> str:
     """Check that the name of a study can be used as the name of a folder."""
     from azlatency.logs.parse import LogError
-    from azlatency.studies.store.study import TEMPORARY_STUDY, check_study_name
+    from azlatency.studies.store.folders import check_study_name
 
     try:
-        return check_study_name(study if study != TEMPORARY_STUDY else "")
+        return check_study_name(study)
     except LogError as error:
         raise typer.BadParameter(str(error), param_hint="--study") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -89,12 +88,10 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     fields = [field.strip() for field in (across or "").split(",") if field.strip()]
     if candidate is None and fields != ["scenario"]:
         raise typer.BadParameter("give a candidate, or --across scenario to compare the scenarios of one study")
-    with ExitStack() as stack:
-        stack.enter_context(usage_errors())
-        base_study = stack.enter_context(open_study(base))
+    with usage_errors():
         judgement = judge(
-            base_study,
-            None if candidate is None else stack.enter_context(open_study(candidate)),
+            open_study(base),
+            None if candidate is None else open_study(candidate),
             names=(base, candidate or base),
             margin=margin,
             metrics=metric or (),

@@ -50,8 +50,8 @@ def export(
     chosen = format.value if format else SUFFIXES.get(to.suffix)
     if chosen is None:
         raise typer.BadParameter(f"{to}: no format is known by this name; give --format", param_hint="--to")
-    with open_study(study) as opened:
-        if chosen == "duckdb" and opened.folder.name.startswith("."):
-            raise typer.BadParameter("a DuckDB file has views of an imported study; run azlatency import first")
-        for line in write(opened, to, chosen):
-            print(f"{relative(to)}: {line}")
+    opened = open_study(study)
+    if chosen == "duckdb" and not opened.is_stored:
+        raise typer.BadParameter("a DuckDB file has views of an imported study; run azlatency import first")
+    for line in write(opened, to, chosen):
+        print(f"{relative(to)}: {line}")

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
-    from azlatency.logs.tables import Logs
     from azlatency.studies.imports.importer import ImportSummary
-    from azlatency.studies.store.study import Study
 
 
 @command(
@@ -87,8 +85,8 @@ def import_(  # noqa: PLR0913 - one for each option of the command
     others are imported), or the study was imported from another folder; 2: usage error.
     """
     from azlatency.studies.imports.importer import import_study
+    from azlatency.studies.store.folders import list_studies
     from azlatency.studies.store.remote import is_url, local_path
-    from azlatency.studies.store.study import list_studies
 
     if all_studies == (study is not None) or (all_studies and sources):
         raise typer.BadParameter("give --study NAME (with or without sources), or --all without sources")
@@ -119,25 +117,16 @@ def import_(  # noqa: PLR0913 - one for each option of the command
 
 def _draft_runs(name: str, out: str | None) -> None:
     """Draft the runs.csv of a study."""
-    from azlatency.studies.drafts.draft import draft_runs
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.drafts.draft import draft_runs, names_of
+    from azlatency.studies.store.folders import data_folder
+    from azlatency.studies.store.study import load
 
     target = data_folder("raw") / name / "runs.csv"
     if target.exists():
         raise typer.BadParameter(f"{relative(target)} already exists; edit it, or delete it to start from a new draft")
     study = load(name, processed=out)
-    target.write_text(draft_runs(_logs(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft_runs(names_of(study), list(study.sources["path"])), "utf-8")
     print(f'drafted {relative(target)}; fill in the empty cells, and add runs = "runs.csv" to study.toml')
-
-
-def _logs(study: Study) -> Logs:
-    """Return what a draft reads of a study."""
-    from azlatency.logs.tables import Logs
-
-    logs = Logs()
-    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    logs.rows["runs"] = study.runs[["source_id", "tool", "zone"]].astype(object).fillna("").to_dict("records")
-    return logs
 
 
 def _executor(dask: str | None) -> AbstractContextManager[Executor | None]:
@@ -165,8 +154,8 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.logs.parse import LogError
     from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.store.folders import data_folder
     from azlatency.studies.store.remote import is_url
-    from azlatency.studies.store.study import data_folder
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
@@ -193,7 +182,7 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
         _print_summary(summary, folder)
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
         return False
-    drafted = summary.usable and not in_place and draft_manifest(name, folder, out)
+    drafted = summary.usable and not in_place and _draft_manifest(name, folder, out)
     if drafted:
         again = importing(name, None)
         summary.missing, summary.notes, summary.data_version = again.missing, again.notes, again.data_version
@@ -206,7 +195,7 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
 def _append(importing: Callable[..., ImportSummary], name: str, source: str, out: str | None) -> bool:
     """Append a night and import the study; two jobs that do so wait for each other."""
     from azlatency.studies.imports.append import append, locked
-    from azlatency.studies.store.study import data_folder
+    from azlatency.studies.store.folders import data_folder
 
     folder = data_folder("raw") / name
     with locked(folder):
@@ -224,7 +213,8 @@ def _archive(name: str, age: str, out: str | None) -> None:
     from azlatency.logs.parse import LogError
     from azlatency.studies.imports.append import locked
     from azlatency.studies.imports.retention import archive_old, parse_age
-    from azlatency.studies.store.study import data_folder, load
+    from azlatency.studies.store.folders import data_folder
+    from azlatency.studies.store.study import load
 
     try:
         before = datetime.now(UTC) - parse_age(age)
@@ -243,9 +233,9 @@ def _archive(name: str, age: str, out: str | None) -> None:
         print_note(f"  note: {note}")
 
 
-def draft_manifest(name: str, folder: Path, out: str | None) -> bool:
+def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     """Write the first study.toml of a study, unless there is one; return whether it was written."""
-    from azlatency.studies.drafts.draft import draft
+    from azlatency.studies.drafts.draft import draft, names_of
     from azlatency.studies.manifest.manifest import FILE_NAME
     from azlatency.studies.store.study import load
 
@@ -253,7 +243,7 @@ def draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     if target.exists() or not folder.is_dir():
         return False
     study = load(name, processed=out)
-    target.write_text(draft(name, _logs(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft(name, names_of(study), list(study.sources["path"])), "utf-8")
     return True
 
 

@@ -152,8 +152,8 @@ def _rounds(hosts: list[Host], tools: list[str], precision: str, pilot: str | No
     from azlatency.studies.runs.throughput import throughput
 
     programs = {tool.split("-")[0] for tool in tools}
-    with open_study(pilot) as study:
-        measured = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
+    study = open_study(pilot)
+    measured = [frame[frame["tool"].isin(programs)] for frame in (latency(study), throughput(study))]
     return practical(lambda width: rounds_from_pilot(measured, width, hosts), wanted)
 
 

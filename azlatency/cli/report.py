@@ -57,7 +57,7 @@ def report(
         )
         raise typer.Exit(2)
 
-    from azlatency.studies.store.study import list_studies
+    from azlatency.studies.store.folders import list_studies
 
     if sources and study:
         raise typer.BadParameter("give a dump, or --study NAME for imported studies")
@@ -67,10 +67,13 @@ def report(
     if not sources:
         _build(out or Path("build/site"), study, force=force)
         return
+    from azlatency.studies.imports.in_memory import stored
+
     with opened(sources) as found:
         print_answer(found)
         target = (out or Path(f"{found.name}-report")).resolve()
-        _build(target, [found.name], force=force, page=f"{found.name}/00_summary.html")
+        with stored(found):
+            _build(target, [found.name], force=force, page=f"{found.name}/00_summary.html")
 
 
 def _build(out: Path, study: list[str] | None, *, force: bool, page: str = "index.html") -> None:

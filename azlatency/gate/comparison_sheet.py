@@ -5,125 +5,143 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
-from azlatency.gate.verdict import HELPS, HOLM, T_INTERVAL, Judgement, Outcome, Row, RowVerdict
+from azlatency.gate.verdict import (
+    DECISIONS,
+    HELPS,
+    HOLM,
+    T_INTERVAL,
+    Decision,
+    Judgement,
+    Outcome,
+    is_drift,
+    is_feasible,
+    is_one_of_many,
+)
+from azlatency.kit.cells import is_missing
 from azlatency.kit.intervals import known_ends
 from azlatency.stats.across_runs.planning import PILOT
-from azlatency.stats.result import FEASIBLE, SHORT, explain
+from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, explain
+from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value
 
 #: Most names in a list of what only one side measured.
 _MAX_NAMES = 6
 _OUTCOMES: dict[Outcome, Mark] = {"changed": "bad", "unchanged": "good", "inconclusive": "open"}
-_VERDICTS: dict[RowVerdict, Mark] = {"beyond": "bad", "within": "good", "inconclusive": "open", "refused": "refused"}
+_MARKS: dict[Decision, Mark] = {"beyond": "bad", "within": "good", "inconclusive": "open", "refused": "refused"}
 _T_ONLY = "t interval only"
 _DIGITS = 4
 
 
-def _value(value: float | None, row: Row) -> str:
+def _value(row: Row, name: str) -> str:
     """Return the value of one side; both sides have the same unit."""
-    return format_value(value, row.base.unit, digits=_DIGITS, like=row.base_value)
+    return format_value(row[name], row["unit"], digits=_DIGITS, like=None if is_missing(row["base"]) else row["base"])
 
 
 def _interval(row: Row) -> str:
     """Return the interval that decides; the level only where it is not that of the others."""
-    *ends, confidence = row.comparison.decides
-    low, high = known_ends(*ends)
+    if is_missing(row["decides_low"]) or is_missing(row["decides_high"]):
+        return ""
+    low, high = known_ends(row["decides_low"], row["decides_high"])
     if low is None or high is None:
-        return "" if None in ends else "not known"
-    level = "" if confidence == row.comparison.ratio.confidence else f" ({100 * confidence:g} %)"
+        return "not known"
+    is_inner = low != row["ratio_low"]
+    level = f" ({100 * round(2 * row['confidence'] - 1, 9):g} %)" if is_inner else ""
     return f"{low:.3f} – {high:.3f}{level}"
 
 
 def _difference(row: Row) -> str:
-    if row.difference is None:
+    difference = row["difference"]
+    if is_missing(difference):
         return ""
-    sign, size = "-" if row.difference < 0 else "+", abs(row.difference)
-    return sign + format_value(size, row.base.unit, digits=_DIGITS, like=size or row.base_value)
+    size = abs(difference)
+    text = format_value(size, row["unit"], digits=_DIGITS, like=size or row["base"])
+    return f"{'-' if difference < 0 else '+'}{text}"
 
 
 def _runs_needed(row: Row) -> str:
     """Return the runs per side that would show that nothing changed; a range if the pilot is small."""
-    plan = row.plan
-    if plan is None:
+    needed, low, high = (row[name] for name in ("needed", "needed_low", "needed_high"))
+    if is_missing(row["done"]):
         return ""
-    if not row.is_feasible:
+    if not is_feasible(row):
         return f"over {FEASIBLE}"
-    if plan.needed is not None:
-        return f"{plan.needed:,}"
-    if plan.low is None:
+    if not is_missing(needed):
+        return f"{needed:,}"
+    if is_missing(low):
         return f"{PILOT} first"
-    return f"{plan.low} – over {FEASIBLE}" if (plan.high or FEASIBLE + 1) > FEASIBLE else f"{plan.low} – {plan.high}"
+    return f"{low} – over {FEASIBLE}" if is_missing(high) or high > FEASIBLE else f"{low} – {high}"
 
 
-def _runs(row: Row) -> str:
-    if row.rounds:
-        return f"{row.rounds} rounds"
-    return "{runs_before} → {runs_after}".format_map(row.comparison.labels)
+def _verdict(row: Row) -> str:
+    """Return the verdict as a reader sees it."""
+    return DRIFTS if is_drift(row) else DECISIONS[row["decision"]]
+
+
+def _flags(row: Row) -> str:
+    words = [_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row["flags"].split()]
+    if is_one_of_many(row):
+        words.append(f"{HOLM}, p = {row['p_beyond']:.2g}")
+    return ", ".join(dict.fromkeys(words))
 
 
 #: The columns of a judgement: what stands in the cell of a row.
 _COLUMNS: dict[str, Callable[[Row], str]] = {
-    "verdict": lambda row: row.verdict_in_words.upper() if row.verdict == "beyond" else row.verdict_in_words,
-    "path": lambda row: row.path,
-    "method": lambda row: row.method,
-    "metric": lambda row: row.metric,
-    "base": lambda row: _value(row.base_value, row),
-    "candidate": lambda row: _value(row.candidate_value, row),
-    "ratio": lambda row: "" if row.ratio is None else f"{row.ratio:.3f}",
+    "verdict": lambda row: _verdict(row).upper() if row["decision"] == "beyond" else _verdict(row),
+    "path": lambda row: row["path"],
+    "method": lambda row: row["method"],
+    "metric": lambda row: row["metric"],
+    "base": lambda row: _value(row, "base"),
+    "candidate": lambda row: _value(row, "candidate"),
+    "ratio": lambda row: "" if is_missing(row["ratio"]) else f"{row['ratio']:.3f}",
     "interval": _interval,
     "difference": _difference,
-    "runs": _runs,
+    "runs": lambda row: f"{row['rounds']} rounds" if row["rounds"] else f"{row['runs_before']} → {row['runs_after']}",
     "needed": _runs_needed,
-    "scope": lambda row: row.comparison.scope.replace("_", " "),
-    "flags": lambda row: ", ".join(
-        dict.fromkeys(
-            [
-                *(_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row.comparison.codes),
-                *([f"{HOLM}, p = {row.p_beyond:.2g}"] if row.is_one_of_many else []),
-            ]
-        )
-    ),
+    "scope": lambda row: row["scope"].replace("_", " "),
+    "flags": _flags,
 }
 
 
 def _legend(judgement: Judgement) -> dict[str, str]:
     """Explain how to read the columns of the rows."""
-    if not judgement.rows:
+    rows = judgement.rows.to_dict("records")
+    if not rows:
         return {}
     legend = {
         "ratio": "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
-        f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
-        "one-sided tests show that the ratio is within the margin; their interval has twice the error. Latencies are "
+        f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: the "
+        f"{100 * (2 * judgement.confidence - 1):g} % interval lies within the margin (TOST). Latencies are "
         "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well."
     }
-    if any(map(_runs_needed, judgement.rows)):
+    if any(map(_runs_needed, rows)):
         legend["needed"] = (
             "Needed: the runs on each side that would show with 80 % probability that nothing changed beyond the "
             f"margin, if nothing did. It is a range if there are fewer than {PILOT} runs. A change about as large as "
             "the margin stays inconclusive."
         )
-        if any(not row.is_feasible for row in judgement.rows):
+        if not all(map(is_feasible, rows)):
             legend["needed"] += f" Over {FEASIBLE}: more of the same runs do not help. {HELPS}."
     return legend
 
 
 def _notes(judgement: Judgement) -> list[str]:
     """Explain what the rows have in common, and what was left out."""
+    rows = judgement.rows.to_dict("records")
     notes = [f"{remark}." for remark in judgement.remarks]
-    notes += [f"{line}." for line in dict.fromkeys(line for row in judgement.rows for line in row.comparison.remarks)]
-    if any(row.rounds for row in judgement.rows):
+    notes += [f"{line}." for line in dict.fromkeys(line for row in rows for line in _remarks(row))]
+    if any(row["rounds"] for row in rows):
         notes.append(
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
             "round to round does not count."
         )
-    if any(row.is_one_of_many for row in judgement.rows):
+    if any(map(is_one_of_many, rows)):
         notes.append(
-            f"{HOLM}: alone, the row would be a change; among {len(judgement.rows)} rows, one such interval may be "
+            f"{HOLM}: alone, the row would be a change; among {len(rows)} rows, one such interval may be "
             "chance. Compare fewer paths, or measure more runs."
         )
-    codes = dict.fromkeys(code for row in judgement.rows for code in row.comparison.codes)
+    codes = dict.fromkeys(code for row in rows for code in row["flags"].split())
     notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]
     if T_INTERVAL & set(codes):
         notes.append(
@@ -137,15 +155,21 @@ def _notes(judgement: Judgement) -> list[str]:
     return notes
 
 
+def _remarks(row: Row) -> list[str]:
+    """Return what is assumed of the runs of a row, and notes about single ones."""
+    return [*(f"assumed: {ASSUMED[code]}" for code in row["assumed"].split()), *row["notes"].splitlines()]
+
+
 def sheet(judgement: Judgement) -> Sheet:
     """Return everything that is printed of a comparison."""
+    rows = judgement.rows.to_dict("records")
     missing = list(judgement.only_in_base)
     return Sheet(
         command="compare",
         mark=_OUTCOMES[judgement.outcome],
         headline=judgement.headline,
         intro=(("Candidate ", judgement.candidate), (" against base ", judgement.base), (".", "")),
-        lines=tuple(map(_line, judgement.rows)),
+        lines=tuple(map(_line, rows)),
         folded="No change beyond the margin",
         legend=_legend(judgement),
         notes=tuple(_notes(judgement)),
@@ -154,20 +178,21 @@ def sheet(judgement: Judgement) -> Sheet:
         },
         failure="beyond_margin",
         # The difference of two single runs is their result; elsewhere, ratio and interval say it, too.
-        leave=("scope", "flags", "needed", *(["difference"] if any(map(_interval, judgement.rows)) else [])),
+        leave=("scope", "flags", "needed", *(["difference"] if any(map(_interval, rows)) else [])),
         # An empty suite would be a success in CI.
-        missing=tuple(missing or ["nothing"] * (not judgement.rows)),
+        missing=tuple(missing or ["nothing"] * (not rows)),
     )
 
 
 def _line(row: Row) -> Line:
     cells = {header: cell(row) for header, cell in _COLUMNS.items()}
+    is_beyond = row["decision"] == "beyond"
     return Line(
-        mark=_VERDICTS[row.verdict],
+        mark=_MARKS[row["decision"]],
         cells=cells,
-        name=f"{row.method}, {row.metric}",
-        group=row.path,
+        name=f"{row['method']}, {row['metric']}",
+        group=row["path"],
         message=f"ratio {cells['ratio']}, interval {cells['interval']}"
-        if row.verdict == "beyond"
-        else f"{row.verdict_in_words}: {row.reason}",
+        if is_beyond
+        else f"{_verdict(row)}: {row['reason']}",
     )

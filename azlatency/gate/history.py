@@ -136,9 +136,9 @@ class HistoryJudgement:
     @property
     def outcome(self) -> Outcome:
         """The overall result."""
-        if any(one.is_changed for one in self.series):
+        if any(judged.is_changed for judged in self.series):
             return "changed"
-        return "unchanged" if any(one.is_searched for one in self.series) else "too_short"
+        return "unchanged" if any(judged.is_searched for judged in self.series) else "too_short"
 
     @property
     def exit_code(self) -> int:
@@ -148,14 +148,14 @@ class HistoryJudgement:
     @property
     def headline(self) -> str:
         """The outcome in one sentence."""
-        changed = sum(one.is_changed for one in self.series)
-        searched = sum(one.is_searched for one in self.series)
+        changed = sum(judged.is_changed for judged in self.series)
+        searched = sum(judged.is_searched for judged in self.series)
         since = f" since {self.since.text}" if self.since.text else ""
         if changed:
             return f"Changed{since} by more than the margin of {self.margin}: {changed} of {searched} series."
         if searched:
             return f"No change{since} beyond the margin of {self.margin} in {searched} series."
-        longest = max((one.series["n"] for one in self.series), default=0)
+        longest = max((judged.series["n"] for judged in self.series), default=0)
         return f"Too short: {FEWEST} points per series are needed; the longest has {longest}."
 
     def record(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class HistoryJudgement:
             "outcome": self.outcome,
             "exit_code": self.exit_code,
             "headline": self.headline,
-            "series": [one.record() for one in self.series],
+            "series": [judged.record() for judged in self.series],
         }
 
 
@@ -273,7 +273,7 @@ def _judged(found: History, since: Since) -> Iterator[Judged]:
 
 def sheet(judgement: HistoryJudgement) -> Sheet:
     """Return everything that is printed of a history."""
-    lines = [line for one in judgement.series for line in _lines(one)]
+    lines = [line for judged in judgement.series for line in _lines(judged)]
     used = {header for line in lines for header, cell in line.cells.items() if cell}
     lines = [
         replace(line, cells={header: cell for header, cell in line.cells.items() if header in used}) for line in lines
@@ -363,25 +363,26 @@ def sparkline(values: Sequence[float]) -> str:
 
 def _notes(judgement: HistoryJudgement) -> list[str]:
     """Explain how to read the rows, and what is odd about the nights."""
-    searched = [one for one in judgement.series if one.is_searched]
+    searched = [judged for judged in judgement.series if judged.is_searched]
     reading = (
-        "One point per run, or per night with several runs (their median). The series with at least "
-        f"{FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
-        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A new "
-        f"level shows when it has lasted {SHORTEST} points, or longer if it is small. Changes within the margin of "
-        f"{judgement.margin} are shown, but are no failure; a series drifts if a line fits it better than levels. "
+        "One point per run, or per night with several runs (their median). Significance is corrected for the number "
+        f"of series with at least {FEWEST} points: if nothing changed, any change is reported with a probability of at "
+        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A "
+        f"change is reported after {SHORTEST} points at the new level, or more if it is small. Changes within the "
+        f"margin of {judgement.margin} are shown, but are not a failure; a series drifts if a line fits it better than "
+        "levels. "
         "Before and now: medians of the points (loss: means). Latencies are round-trip times. The date has its 95 % "
         "interval. The history does not show the cause."
     )
     notes = [reading] if searched else []
-    rows = [one.series for one in judgement.series]
-    new = pd.DataFrame([change for one in searched for change in one.new], columns=["date", "path"])
+    rows = [judged.series for judged in judgement.series]
+    new = pd.DataFrame([change for judged in searched for change in judged.new], columns=["date", "path"])
     notes += [f"{sentence}." for sentence in together(new)]
     notes += _ended(rows)
     if missing := [row for row in rows if row["missing"]]:
         most = max(missing, key=lambda row: row["missing"])
         notes.append(f"Nights without a run in {len(missing)} series, most in {most['what']}: {most['missing']}.")
-    flagged = [*rows, *(change for one in searched for change in one.new)]
+    flagged = [*rows, *(change for judged in searched for change in judged.new)]
     codes = dict.fromkeys(code for row in flagged for code in row["flags"].split())
     return notes + [f"{text}." for text in explain(tuple(codes))]
 

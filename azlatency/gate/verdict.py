@@ -25,21 +25,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from azlatency import __version__
 from azlatency.gate.matching import align_paths, nothing_in_common, unknown_name
+from azlatency.kit.cells import is_missing
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
-from azlatency.stats.across_runs.planning import PILOT, Plan, runs_to_decide
+from azlatency.stats.across_runs.planning import PILOT, runs_to_decide
 from azlatency.stats.across_runs.run_values import parse_margin, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, Estimate, explain
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, explain
+from azlatency.stats.rows import Row, number, of_comparison, of_estimate
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
@@ -53,13 +56,11 @@ from azlatency.studies.store.hosts import changed_facts
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
-RowVerdict = Literal["beyond", "within", "inconclusive", "refused"]
+Decision = Literal["beyond", "within", "inconclusive", "refused"]
 Outcome = Literal["unchanged", "changed", "inconclusive"]
-#: A cell of the JSON output.
-Cell = str | float | bool | None
 
-#: Verdicts in the order of a report, with their names in texts: rows that need attention come first.
-VERDICTS: dict[RowVerdict, str] = {
+#: Decisions in the order of a report, with their names in texts: rows that need attention come first.
+DECISIONS: dict[Decision, str] = {
     "beyond": "changed",
     "refused": "not comparable",
     "inconclusive": "inconclusive",
@@ -96,161 +97,44 @@ _PATHS_NAMED = 8
 _NO_METRIC = "Neither latency nor throughput is on both sides"
 _PERCENTILE = re.compile(r"p(\d{2}(?:\.\d{1,6})?)")
 METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to p99.9999, throughput"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """The verdict for one path, method and metric. ``plan`` is the number of runs needed if it is inconclusive."""
-
-    metric: str
-    comparison: Comparison
-    verdict: RowVerdict
-    p_beyond: float | None
-    """Holm-adjusted p-value of "the ratio is within the margin"; None without an estimate."""
-    plan: Plan | None
-    base: Estimate
-    """Typical run of the base."""
-    candidate: Estimate
-    """Typical run of the candidate; see `candidate_value` for what a row shows."""
-
-    @property
-    def base_value(self) -> float | None:
-        """The median run of the base, or its only run."""
-        return _value_of(self.base)
-
-    @property
-    def candidate_value(self) -> float | None:
-        """The base times the ratio, so that a row agrees with itself; without a ratio the median or only run."""
-        ratio, base = self.comparison.ratio.estimate, self.base_value
-        return _value_of(self.candidate) if ratio is None or base is None else base * ratio
-
-    @property
-    def ratio(self) -> float | None:
-        """The estimated ratio, or that of two single runs, which describes them."""
-        estimate, base, candidate = self.comparison.ratio.estimate, self.base_value, self.candidate_value
-        if estimate is not None or self.verdict == "refused" or not base or candidate is None:
-            return estimate
-        return candidate / base
-
-    @property
-    def difference(self) -> float | None:
-        """The estimated difference, or that of two single runs."""
-        estimated = self.comparison.difference
-        if estimated is not None and estimated.estimate is not None:
-            return estimated.estimate
-        base, candidate = self.base_value, self.candidate_value
-        return None if self.ratio is None or base is None or candidate is None else candidate - base
-
-    @property
-    def path(self) -> str:
-        """The two ends of the path."""
-        return str(self.comparison.labels["path"])
-
-    @property
-    def method(self) -> str:
-        """Tool, test, protocol and message size."""
-        return str(self.comparison.labels["method"])
-
-    @property
-    def reason(self) -> str:
-        """Why the row is inconclusive or refused, and what to do; empty for other verdicts."""
-        if self.verdict in ("beyond", "within"):
-            return ""
-        codes = self.comparison.codes
-        if self.verdict == "refused":
-            return "; ".join(explain(codes))
-        return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), self._next_measurement()])
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds in which both sides were measured in turns; 0 if they were not."""
-        return int(self.comparison.ratio.diagnostics.get("rounds", 0))
-
-    @property
-    def is_feasible(self) -> bool:
-        """Whether the runs that are needed can be measured; also true where nobody knows how many."""
-        return self.plan is None or max(self.plan.needed or 0, self.plan.low or 0) <= FEASIBLE
-
-    @property
-    def is_drift(self) -> bool:
-        """Whether it is not called changed because its runs resemble the runs before them."""
-        return self.verdict == "inconclusive" and self.comparison.drifts
-
-    @property
-    def verdict_in_words(self) -> str:
-        """The verdict as a reader sees it."""
-        return DRIFTS if self.is_drift else VERDICTS[self.verdict]
-
-    @property
-    def is_one_of_many(self) -> bool:
-        """Whether its interval alone shows a change, but the family of all rows does not."""
-        low, high, _ = self.comparison.decides
-        if self.verdict != "inconclusive" or low is None or high is None or self.p_beyond is None:
-            return False
-        return low > 1 + self.comparison.margin or high < 1 / (1 + self.comparison.margin)
-
-    def _next_measurement(self) -> str:
-        plan = self.plan
-        if self.is_drift:
-            return f"{DRIFTS}: measure both sides alternating in rounds"
-        if self.is_one_of_many:
-            return f"{HOLM}, p = {self.p_beyond:.2g}: compare fewer paths, or measure more runs"
-        if not self.is_feasible:
-            return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
-        if self.comparison.verdict == "different":
-            return "something changed, but it may be less than the margin: more runs narrow the interval"
-        if plan is None or plan.low is None:
-            return f"measure {PILOT} runs on each side to get a forecast"
-        if plan.needed is None:
-            high = "?" if plan.high is None else plan.high
-            return (
-                f"if nothing changed, {plan.low} to {high} runs on each side are needed to show it; "
-                f"there are {plan.done}: measure {PILOT} first"
-            )
-        if plan.more:
-            return f"if nothing changed, {plan.needed} runs on each side are needed to show it; there are {plan.done}"
-        return (
-            f"{plan.done} runs on each side would show that nothing changed; the change is about as large as the margin"
-        )
-
-    def record(self) -> dict[str, Cell]:
-        """Return the row for JSON; None is a missing value."""
-        plan = self.plan
-        cells = {name: _plain(value) for name, value in self.comparison.row().items()}
-        del cells["verdict"]
-        return {
-            "metric": self.metric,
-            "verdict": self.verdict,
-            "reason": self.reason or None,
-            **cells,
-            "ratio": self.ratio,
-            "difference": self.difference,
-            "base": self.base_value,
-            "candidate": self.candidate_value,
-            "p_beyond": self.p_beyond,
-            "runs_needed": None if plan is None else plan.needed,
-            "runs_needed_low": None if plan is None else plan.low,
-            "runs_needed_high": None if plan is None else plan.high,
-        }
-
-
-def _value_of(estimate: Estimate) -> float | None:
-    """Return an estimate, or the value of a single run."""
-    if estimate.estimate is not None:
-        return estimate.estimate
-    low, high = (estimate.diagnostics.get(name) for name in ("lowest", "highest"))
-    return float(low) if low is not None and low == high else None
+#: The keys of a row of the JSON, with their columns.
+_RECORD = {
+    "metric": "metric", "verdict": "decision", "reason": "reason", "path": "path", "method": "method",
+    "runs_after": "runs_after", "runs_before": "runs_before", "assumed": "assumed", "notes": "notes", "what": "what",
+    "margin": "margin", "ratio": "ratio", "ratio_low": "ratio_low", "ratio_high": "ratio_high",
+    "difference": "difference", "difference_low": "difference_low", "difference_high": "difference_high",
+    "unit": "unit", "inner_low": "inner_low", "inner_high": "inner_high", "superiority": "superiority", "p": "p",
+    "scope": "scope", "statistic": "statistic", "codes": "flags", "base": "base", "candidate": "candidate",
+    "p_beyond": "p_beyond", "runs_needed": "needed", "runs_needed_low": "needed_low",
+    "runs_needed_high": "needed_high",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All rows, and what only one side measured. ``base`` and ``candidate`` are the names that the user gave."""
+    """All rows, and what only one side measured.
+
+    Attributes
+    ----------
+    base, candidate : str
+        The names that the user gave.
+    margin : str
+        Largest change that does not matter in practice.
+    confidence : float
+        Family-wise confidence level.
+    rows : DataFrame
+        See `judged`.
+    only_in_base, only_in_candidate : tuple of str
+        Path, method and metric of runs that only one side has.
+    remarks : tuple of str
+        What else to know.
+    """
 
     base: str
     candidate: str
     margin: str
     confidence: float
-    rows: tuple[Row, ...]
+    rows: pd.DataFrame
     only_in_base: tuple[str, ...]
     only_in_candidate: tuple[str, ...]
     remarks: tuple[str, ...]
@@ -260,7 +144,7 @@ class Judgement:
         """The overall result."""
         if self.count("beyond"):
             return "changed"
-        complete = bool(self.rows) and not self.only_in_base
+        complete = bool(len(self.rows)) and not self.only_in_base
         return "unchanged" if complete and self.count("within") == len(self.rows) else "inconclusive"
 
     @property
@@ -268,9 +152,9 @@ class Judgement:
         """0 unchanged, 1 changed, 3 inconclusive."""
         return EXIT_CODES[self.outcome]
 
-    def count(self, verdict: RowVerdict) -> int:
-        """Return the number of rows with this verdict."""
-        return sum(row.verdict == verdict for row in self.rows)
+    def count(self, decision: Decision) -> int:
+        """Return the number of rows with this decision."""
+        return int((self.rows["decision"] == decision).sum())
 
     @property
     def headline(self) -> str:
@@ -280,13 +164,14 @@ class Judgement:
             "unchanged": f"No change beyond the margin of {self.margin}",
             "inconclusive": f"Inconclusive at a margin of {self.margin}",
         }[self.outcome]
-        counts = ", ".join(f"{self.count(verdict)} {name}" for verdict, name in VERDICTS.items() if self.count(verdict))
+        counts = ", ".join(f"{self.count(name)} {text}" for name, text in DECISIONS.items() if self.count(name))
         only = (("base", self.only_in_base), ("candidate", self.only_in_candidate))
         missing = ", ".join(f"{len(names)} measured only in the {side}" for side, names in only if names)
         return f"{sentence}: {counts or 'nothing to compare'}{'; ' if missing else ''}{missing}."
 
-    def record(self) -> dict[str, Cell | list[str] | list[dict[str, Cell]]]:
+    def record(self) -> dict[str, Any]:
         """Return everything for programs. The words of verdicts and outcomes are stable."""
+        rows = self.rows.to_dict("records")
         return {
             "azlatency": __version__,
             "base": self.base,
@@ -296,20 +181,22 @@ class Judgement:
             "outcome": self.outcome,
             "exit_code": self.exit_code,
             "headline": self.headline,
-            "rows": [row.record() for row in self.rows],
+            "rows": [
+                {**{key: _plain(row[column]) for key, column in _RECORD.items()}, "codes": row["flags"]} for row in rows
+            ],
             "only_in_base": list(self.only_in_base),
             "only_in_candidate": list(self.only_in_candidate),
             "remarks": list(self.remarks),
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """One comparison, before the verdict."""
+class Compared(NamedTuple):
+    """A comparison before it is decided: its row, and the runs and the column that were compared."""
 
-    metric: str
-    pairing: Pairing
-    comparison: Comparison
+    row: Row
+    before: pd.DataFrame
+    after: pd.DataFrame
+    column: str
 
 
 def judge(  # noqa: PLR0913 - one for each option of the command
@@ -395,7 +282,7 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         candidate=names[1],
         margin=margin,
         confidence=confidence,
-        rows=tuple(assign_verdicts(compared, confidence)),
+        rows=judged(compared, confidence),
         only_in_base=tuple(only_in_base),
         only_in_candidate=tuple(only_in_candidate),
         remarks=tuple(remarks),
@@ -435,7 +322,7 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
     on_both_sides = False
     by_time = parse_margin(question.margin)[1] > 0
     # Two scenarios of one study are compared: their names are what differs.
-    scenarios = base.folder != candidate.folder
+    scenarios = base.version != candidate.version
     for metric in question.metrics or _MEASURED:
         after, before, value = frames_of_metric(candidate, base, metric)
         sides = (with_network_paths(after, candidate), with_network_paths(before, base))
@@ -461,8 +348,9 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
         comparisons = compare_pairings(
             matched, margin=question.margin, confidence=question.confidence, value=value, across=question.across
         )
+        levels = "" if scenarios else f"{_scenario(candidate)} against {_scenario(base)}: "
         compared += [
-            Compared(metric=metric, pairing=pairing, comparison=_named(comparison, base, candidate, scenarios))
+            compared_runs(metric, pairing, comparison, levels)
             for pairing, comparison in zip(matched, comparisons, strict=True)
         ]
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
@@ -470,12 +358,17 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
     return _Sides(compared, only_in_base, only_in_candidate, remarks, seen, on_both_sides)
 
 
-def _named(comparison: Comparison, base: Study, candidate: Study, are_studies: bool) -> Comparison:
-    """Name the scenarios in the path of a comparison of two of them."""
-    if are_studies:
-        return comparison
-    levels = f"{candidate.name.rpartition('@')[2]} against {base.name.rpartition('@')[2]}"
-    return replace(comparison, labels={**comparison.labels, "path": f"{levels}: {comparison.labels['path']}"})
+def _scenario(study: Study) -> str:
+    return study.name.rpartition("@")[2]
+
+
+def compared_runs(metric: str, pairing: Pairing, comparison: Comparison, levels: str = "") -> Compared:
+    """Return the row of a comparison; ``levels`` stands before its path."""
+    row = {**of_comparison(comparison), "metric": metric}
+    row["path"] = f"{levels}{row['path']}"
+    tests = comparison.ratio.diagnostics
+    row |= {"rounds": tests.get("rounds", 0), "p_beyond": tests.get("beyond_p", math.nan)}
+    return Compared(row, pairing.before, pairing.after, pairing.column(_column(metric)))
 
 
 def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
@@ -499,13 +392,12 @@ def _check_across(across: Sequence[str], frames: Sequence[pd.DataFrame]) -> None
 def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> Iterator[str]:
     """Yield the command that compares sides of which a field differs, for each group of fields."""
     for item in compared:
-        if "type_p_mismatch" in item.comparison.codes:
-            fields = [name.removeprefix("setting ") for name in differing([item.pairing.after, item.pairing.before])]
+        if "type_p_mismatch" in item.row["flags"].split():
+            fields = [name.removeprefix("setting ") for name in differing([item.after, item.before])]
             if fields and not {"tool", "test", "protocol"} & set(fields):
-                said = ",".join(fields)
                 yield (
                     f"The sides differ in {', '.join(fields)}. If that is what you compare: azlatency compare "
-                    f"{names[0]} {names[1]} --across {said}"
+                    f"{names[0]} {names[1]} --across {','.join(fields)}"
                 )
 
 
@@ -529,52 +421,118 @@ def _no_metric(base: Study, candidate: Study) -> list[str]:
     return remarks
 
 
-def decide(comparisons: Sequence[Comparison], confidence: float) -> list[tuple[RowVerdict, float | None]]:
-    """Return each verdict with its Holm-adjusted p-value; the tests against the margin are one family."""
-    answered = [comparison.ratio.estimate is not None for comparison in comparisons]
-    raw = [
-        comparison.ratio.diagnostics.get("beyond_p") if has_ratio else None
-        for comparison, has_ratio in zip(comparisons, answered, strict=True)
-    ]
-    decisions: list[tuple[RowVerdict, float | None]] = []
-    adjusted = adjust_p([None if p is None else float(p) for p in raw])
-    for comparison, has_ratio, p in zip(comparisons, answered, adjusted, strict=True):
-        verdict: RowVerdict = "inconclusive"
-        if not has_ratio:
-            verdict = "refused" if _REFUSALS & set(comparison.codes) else "inconclusive"
-        elif p is not None and p <= 1 - confidence and comparison.verdict == "different":
-            verdict = "inconclusive" if comparison.drifts else "beyond"
-        elif comparison.verdict in ("equivalent", "different_within_margin"):
-            verdict = "within"
-        decisions.append((verdict, p))
+def judged(compared: Sequence[Compared], confidence: float) -> pd.DataFrame:
+    """Decide on every comparison; the tests against the margin are one family.
+
+    Returns
+    -------
+    DataFrame
+        A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
+        ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
+        median run of the base, and that times the ratio. ``decision`` and its ``reason``; ``p_beyond``: Holm-adjusted
+        p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each side of a comparison that is
+        inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides were not measured in turns.
+    """
+    if not compared:
+        return pd.DataFrame(columns=["decision"])
+    rows = pd.DataFrame([item.row for item in compared])
+    rows["p_beyond"] = [number(p) for p in adjust_p(rows["p_beyond"].where(rows["ratio"].notna()).tolist())]
+    rows["decision"] = decide(rows, confidence)
+    details = [_with_runs(row, item, confidence) for row, item in zip(rows.to_dict("records"), compared, strict=True)]
+    whole = dict.fromkeys(("done", "needed", "needed_low", "needed_high"), "Int64")
+    return pd.DataFrame(sorted(details, key=lambda row: list(DECISIONS).index(row["decision"]))).astype(whole)
+
+
+def decide(rows: pd.DataFrame, confidence: float) -> list[Decision]:
+    """Return the decision on each row with its Holm-adjusted ``p_beyond``."""
+    flags = rows["flags"].str.split().map(set)
+    has_ratio = rows["ratio"].notna()
+    beyond = has_ratio & (rows["p_beyond"] <= 1 - confidence) & (rows["verdict"] == "different")
+    drifts = flags.map(lambda codes: "dependent_runs" in codes)
+    within = has_ratio & rows["verdict"].isin(["equivalent", "different_within_margin"])
+    refused = ~has_ratio & flags.map(lambda codes: bool(codes & _REFUSALS))
+    choices: list[Decision] = ["refused", "inconclusive", "beyond", "within"]
+    decisions: list[Decision] = np.select(
+        [refused, beyond & drifts, beyond, within], choices, default="inconclusive"
+    ).tolist()
     return decisions
 
 
-def assign_verdicts(compared: Sequence[Compared], confidence: float) -> list[Row]:
-    """Give every comparison its verdict, the typical run of both sides and, if inconclusive, the runs it needs."""
-    rows = []
-    decisions = decide([item.comparison for item in compared], confidence)
-    for item, (verdict, p) in zip(compared, decisions, strict=True):
-        comparison = item.comparison
-        column = item.pairing.column(_column(item.metric))
-        before, after = item.pairing.before, item.pairing.after
-        plan = None
-        if verdict == "inconclusive" and not comparison.drifts and "rounds" not in comparison.ratio.diagnostics:
-            values = run_values(before, column), run_values(after, column)
-            plan = runs_to_decide(values[0], values[1], comparison.margin, confidence=confidence)
-        base, candidate = (typical_run(side, value=column, confidence=confidence) for side in (before, after))
-        rows.append(
-            Row(
-                metric=item.metric,
-                comparison=comparison,
-                verdict=verdict,
-                p_beyond=p,
-                plan=plan,
-                base=base,
-                candidate=candidate,
-            )
+def _typical(runs: pd.DataFrame, column: str, confidence: float) -> Row:
+    """Return the typical run of one side as a row; its estimate is the value of a single run, too."""
+    row = of_estimate(typical_run(runs, value=column, confidence=confidence), "lowest", "highest")
+    is_one_value = is_missing(row["estimate"]) and row["lowest"] == row["highest"]
+    return {**row, "estimate": row["lowest"]} if is_one_value else row
+
+
+def _with_runs(row: Row, compared: Compared, confidence: float) -> Row:
+    """Return a row with the typical runs of both sides, the runs that are needed, and the reason of its decision."""
+    sides = (compared.before, compared.after)
+    typical = [_typical(side, compared.column, confidence) for side in sides]
+    base, candidate = (side["estimate"] for side in typical)
+    estimated = not math.isnan(row["ratio"]) and not math.isnan(base)
+    if estimated:  # so that a row agrees with itself
+        candidate = base * row["ratio"]
+    elif row["decision"] != "refused" and base:
+        row = {**row, "ratio": candidate / base, "difference": candidate - base}
+    row = {**row, "unit": typical[0]["unit"], "base": base, "candidate": candidate}
+    done = needed = low = high = None
+    if row["decision"] == "inconclusive" and not is_drift(row) and not row["rounds"]:
+        before, after = (run_values(side, compared.column) for side in sides)
+        done, needed, low, high, *_ = runs_to_decide(before, after, row["margin"], confidence=confidence)
+    row |= {"done": done, "needed": needed, "needed_low": low, "needed_high": high}
+    return {**row, "reason": reason(row)}
+
+
+def is_drift(row: Row) -> bool:
+    """Return whether a row is not called changed because its runs resemble the runs before them."""
+    is_different = row["decision"] == "inconclusive" and row["verdict"].startswith("different")
+    return is_different and "dependent_runs" in row["flags"].split()
+
+
+def is_feasible(row: Row) -> bool:
+    """Return whether the runs that are needed can be measured; also true where nobody knows how many."""
+    return all(is_missing(row[name]) or row[name] <= FEASIBLE for name in ("needed", "needed_low"))
+
+
+def is_one_of_many(row: Row) -> bool:
+    """Return whether the interval of a row alone shows a change, but the family of all rows does not."""
+    if row["decision"] != "inconclusive" or is_missing(row["p_beyond"]):
+        return False
+    margin = 1 + row["margin"]
+    return bool(row["decides_low"] > margin or row["decides_high"] < 1 / margin)
+
+
+def reason(row: Row) -> str:
+    """Say why a row is inconclusive or refused, and what to do; nothing of other rows."""
+    codes = row["flags"].split()
+    if row["decision"] == "refused":
+        return "; ".join(explain(codes))
+    if row["decision"] != "inconclusive":
+        return ""
+    return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), _next_measurement(row)])
+
+
+def _next_measurement(row: Row) -> str:
+    done, needed, low, high = (row[name] for name in ("done", "needed", "needed_low", "needed_high"))
+    if is_drift(row):
+        return f"{DRIFTS}: measure both sides alternating in rounds"
+    if is_one_of_many(row):
+        return f"{HOLM}, p = {row['p_beyond']:.2g}: compare fewer paths, or measure more runs"
+    if not is_feasible(row):
+        return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
+    if row["verdict"] == "different":
+        return "something changed, but it may be less than the margin: more runs narrow the interval"
+    if low is None:
+        return f"measure {PILOT} runs on each side to get a forecast"
+    if needed is None:
+        return (
+            f"if nothing changed, {low} to {'?' if high is None else high} runs on each side are needed to show it; "
+            f"there are {done}: measure {PILOT} first"
         )
-    return sorted(rows, key=lambda row: list(VERDICTS).index(row.verdict))
+    if needed > done:
+        return f"if nothing changed, {needed} runs on each side are needed to show it; there are {done}"
+    return f"{done} runs on each side would show that nothing changed; the change is about as large as the margin"
 
 
 def frames_of_metric(after: Study, before: Study, metric: str) -> tuple[pd.DataFrame, pd.DataFrame, str | None]:
@@ -618,7 +576,8 @@ def _unmatched(metric: str, frame: pd.DataFrame, matched: Sequence[pd.DataFrame]
     return [f"{path}, {method} ({metric})" for path, method in names]
 
 
-def _plain(value: Any) -> Cell:
-    """Convert a numpy number to Python; values that are not finite become None."""
-    plain: Cell = value.item() if hasattr(value, "item") else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+def _plain(value: Any) -> Any:
+    """Return a value for JSON: what is missing, empty or not finite as None."""
+    if is_missing(value) or value == "" or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value

@@ -40,7 +40,9 @@ def studies(names: Sequence[str]) -> Table[Row] | Note:
         "runs": count("runs"),
         "tools": text("tools"),
     }
-    notes = ["A study with 0 runs has numbers from a text or a specification. You can quote them but not test them."]
+    notes = [
+        "A study with 0 runs has numbers from a text or a specification. Cite them as published; no test is possible."
+    ]
     return table(pd.DataFrame(rows), "The studies", columns, notes)
 
 
@@ -65,5 +67,5 @@ def find(study: Study) -> Findings:
     if study.info.get("emulated"):
         findings.append(act("This study is an emulated lab. Its numbers do not describe a cloud."))
     if not len(study.runs):
-        findings.append(act("This study has no logs. You can quote its numbers but not test them."))
+        findings.append(act("This study has no logs. Cite its numbers as published; no test is possible."))
     return Findings.of(findings)

@@ -465,7 +465,7 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame) -> Fin
     ]
     reported = every.loc[every["origin"] == "reported", "path"]
     if len(reported) and len(measured):
-        text = f"Reported without logs: {count_or_names(reported)}. Quote these numbers, but do not test them."
+        text = f"Reported without logs: {count_or_names(reported)}. Cite as published; no test is possible."
         findings.append(act(text))
     same_host = levels[levels["placement"] == "same_host"]
     if len(same_host):

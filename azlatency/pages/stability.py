@@ -540,7 +540,7 @@ def find(
     short = rates[rates["flags"].str.contains("burst_test")]
     if len(short):
         names = join_by_method(zip(short["path"], short["method"], strict=True))
-        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {names}."))
+        findings.append(act(f"Ran < 60 s, so burst credit may not be used up: {names}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)

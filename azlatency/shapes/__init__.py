@@ -11,11 +11,12 @@ from azlatency.shapes.course import course
 from azlatency.shapes.curves import curves
 from azlatency.shapes.density import density
 from azlatency.shapes.forest import forest
+from azlatency.shapes.lines import lines
 from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
 from azlatency.shapes.zone_map import zone_map
 
 __all__ = [
-    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "matrix", "series",
-    "show", "zone_map",
+    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "lines", "matrix",
+    "series", "show", "zone_map",
 ]  # fmt: skip

@@ -14,18 +14,18 @@ import threading
 import warnings
 from dataclasses import asdict
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
-from azlatency.site.cards import stored_card, strip
+from azlatency.site.cards import stored_card
 from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
+from azlatency.site.front import COMMIT, LANES, Source, answered, crossing, pairs, picture, tiles
 from azlatency.site.kernels.outputs import write_notebook, write_whole
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
@@ -43,7 +43,8 @@ from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
 from azlatency.studies.format import visible
-from azlatency.studies.store.study import data_folder, load, recover
+from azlatency.studies.store.folders import data_folder
+from azlatency.studies.store.study import load, recover
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -301,6 +302,10 @@ class _Site:
         for document in self._documents:
             pages[document.at], parts = document.page(environment, self._documents)
             entries.append((document.at, document.title, "Concepts", parts))
+        if pairs(_sources(made)):
+            entries.append(
+                ("across.html", "All round trips", "All studies", (("text", "pairs", "Replicas", (COMMIT,)),))
+            )
         pages["search.html"] = self._render("search.html.j2", "search.html", texts=texts_of(entries))
         for name, html in pages.items():
             _write(self._out / name, html)
@@ -308,16 +313,20 @@ class _Site:
         self._pages["index.html"] = {"run": self._whole_key(views, made), "files": digests}
 
     def index(self, views: list[StudyView], made: list[Made]) -> str:
-        """Return the HTML of the index."""
+        """Return the HTML of the first page: studies of real clouds first, by the number of questions they answer."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         cards = {page.job.study.name: page.card for page in made if page.card}
-        ordered = sorted(views, key=lambda view: (view.emulated, view.group, view.name))
-        groups = [(name, list(some)) for name, some in groupby(ordered, lambda view: view.group)]
+        sources = _sources(made)
+        counts = answered(sources)
+        first = {name: own[0].page for name, own in pages.items() if own}
+        ordered = sorted(views, key=lambda view: (view.emulated, -counts.get(first.get(view.name, ""), 0), view.name))
         return self._render(
             "site.html.j2",
             "index.html",
-            groups=groups,
-            studies=views,
+            crossing=crossing(sources),
+            picture=picture([source for source in sources if not source.emulated], LANES),
+            tiles=tiles(sources),
+            studies=ordered,
             pages=pages,
             cards=cards,
             documents=self._documents,
@@ -325,12 +334,9 @@ class _Site:
 
     def across(self, made: list[Made]) -> str:
         """Return the page with all round trips."""
-        cards = {
-            (page.job.study.title, f"{page.job.study.url}/{page.job.chapter.url}"): page.card
-            for page in made
-            if page.card
-        }
-        return self._render("across.html.j2", "across.html", strip=strip(cards))
+        sources = _sources(made)
+        real = [source for source in sources if not source.emulated]
+        return self._render("across.html.j2", "across.html", picture=picture(real), pairs=pairs(sources), commit=COMMIT)
 
     def changes(self, views: list[StudyView], made: list[Made]) -> str:
         """Return the page with what changed since the report that was in the folder before."""
@@ -379,6 +385,19 @@ def _exporter() -> Any:
     return PageExporter(
         template_name="azlatency", template_file="page.html.j2", extra_template_basedirs=[str(_TEMPLATES)]
     )
+
+
+def _sources(made: list[Made]) -> list[Source]:
+    return [
+        Source(
+            title=page.job.study.title,
+            page=f"{page.job.study.url}/{page.job.chapter.url}",
+            emulated=page.job.study.emulated,
+            card=page.card,
+        )
+        for page in made
+        if page.card
+    ]
 
 
 # --- files

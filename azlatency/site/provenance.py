@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
-from azlatency.studies.store.study import data_folder
+from azlatency.studies.store.folders import data_folder
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study

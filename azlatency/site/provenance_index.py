@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pandas as pd
+import pyarrow.parquet as pq
+
 from azlatency.logs.parse import LogError
 from azlatency.studies.runs.run_table import REVERSE
 from azlatency.studies.store.study import load
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
@@ -164,8 +165,6 @@ class ProvenanceIndex:
     @cached_property
     def _sampled(self) -> frozenset[str]:
         """The runs that left samples."""
-        import pyarrow.parquet as pq
-
         files = (self._study.folder / "samples").glob("tool=*/*.parquet")
         columns = (pq.read_table(file, columns=["run_id"], partitioning=None)["run_id"] for file in files)
         return frozenset(str(run_id) for column in columns for run_id in column.unique().to_pylist())

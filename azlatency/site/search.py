@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -90,8 +91,6 @@ def texts_of(pages: Iterable[tuple[str, str, str, Sequence[Part]]]) -> Markup:
     ``pages``: path in the site, title, group and texts of every page. Prose that several pages share is listed once. If
     the texts are too long, each of them is truncated.
     """
-    from urllib.parse import quote
-
     listed, known = [], set()
     for path, title, group, parts in pages:
         kept = [part for part in parts if part[0] != "text" or (part[2], part[3]) not in known]

@@ -104,9 +104,9 @@ _CODES = {
     ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "few_effective": (
-        "few effective packets",
+        "autocorrelated",
         "packets depend on each other, and the run has so few independent groups of them that the interval may be too "
-        "short; measure longer",
+        "short, or missing; measure longer",
     ),
     "within_run_floor": ("lower bound", "the interval assumes independent packets; the true interval is wider"),
     "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
@@ -145,7 +145,7 @@ _CODES = {
     ),
     "clock_step": ("clock step", "the clock was set during the run"),
     "short_series": ("short series", "fewer than 30 intervals; the autocorrelation cannot be estimated"),
-    "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
+    "burst_test": ("burst", "the test ran < 60 s: burst credit may not be used up"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
     "duplicate_runs": (

@@ -10,15 +10,15 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import document
 from azlatency.studies.runs.path import NetworkPath, route
+from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError, check_no_link, check_regular, read_own_text
-from azlatency.studies.store.study import data_folder
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.studies.store.study import Study
 
 _FILE = "truth.json"
@@ -98,8 +98,6 @@ def configured_links(study: Study) -> pd.DataFrame:
     LogError
         If ``truth.json`` does not describe an emulated network.
     """
-    import pandas as pd
-
     rows = []
     try:
         for name, link in _truth(study)["links"].items():
@@ -134,8 +132,6 @@ def recorded_round_trips(study: Study) -> pd.DataFrame:
     LogError
         If ``truth.json`` does not describe an emulated network.
     """
-    import pandas as pd
-
     try:
         records = {
             log: (record["median_us"] * _MICROSECOND, record["mean_us"] * _MICROSECOND)

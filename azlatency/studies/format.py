@@ -10,6 +10,7 @@ import math
 import re
 import struct
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 #: Begins a text that a spreadsheet executes, unless it is a number.
@@ -238,8 +239,6 @@ def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str
 
     ``cutoff`` is how alike they must be, between 0 and 1.
     """
-    from difflib import get_close_matches
-
     nearest = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from azlatency.gate.comparison_sheet import sheet
-from azlatency.gate.verdict import Judgement
+from azlatency.gate.verdict import Judgement, judged
 
 
 def test_without_a_common_path_a_case_is_skipped_so_that_the_suite_is_not_empty() -> None:
@@ -12,7 +12,7 @@ def test_without_a_common_path_a_case_is_skipped_so_that_the_suite_is_not_empty(
         candidate="b",
         margin="5%",
         confidence=0.95,
-        rows=(),
+        rows=judged([], 0.95),
         only_in_base=(),
         only_in_candidate=("x → y",),
         remarks=("Different regions",),

@@ -15,9 +15,9 @@ import pytest
 from helpers.sides import compare, write_side
 
 from azlatency.gate import comparison_sheet, verdict
-from azlatency.gate.verdict import Judgement, Row, RowVerdict, judge
+from azlatency.gate.verdict import Decision, Judgement, judge
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.planning import Plan
+from azlatency.stats.rows import Row, of_comparison
 
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
 
@@ -114,35 +114,30 @@ def test_junit_without_comparisons_contains_a_skipped_case(tmp_path: Path, raw: 
     assert (suite.attrib["tests"], suite.attrib["skipped"]) == ("1", "1")
 
 
-def _row(verdict: RowVerdict, candidate: list[float], *, needed: int | None = None, low: int | None = None) -> Row:
+def _row(decision: Decision, candidate: list[float], *, needed: int | None = None, low: int | None = None) -> Row:
     """A row of five runs of 100 µs or so against a candidate; its interval, and a plan if it is inconclusive."""
     values = {"base": [100.0, 101, 99, 100, 102], "candidate": candidate}
     base, other = (pd.DataFrame({"median_ns": [1e3 * value for value in some]}) for some in values.values())
     comparison = compare_runs(other, base, value="median_ns", what="a → b")
-    plan = Plan(done=5, needed=needed, low=low, high=2509)
-    return Row(
-        metric="latency",
-        comparison=comparison,
-        verdict=verdict,
-        p_beyond=0.08,
-        base=comparison.ratio,
-        candidate=comparison.ratio,
-        plan=plan if verdict == "inconclusive" else None,
-    )
+    plan = {"done": 5, "needed": needed, "needed_low": low, "needed_high": 2509}
+    if decision != "inconclusive":
+        plan = dict.fromkeys(plan)
+    row = {**of_comparison(comparison), **plan, "decision": decision, "p_beyond": 0.08}
+    return {**row, "reason": verdict.reason(row)}
 
 
 def test_the_interval_that_decides_is_shown() -> None:
     row = _row("within", [100.0, 101, 99, 100, 103])
-    assert row.comparison.verdict == "equivalent"
-    low, high = row.comparison.inner
+    assert row["verdict"] == "equivalent"
+    low, high = row["inner_low"], row["inner_high"]
     assert comparison_sheet._interval(row) == f"{low:.3f} – {high:.3f} (90 %)" and high < 1.05
 
 
 def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
     row = _row("inconclusive", [130.0, 131, 129, 133, 128], needed=20)
-    assert row.comparison.ratio.low > 1.05 and row.is_one_of_many
-    assert "not significant among all rows, p = 0.08" in row.reason
-    assert not _row("inconclusive", [100.0, 101, 99, 100, 120], needed=20).is_one_of_many
+    assert row["ratio_low"] > 1.05 and verdict.is_one_of_many(row)
+    assert "not significant among all rows, p = 0.08" in row["reason"]
+    assert not verdict.is_one_of_many(_row("inconclusive", [100.0, 101, 99, 100, 120], needed=20))
 
 
 @pytest.mark.parametrize(
@@ -151,4 +146,4 @@ def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
 def test_more_than_two_hundred_runs_are_no_advice(needed: int | None, low: int, shown: str) -> None:
     row = _row("inconclusive", [100.0, 101, 99, 100, 120], needed=needed, low=low)
     assert comparison_sheet._runs_needed(row) == shown
-    assert ("accept a wider margin" in row.reason) == (shown == "over 200") == (not row.is_feasible)
+    assert ("accept a wider margin" in row["reason"]) == (shown == "over 200") == (not verdict.is_feasible(row))

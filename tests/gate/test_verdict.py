@@ -259,7 +259,7 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     import numpy as np
     import pandas as pd
 
-    from azlatency.gate.verdict import Compared, assign_verdicts
+    from azlatency.gate.verdict import compared_runs, judged
     from azlatency.stats.across_runs.before_after import compare_pairings, pairings
 
     random = np.random.default_rng(1)
@@ -275,12 +275,12 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     for _ in range(300):
         matched = pairings(side("a", ratio), side("b", 1.0))
         compared = [
-            Compared(metric="latency", pairing=pairing, comparison=comparison)
+            compared_runs("latency", pairing, comparison)
             for pairing, comparison in zip(matched, compare_pairings(matched, margin="5%"), strict=True)
         ]
-        rows = assign_verdicts(compared, 0.95)
-        claimed += any(row.verdict == "beyond" for row in rows)
-        shown += ratio > 1 and all(row.verdict == "within" for row in rows)
+        decisions = judged(compared, 0.95)["decision"]
+        claimed += (decisions == "beyond").any()
+        shown += ratio > 1 and (decisions == "within").all()
     assert claimed / 300 < 0.075, "5 % and three standard errors"
     assert shown / 300 < 0.075, "a change by the margin is not reported as no change"
 

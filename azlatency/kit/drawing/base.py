@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -272,7 +272,10 @@ def _save(chart: Chart, name: str) -> None:
 
 
 def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
-    """Run a chart function with the style sheet and its options; save its chart if an export is active."""
+    """Run a chart function with the style sheet and its options; save its chart if an export is active.
+
+    The chart can draw itself again one column wide (`Chart.one_column`).
+    """
     draw = results_only(draw)
 
     @wraps(draw)
@@ -280,6 +283,14 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
         options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
         width = nullcontext() if options.width is None else column(options.width)
         with width, options.applied():
+            chart = drawn(*args, **keywords)
+            if isinstance(chart, Note) or options.is_inside or narrow():
+                return chart
+            # What the chart was drawn with, such as the ground truth, may have changed when it is drawn again.
+            return replace(chart, one_column=partial(copy_context().run, in_one_column, *args, **keywords))
+
+    def in_one_column(*args: Any, **keywords: Any) -> Chart | Note:
+        with column("single"), replace(OPTIONS.get(), width=None).applied(), during(_export, None):
             return drawn(*args, **keywords)
 
     def drawn(*args: Any, **keywords: Any) -> Chart | Note:

@@ -25,15 +25,18 @@ from azlatency.pages.summary.expected import expectations
 from azlatency.pages.summary.nights import changed_levels
 from azlatency.pages.summary.placements import placements, single_level
 from azlatency.pages.summary.rates import falling_rates, goodputs, single_falls
+from azlatency.pages.summary.readers import answers
 from azlatency.pages.summary.settings import settings
 from azlatency.pages.summary.zones import pairs_of_zones
-from azlatency.stats.across_runs.main_method import sends_rarely
-from azlatency.stats.across_runs.placement import conditions, run_values_of, widest
+from azlatency.stats.across_runs.crossings import crossings
+from azlatency.stats.across_runs.placement import conditions, widest
 from azlatency.studies.conclusions import conclusions as stated_conclusions
+from azlatency.studies.format import count_of
 from azlatency.studies.manifest.zones import zone_maps as maps_of
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import STEP
+from azlatency.studies.runs.run_table import STEP, to_durations
+from azlatency.studies.runs.selection import newest_windows
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 # --- the answer
 
+_DAY = 86_400e9
 _NOTHING = Answer(
     badge="not_measured",
     inference=("No log of this study contains a latency or a rate, and no text reports one.",),
@@ -54,12 +58,19 @@ def make_card(study: Study) -> Card:
     """Answer the question of a study; one without an answer has its question and what to measure."""
     runs = latency(study)
     measured = conditions(study, runs)
-    data = Data(study, runs, widest(measured))
+    # A published series is answered by its newest window: the earlier ones are its history.
+    newest = newest_windows(runs)
+    window = _window(newest) if len(newest) < len(runs) else ""
+    data = Data(study, newest, widest(conditions(study, newest) if window else measured), window)
+    trips = crossings(study, measured, runs)
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
     answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
     first = next(iter(stated_conclusions(study)), None)
+    if window:
+        said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."
+        answer = replace(answer, inference=(said,), axis=f"{answer.axis}, {window}")
     if answer.badge != "emulated":
         answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
     return Card(
@@ -70,7 +81,8 @@ def make_card(study: Study) -> Card:
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
-        round_trips=() if study.info.get("emulated") else tuple(_round_trips(measured, runs)),
+        round_trips=() if study.info.get("emulated") else _round_trips(trips),
+        readers=answers(study, trips, runs),
         limits=tuple(
             Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
             for row in study.expectations
@@ -83,6 +95,14 @@ def make_card(study: Study) -> Card:
         assumed=tuple(assumptions(study)),
         files=_files(study),
     )
+
+
+def _window(runs: pd.DataFrame) -> str:
+    """Return what the windows of a series cover: "the 30 days to 2026-08-16"."""
+    last = runs.loc[[runs["started_at"].idxmax()]]
+    # A window that ends with a day, at midnight, is named by that day.
+    end = (last["started_at"] + to_durations(last["duration_ns"] - 1e3)).iloc[0]
+    return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"
 
 
 def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
@@ -110,26 +130,24 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
     return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
 
 
-def _round_trips(measured: pd.DataFrame, runs: pd.DataFrame) -> Iterator[RoundTrip]:
-    """Yield the round trips of each placement, those of a tool that sends rarely only where no other measured it.
-
-    A mean of twenty pings, one of which took 10 ms, is not what the placement costs.
-    """
-    rarely = measured["method"].map(sends_rarely).astype(bool)
-    steady = set(measured.loc[~rarely, "placement"])
-    logged = run_values_of(measured, runs)
-    for label, level in measured[measured["placement"] != ""].to_dict("index").items():
-        if rarely[label] and level["placement"] in steady:
-            continue
-        values = logged[label].values if label in logged else (level["lowest"], level["highest"])
-        for value in dict.fromkeys(map(float, values)):
-            yield RoundTrip(
-                placement=level["placement"],
-                path=level["path"],
-                method=level["method"],
-                value=value,
-                reported=level["origin"] == "reported",
-            )
+def _round_trips(trips: pd.DataFrame) -> tuple[RoundTrip, ...]:
+    return tuple(
+        RoundTrip(
+            placement=row["placement"],
+            region=row["region"],
+            pair=row["pair"],
+            path=row["path"],
+            method=row["method"],
+            value=row["round_trip_ns"],
+            low=row["lowest_ns"],
+            high=row["highest_ns"],
+            p99=row["p99_ns"] if math.isfinite(row["p99_ns"]) else None,
+            added=row["added_ns"] if math.isfinite(row["added_ns"]) else None,
+            runs=row["n"],
+        )
+        for row in trips.to_dict("records")
+        if math.isfinite(row["round_trip_ns"])
+    )
 
 
 # --- what the author concluded, the zones, and what is missing

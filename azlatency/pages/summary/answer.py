@@ -52,6 +52,8 @@ class Data:
     runs: pd.DataFrame
     levels: pd.DataFrame
     """Conditions of the kind of measurement that covers most placements and paths."""
+    window: str = ""
+    """The newest window of a published series, in words, if only that is used."""
 
     def level(self, label: int) -> Row:
         """Return the condition with a label, as `changes` names the two sides of a change."""
@@ -92,8 +94,8 @@ def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str]
     if levels["origin"].iloc[0] == "reported":
         without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
         text = (
-            f"The text reports these numbers {without}, so the spread between runs is unknown: quote them, but do "
-            "not test them."
+            f"The text reports these numbers {without}, so the spread between runs is unknown: cite as published; "
+            "no test possible."
         )
         return (text,)
     if badge_of(levels) == "indicative":

@@ -14,9 +14,9 @@ from azlatency.kit.titles import span
 CARD_TYPE = "application/vnd.azlatency.card+json"
 Badge = Literal["indicative", "incomplete", "replicated", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
-    "indicative": "measured once: indicative",
-    "incomplete": "not every path has a 95 % CI",
-    "replicated": "replicated: 95 % CI",
+    "indicative": "one run per path",
+    "incomplete": "some paths repeated",
+    "replicated": "repeated runs, 95 % CI",
     "not_measured": "not measured",
     "emulated": "emulated",
 }
@@ -53,13 +53,22 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundTrip:
-    """One round-trip time of a study for the comparison across studies: where it was measured, and how; ns."""
+    """The round trip of a path and method for the comparison across studies, as in a row of `crossings`; ns.
+
+    ``pair`` are the zones, ``runs`` is 0 if a text reports the value; what is unknown is empty or None.
+    """
 
     placement: str
+    region: str
+    pair: str
     path: str
     method: str
     value: float
-    reported: bool
+    low: float
+    high: float
+    p99: float | None
+    added: float | None
+    runs: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +151,8 @@ class Card:
         The typical round trip and rate of every path and method.
     assumed : tuple of str
         What is assumed of the runs, and what keeps them apart, a sentence each.
+    readers : mapping of str to Sentence
+        What the study says to the questions of readers.
     files : mapping of str to (str, int)
         By log file: its ``source_id`` and the number of its runs.
     """
@@ -163,12 +174,13 @@ class Card:
     limits: tuple[Limit, ...] = ()
     paths: tuple[TypicalRun, ...] = ()
     assumed: tuple[str, ...] = ()
+    readers: Mapping[str, Sentence] = field(default_factory=dict)
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def badge_text(self) -> str:
         """The badge in words."""
-        return f"{BADGES[self.badge]}{', as reported' if self.reported else ''}"
+        return f"{BADGES[self.badge]}{', quoted from the source' if self.reported else ''}"
 
     def __repr__(self) -> str:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
@@ -177,7 +189,7 @@ class Card:
             *self.assumed,
             f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
             *([f"{self.axis}:", *values] if values else []),
-            f"Inference: {plain_sentence(self.inference)}" if self.inference else "",
+            f"How far this goes: {plain_sentence(self.inference)}" if self.inference else "",
             f"The source: {self.source_says}" if self.source_says else "",
             f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
             if self.likely_cause
@@ -188,7 +200,8 @@ class Card:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         dots = [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots]
-        sentences = {"answer": _record(self.answer), "inference": _record(self.inference)}
+        sentences: dict[str, Any] = {"answer": _record(self.answer), "inference": _record(self.inference)}
+        sentences["readers"] = {question: _record(sentence) for question, sentence in self.readers.items()}
         record = asdict(self) | sentences | {"badge_text": self.badge_text, "dots": dots}
         return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
 
@@ -200,7 +213,7 @@ class Card:
             *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
             f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
             *table,
-            f"\n**Inference:** {_markdown(self.inference)}" if self.inference else "",
+            f"\n**How far this goes:** {_markdown(self.inference)}" if self.inference else "",
             f"\n**The source:** {self.source_says}" if self.source_says else "",
             f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
             if self.likely_cause

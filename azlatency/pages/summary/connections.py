@@ -36,7 +36,7 @@ def connect_times(data: Data) -> Answer | None:
     lowest = [least.reindex(ids).min() for ids in paths.values()]
     similar = len(paths) > 1 and max(lowest) < ALIKE * min(lowest)
     return Answer(
-        badge="indicative",
+        badge="indicative" if all(len(ids) == 1 for ids in paths.values()) else "incomplete",
         answer=(
             "Opening a TCP connection takes at least ",
             *listed((times(least, "connect_min", ids), f" on {path}") for path, ids in paths.items()),

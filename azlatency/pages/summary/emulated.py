@@ -1,4 +1,4 @@
-"""The answer of an emulated network: how many intervals contain the delays that the emulator recorded."""
+"""The answer of an emulated network: how many confidence intervals contain the recorded delays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def emulated(data: Data) -> Answer | None:
-    """Say how many intervals contain the delays that the emulator recorded."""
+    """Say how many confidence intervals contain the delays that the emulator recorded."""
     records = recorded_round_trips(data.study)
     steps = emulated_differences(configured_links(data.study), records, data.runs)
     checked = steps[steps["holds"].notna()]
@@ -40,17 +40,16 @@ def emulated(data: Data) -> Answer | None:
     truth = [FileRef("truth.json", file) for file in records["file"].reindex(worst["run_ids"].split()).dropna()]
     held, methods = int(checked["holds"].sum()), set(checked["method"])
     few = binom.cdf(held, len(checked), 0.95) < 0.05
-    short = f"; {held} is too few: hosts take longer after a longer wait, which no repeat removes" if few else ""
+    short = f"; {held} is too few: CPU wake-up time grows with the wait, which no repeat removes" if few else ""
     return Answer(
         badge="emulated",
         answer=(
             *_changed_routes(data, records),
             *_narrow_directions(data),
             *listed(shares),
-            " contain the difference between a path and the shortest one that the emulator recorded; the measured "
-            "differences are off by at most ",
+            " contain the recorded delay; largest error ",
             Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
-            " of ",
+            " in ",
             Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
             f" ({worst['method']}).",
         ),
@@ -65,7 +64,6 @@ def emulated(data: Data) -> Answer | None:
                 "ns",
                 _runs(step),
                 value=step["estimate"],
-                near=not step["holds"],
                 text=f"{format_value(step['estimate'], 'ns', like=like)} "
                 f"(recorded {format_value(step['recorded'], 'ns', like=like)})",
             )
@@ -75,7 +73,7 @@ def emulated(data: Data) -> Answer | None:
         "95 % CI",
         # Where several tools measured, page 08 compares them already.
         next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
-        + ": what remains is the time that a host takes longer after a longer wait.",
+        + ": what remains is CPU wake-up time.",
     )
 
 

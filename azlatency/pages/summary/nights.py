@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
@@ -17,10 +18,11 @@ _MOST = 2
 
 
 def changed_levels(study: Study) -> Sentence:
-    """Say when and by how much a level changed for the last times; empty if none did."""
+    """Say which levels changed most, when and by how much; empty if none did."""
     found = history(study)
     last = found.changes.drop_duplicates(KEYS, keep="last")
-    last = last.sort_values(["date", "at"], ascending=False, kind="stable", na_position="last")
+    size = (last["after"] / last["before"]).map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    last = last.loc[size.sort_values(ascending=False, kind="stable").index]
     sentence: Sentence = ()
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])

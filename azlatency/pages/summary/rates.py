@@ -162,7 +162,7 @@ def goodputs(data: Data) -> Answer | None:
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
-    bursts = ("A transfer of less than a minute may show a burst; the sustained rate may be lower.",)
+    bursts = ("A transfer of < 60 s may not use up the burst credit: the sustained rate may be lower.",)
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(

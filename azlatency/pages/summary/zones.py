@@ -77,6 +77,8 @@ def pairs_of_zones(data: Data) -> Answer | None:
     far = _far_zone(across)
     is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
     verdict = difference(found, "pairs", lambda path: origins[pair_of[path]])
+    if data.window:
+        verdict = (f"In {data.window}: ",)
     if far is not None and (is_far or found.verdict == "once"):
         zone, others, rest = far
         near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]

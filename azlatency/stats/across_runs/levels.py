@@ -23,13 +23,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import median_filter
+from scipy.special import ndtr
+
 from azlatency.stats.across_runs.run_order import FEWEST, moments_over_orders, normal_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from azlatency.stats.arrays import FloatArray
 
@@ -95,8 +97,6 @@ def drift(values: FloatArray, steps: list[Step]) -> float | None:
     A step costs two parameters, its place and its size; the line costs one (Akaike, IEEE Transactions on Automatic
     Control 19:716, 1974). ``None`` if the steps fit better, without steps, and for values that are not positive.
     """
-    import numpy as np
-
     if not steps or not values.min() > 0:
         return None
     x, n = _scores(values)[0], len(values)
@@ -121,8 +121,6 @@ def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) ->
     value counts by its squared distance from the two levels, up to the limit; what lies beyond it decides between
     values that are as far from both.
     """
-    import numpy as np
-
     first, last = max(at - _HALF, begin + SHORTEST), min(at + _HALF, end - SHORTEST)
     if first >= last:
         return at
@@ -136,9 +134,6 @@ def _boundary(whole: FloatArray, scale: float, begin: int, at: int, end: int) ->
 
 def _scores(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Return the values on the scale that is searched: within their limits, and whole; and their spread."""
-    import numpy as np
-    from scipy.ndimage import median_filter
-
     if len(values) and values.min() > 0:
         logs = np.log(values)
         half = min(_HALF, len(logs) // 4)
@@ -175,8 +170,6 @@ def _segmented(x: FloatArray, begin: int, end: int, alpha: float) -> list[int]:
 
 def _widest_arc(x: FloatArray) -> tuple[int, int, float]:
     """Return the part whose mean differs most from the rest, and the share of the variance that it explains."""
-    import numpy as np
-
     n = len(x)
     centred = x - x.mean()
     sums = np.concatenate([[0.0], np.cumsum(centred)])
@@ -196,8 +189,6 @@ def _widest_arc(x: FloatArray) -> tuple[int, int, float]:
 
 def _best_arc(sums: FloatArray, lefts: NDArray[np.int64], rights: NDArray[np.int64], n: int) -> tuple[int, int, float]:
     """Return the part with the largest sum of squares between itself and the rest, among these ends."""
-    import numpy as np
-
     # The first and the last level of a part at an end of the series are as long as any other level.
     lefts = lefts[(lefts == 0) | (lefts >= SHORTEST)]
     rights = rights[(rights == n) | (rights <= n - SHORTEST)]
@@ -216,8 +207,6 @@ def _coefficient(pieces: list[FloatArray]) -> float:
     The estimate from the lag-1 products of normal scores has no bias: their mean and variance over all orders are
     known (Wald & Wolfowitz 1943), and a coefficient moves them in proportion (Kendall, Biometrika 41:403, 1954).
     """
-    from scipy.special import ndtr
-
     scores = [score for score in map(normal_scores, pieces) if len(score) >= FEWEST and score.any()]
     if not scores:
         return _USUAL + _CAUTION * (_LARGEST - _USUAL)
@@ -240,8 +229,6 @@ def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
     It is a likelihood ratio, less what neighbours have in common, and less what the skewness of the values adds to a
     mean of few of them (Cornish and Fisher).
     """
-    import numpy as np
-
     pieces = np.split(x, inner)
     coefficient = _coefficient(pieces)
     inflation = (1 + coefficient) / (1 - coefficient)
@@ -266,8 +253,6 @@ def _p_value(x: FloatArray, inner: list[int], share: float, p_of: Callable[[floa
 
 def _sharpness(x: FloatArray, inner: list[int]) -> float:
     """Return the size of a difference in standard errors, by the likelihoods of AR(1) with and without it."""
-    import numpy as np
-
     n = len(x)
     coefficients = np.linspace(0, _LARGEST, _COEFFICIENTS)[:, None]
     first = np.sqrt(1 - coefficients**2)
@@ -294,9 +279,6 @@ def _sharpness(x: FloatArray, inner: list[int]) -> float:
 @lru_cache(maxsize=4096)
 def _integral(size: float, n: int, power: int) -> float:
     """Return the integral of (nu(b / sqrt(n t (1 - t))) / (t (1 - t)))^power over the shares t of the allowed parts."""
-    import numpy as np
-    from scipy.special import ndtr
-
     edge = SHORTEST / n
     t = edge + (1 - 2 * edge) * (np.arange(400) + 0.5) / 400
     x = size / np.sqrt(n * t * (1 - t))
@@ -340,8 +322,6 @@ def _pruned(x: FloatArray, edges: list[int], alpha: float) -> list[Step]:
 
 def _step(x: FloatArray, begin: int, at: int, end: int) -> Step:
     """Return the step between two neighbouring levels, moved to where they differ most."""
-    import numpy as np
-
     part = x[begin:end]
     centred = part - part.mean()
     n, sums, total = len(part), np.cumsum(centred), float(centred @ centred)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,21 @@ def zones_of(runs: pd.DataFrame) -> dict[str, tuple[str, str]]:
         if all(ends) and row["placement"] != "same_host":
             found[str(row["path"])] = ends
     return found
+
+
+def pair_of_ends(row: Any) -> str:
+    """Return the pair of zones of a run, or the one zone of both ends; empty if unknown. Sorted, as in a `ZonePair`."""
+    ends = {_end(row, ""), _end(row, "peer_")}
+    return "" if "" in ends else "–".join(sorted(ends))
+
+
+def short_pair(pair: str) -> str:
+    """Return a pair without the words that both names share: "us-south-dal10-a–us-south-dal12-a" is "dal10–dal12"."""
+    ends = [re.split(r"[- ]", end) for end in pair.split("–")]
+    if len(ends) == 1 or len(ends[0]) != len(ends[1]):
+        return pair
+    differ = [place for place, words in enumerate(zip(*ends, strict=True)) if len(set(words)) > 1]
+    return "–".join("-".join(end[differ[0] : differ[-1] + 1]) for end in ends)
 
 
 def _end(row: Any, peer: str) -> str:

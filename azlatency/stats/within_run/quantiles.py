@@ -22,11 +22,11 @@ from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import bounds, counted, sample_count
+from azlatency.studies.store.study import Study
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray, Values
     from azlatency.stats.result import Estimate
-    from azlatency.studies.store.study import Study
 
 #: Levels that are estimated by default.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -133,7 +133,7 @@ def run_quantiles(
     options = Options(confidence=confidence, independent=independent, resolution=resolution, unit=unit)
     if hasattr(type(data), "samples"):  # asking the study itself would load them
         study = cast("Study", data)
-        if hasattr(study, "folder") and sample_count(study) > large_runs.LARGE:
+        if isinstance(study, Study) and study.is_stored and sample_count(study) > large_runs.LARGE:
             return _of_large_study(study, levels, options, labels)
         labels = latency(study)[["path", "method"]] if labels is None else labels
         data = study.samples

@@ -25,6 +25,7 @@ from azlatency.studies.manifest.names import series_that_count
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.treatments import treatments
+from azlatency.studies.store.study import Study
 
 #: A zone in a name: Google's and Amazon's names, Amazon's ids, or az1, zone-1, zone b, z1, eastus-1 with or without a
 #: region of Azure. A digit of a date is none.
@@ -95,6 +96,14 @@ class _Described:
         says = [str(NetworkPath.between(*names))] if all(names) else []
         says += [f"{name} {int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
+
+
+def names_of(study: Study) -> Logs:
+    """Return what a draft reads of a study: its logs, and the tool and zone of each run."""
+    logs = Logs()
+    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
+    logs.rows["runs"] = study.runs[["source_id", "tool", "zone"]].astype(object).fillna("").to_dict("records")
+    return logs
 
 
 def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:

@@ -25,8 +25,8 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.imports.changes import iter_entries
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError, read_own_csv, read_own_toml
-from azlatency.studies.store.study import data_folder
 
 _DATE = re.compile(r"(?<!\d)\d{4}[-_.]?\d\d[-_.]?\d\d(?!\d)")
 #: Where a night is copied to before it becomes a folder of the study; hidden files are not imported.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from azlatency.logs import schema
 from azlatency.logs.tables import Logs
@@ -28,9 +31,6 @@ from azlatency.studies.store.tables import (
     stored_schema,
 )
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 #: Tables that depend on the bytes of the logs alone, apart from some events.
 PARSED = ("sources", "metrics", "quantiles", "intervals", "histograms", "samples", "events", PARSED_RUNS)
 #: Code of the events of files that describe the same run as a log.
@@ -45,20 +45,18 @@ _CONSEQUENCE = {
 
 
 def assemble(
-    folder: Path,
+    folder: Path | None,
     kept: Set[str],
     added: Iterable[Mapping[str, pa.Table]],
     large: Mapping[str, Sequence[Path | IO[bytes]]],
     paths: Mapping[str, str],
     manifest: Manifest,
 ) -> tuple[dict[str, pa.Table], list[str]]:
-    """Return the tables of a study, and notes, from the stored rows of the logs that are ``kept``, and the others.
+    """Return the tables of a study, and notes: the rows in the folder of the logs that are ``kept``, and the others.
 
     ``added`` has the tables of logs that were parsed, ``large`` the files with the samples of large logs, and ``paths``
     the path of each log by its id, in the order of the files.
     """
-    import pyarrow as pa
-
     parts = {name: [stored_schema(name).empty_table()] for name in PARSED if name != "samples"}
     parts["samples"] = [schema.arrow_schema("samples").empty_table()]
     seen = set(paths) - kept
@@ -67,7 +65,7 @@ def assemble(
         for name in PARSED:
             parts[name].append(select_sources(batch[name], ids & seen))
         seen -= ids
-    if kept:
+    if folder is not None and kept:
         for name in PARSED:
             stored = read_stored(folder, name)
             parts[name].insert(0, select_sources(_parser_events(stored) if name == "events" else stored, kept))
@@ -85,18 +83,12 @@ def assemble(
 
 def _parser_events(events: pa.Table) -> pa.Table:
     """Return the events that depend neither on the manifest nor on other logs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     of_copies = pc.is_in(events["code"], pa.array([COPIED_RUN, POSSIBLE_COPY]))
     return events.filter(pc.invert(pc.or_(of_copies, pc.starts_with(events["code"], _FROM_MANIFEST))))
 
 
 def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, str]) -> pa.Table:
     """Name the log and the run in the events of files that describe the same run as the log beside them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pc.any(pc.equal(events["code"], SAME_RUN)).as_py():
         return events
     frame = runs.select(["run_id", "source_id", "tool", "dialect", "command"]).to_pandas()
@@ -115,8 +107,6 @@ def _with_names_of_logs(events: pa.Table, runs: pa.Table, paths: Mapping[str, st
 
 def _describe(runs: pa.Table, paths: Mapping[str, str], manifest: Manifest) -> tuple[pa.Table, pa.Table]:
     """Return runs with the columns of the manifest, and its events."""
-    import pyarrow as pa
-
     logs = Logs()
     columns = ["run_id", "source_id", "first_line", "heading", *DESCRIBED]
     given = [name for name in columns if runs[name].null_count < runs.num_rows]
@@ -136,7 +126,6 @@ def _copies(
     tables: Mapping[str, pa.Table], large: Mapping[str, Sequence[Path | IO[bytes]]], paths: Mapping[str, str]
 ) -> tuple[pa.Table, list[str]]:
     """Return an event for each run that is, or may be, a copy of another one; and one note per file with such runs."""
-    import pyarrow.compute as pc
 
     def printed(name: str, run_ids: pa.Array) -> Iterator[pa.Table]:
         yield tables[name]

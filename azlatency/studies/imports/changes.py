@@ -11,9 +11,10 @@ from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.expand import shown_name
 from azlatency.studies.format import count_of
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
+from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError
 from azlatency.studies.store.remote import RemoteFile, is_url, list_url
-from azlatency.studies.store.study import data_folder, digest, read_stamp
+from azlatency.studies.store.study import digest, read_stamp
 
 #: What is known of a file: its size, time and hash, its tool, and its sources.
 Mark: TypeAlias = dict[str, Any]
@@ -31,7 +32,8 @@ def changed_since_import(name: str) -> str:
         return ""
     try:
         manifest = find_manifest(name, roots)
-        files = {path: file for path, file in list_files(roots, manifest)[0] if manifest.ignored(path) is None}
+        listed, _ = list_files(roots, manifest, archive_of(name, roots))
+        files = {path: file for path, file in listed if manifest.ignored(path) is None}
     except (ManifestError, OSError) as error:
         return f"the manifest cannot be read ({error})"
     before = stamp["files"]
@@ -58,7 +60,14 @@ def find_manifest(name: str, roots: Sequence[Path | str]) -> Manifest:
     return read_manifest(raw, name)
 
 
-def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tuple[str, str | RemoteFile]], list[str]]:
+def archive_of(name: str, roots: Sequence[Path | str]) -> Path | None:
+    """Return the folder of the logs that `retention` moved away, if the logs of the study are in ``data/raw``."""
+    return data_folder("archive") / name if [*roots] == [data_folder("raw") / name] else None
+
+
+def list_files(
+    roots: Sequence[Path | str], manifest: Manifest, archive: Path | None = None
+) -> tuple[list[tuple[str, str | RemoteFile]], list[str]]:
     """Return the path to show and the file of every log, and a message for every file that is not read.
 
     Hidden files and the files of the manifest are left out. A symbolic link inside a folder is refused, because it
@@ -73,8 +82,8 @@ def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tu
         else:
             prefix = f"{shown_name(root.name)}/" if len(roots) > 1 and root.is_dir() else ""
             entries = iter_entries(str(root)) if root.is_dir() else [(str(root), root.name, "")]
-            if root == data_folder("raw") / manifest.name:
-                entries = _with_archive(root)
+            if archive is not None:
+                entries = _with_archive(root, archive)
         for file, inside, problem in entries:
             path = prefix + shown_name(inside)
             if manifest.is_own_file(path):
@@ -86,9 +95,8 @@ def list_files(roots: Sequence[Path | str], manifest: Manifest) -> tuple[list[tu
     return files, refused
 
 
-def _with_archive(root: Path) -> list[tuple[str, str, str]]:
+def _with_archive(root: Path, archive: Path) -> list[tuple[str, str, str]]:
     """Return the entries of a study with the logs that `retention` moved, each where it was in the order."""
-    archive = data_folder("archive") / root.name
     archived = iter_entries(str(archive)) if archive.is_dir() else ()
     by_path = {entry[1]: entry for entry in (*archived, *iter_entries(str(root)))}
     return sorted(by_path.values(), key=lambda entry: entry[1].split("/"))

@@ -7,6 +7,7 @@ atomic: if it fails or is killed, the old tables stay. Logs are only read.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import warnings
 from collections import Counter
@@ -16,7 +17,10 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.parsers import parser_version
@@ -25,13 +29,14 @@ from azlatency.logs.source.decode import is_no_log
 from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import assemble, shortened
-from azlatency.studies.imports.changes import Mark, find_manifest, fingerprint, list_files
+from azlatency.studies.imports.changes import Mark, archive_of, find_manifest, fingerprint, list_files
 from azlatency.studies.imports.measured_table import LEFT_OUT
-from azlatency.studies.imports.parsing import CHANGED, parse_files
+from azlatency.studies.imports.parsing import CHANGED, LargeSamples, ParsedBatch, parse_files
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
 from azlatency.studies.runs.run_table import paths_by_scenario
+from azlatency.studies.store.folders import check_study_name, data_folder, list_studies
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
 from azlatency.studies.store.remote import (
     ChangedError,
@@ -47,28 +52,21 @@ from azlatency.studies.store.study import (
     STAMP_FILE,
     Stamp,
     altered_files,
-    check_study_name,
-    data_folder,
     data_version,
     digest,
     empty_stamp,
-    list_studies,
     read_stamp,
     recover,
     unlisted_files,
 )
-from azlatency.studies.store.tables import large_files, read_stored
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-# Arrow's own pool keeps up to 70 MB of what is freed. It is chosen when Arrow is imported, which is later.
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+from azlatency.studies.store.tables import large_files, read_stored, source_of
 
 #: Metadata that a comparison of zones needs. The summary of an import counts the runs that lack it.
 REQUIRED_METADATA = ("zone", "peer_zone", "region", "vm_size", "accelerated_networking", "placement")
 #: Attributes of `ImportSummary` that describe one import and are not stored with the tables.
 _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
+#: Keys of the stamp that two imports of the same files may differ in.
+_OF_ONE_IMPORT = ("summary", "imported_at", "tables")
 #: At most this many events of a log are listed.
 _MOST_LISTED = 1000
 #: Scenarios of several paths that are named.
@@ -214,44 +212,108 @@ def _import(
     summary = ImportSummary(name, folder)
     last = read_stamp(folder)
     before = empty_stamp() if rebuild else _intact_stamp(folder, last)
-    files, marks, recordings = _select_files(roots, manifest, summary, before)
+    files = select_files(roots, manifest, summary, before, archive_of(name, roots))
     # The rows of logs that were moved to the archive stay if it is taken away.
     archive = f"{data_folder('archive') / name}{os.sep}"
-    archived = {path for path, file in files.items() if isinstance(file, str) and file.startswith(archive)}
-    if taken_away := set(last["archived"]) & last["files"].keys() - files.keys():
-        marks |= {path: last["files"][path] for path in taken_away}
-        marks = dict(sorted(marks.items(), key=lambda item: item[0].split("/")))
-    stamp: Stamp = {
-        "study": name,
-        "parser_version": parser_version(),
-        "manifest": digest(manifest.files),
-        # A page shows the lines of logs that are not in data/raw.
-        "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots] if sources else [],
-        "origin": _origin(folder, roots),
-        "files": marks,
-        "archived": sorted(archived | taken_away),
-        "hosts": _facts_of_hosts(recordings, summary),
-        "refused": list(summary.unreadable),
-        "layout": LAYOUT,
-    }
-    if all(before[key] == value for key, value in stamp.items()):
-        of_this = {"folder": folder, "unchanged": True, "reused": len(marks), "data_version": data_version(before)}
+    archived = {path for path, file in files.logs.items() if isinstance(file, str) and file.startswith(archive)}
+    if taken_away := set(last["archived"]) & last["files"].keys() - files.logs.keys():
+        marks = files.marks | {path: last["files"][path] for path in taken_away}
+        files = files._replace(marks=dict(sorted(marks.items(), key=lambda item: item[0].split("/"))))
+    stamp = new_stamp(name, roots if sources else [], manifest, files, summary)
+    stamp |= {"origin": _origin(folder, roots), "archived": sorted(archived | taken_away)}
+    if all(before[key] == value for key, value in stamp.items() if key not in _OF_ONE_IMPORT):
+        version = data_version(before)
+        of_this = {"folder": folder, "unchanged": True, "reused": len(files.marks), "data_version": version}
         return ImportSummary(**(before["summary"] | of_this))
     # The rows of a log depend on its bytes, its tool and the parsers only.
     reused = {
         path
-        for path, mark in marks.items()
+        for path, mark in files.marks.items()
         if before["parser_version"] == parser_version()
         and mark.get("sources")
         and before["files"][path]["tool"] == mark["tool"]
     }
-    _check_archive(name, marks.keys() - files.keys() - reused)
-    changed = {path: file for path, file in files.items() if path not in reused}
-    parsed, stamp["files"], problems = parse_files(changed, marks, executor, progress)
+    _check_archive(name, files.marks.keys() - files.logs.keys() - reused)
+    logs = parse_logs(name, files, manifest, summary, folder, reused, executor, progress)
+    tables = join(logs, folder, manifest, summary)
+    stamp |= stamp_of(logs, summary)
+    summary.reused, summary.parsed = logs.reused, logs.parsed
+    summary.data_version = data_version(stamp)
+    if summary.usable:
+        write_study(folder, tables, logs.large, logs.linked, stamp, manifest)
+    return summary
+
+
+class SelectedFiles(NamedTuple):
+    """The files of a study by path: its logs, their fingerprints, and what was recorded about hosts."""
+
+    logs: dict[str, str | RemoteFile]
+    marks: dict[str, Mark]
+    recordings: dict[str, str | RemoteFile]
+
+
+class ParsedLogs(NamedTuple):
+    """The logs of a study, parsed or kept from its last import, before they are joined with the manifest.
+
+    ``paths`` has the path of each log by its id, in the order of the files; ``large`` the samples of large logs that
+    were parsed, by their ids, and ``linked`` the files of those that are kept.
+    """
+
+    batches: list[ParsedBatch]
+    marks: dict[str, Mark]
+    paths: dict[str, str]
+    kept: set[str]
+    large: dict[str, LargeSamples]
+    linked: list[Path]
+    reused: int
+    parsed: int
+
+
+def new_stamp(
+    name: str, roots: Sequence[Path | str], manifest: Manifest, files: SelectedFiles, summary: ImportSummary
+) -> Stamp:
+    """Return the stamp of an import before its logs are parsed; ``roots`` are those outside of ``data/raw``."""
+    return empty_stamp() | {
+        "study": name,
+        "parser_version": parser_version(),
+        "manifest": digest(manifest.files),
+        # A page shows the lines of logs that are not in data/raw.
+        "roots": [root if isinstance(root, str) else str(root.resolve()) for root in roots],
+        "files": files.marks,
+        "hosts": _facts_of_hosts(files.recordings, summary),
+        "refused": list(summary.unreadable),
+        "layout": LAYOUT,
+    }
+
+
+def stamp_of(logs: ParsedLogs, summary: ImportSummary) -> Stamp:
+    """Return the keys of the stamp that are known when the logs are parsed and joined."""
+    return {
+        "files": logs.marks,
+        "imported_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "summary": {key: value for key, value in vars(summary).items() if key not in _NOT_STORED},
+    }
+
+
+def parse_logs(
+    name: str,
+    files: SelectedFiles,
+    manifest: Manifest,
+    summary: ImportSummary,
+    folder: Path | None = None,
+    reused: Set[str] = frozenset(),
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ParsedLogs:
+    """Parse files, but for those that are ``reused``; list what cannot be read in the summary.
+
+    ``folder`` has the rows of the reused files; without one, none is reused.
+    """
+    changed = {path: file for path, file in files.logs.items() if path not in reused}
+    batches, marks, problems = parse_files(changed, files.marks, executor, progress)
     summary.unreadable += problems
-    listed = _list_sources(stamp["files"], manifest, summary)
-    paths = {source_id: source.path for source_id, source in listed.items()}
-    kept = _kept(folder, listed, reused)
+    listed = _list_sources(marks, manifest, summary)
+    kept = set() if folder is None else _kept(folder, listed, reused)
     # The id of a source depends on other files, and which of equal files counts, too; see `CopiedFiles`.
     renamed = {
         source_id: source
@@ -259,30 +321,35 @@ def _import(
         if source_id not in kept and (source.file in reused or source_id != source.id_of_bytes)
     }
     again = dict.fromkeys(source.file for source in renamed.values())
-    _check_archive(name, again.keys() - files.keys())
+    _check_archive(name, again.keys() - files.logs.keys())
     ids = {source.path: source_id for source_id, source in renamed.items()}
-    parsed_again, read_again, _ = parse_files({path: files[path] for path in again}, stamp["files"], executor, ids=ids)
+    batches_again, read_again, _ = parse_files({path: files.logs[path] for path in again}, marks, executor, ids=ids)
     for path in again:
-        if read_again.get(path) != stamp["files"][path]:
+        if read_again.get(path) != marks[path]:
             raise LogError(f"{path}: {CHANGED}")
-    parsed = [*parsed_again, *parsed]
-    large = {key: samples for batch in parsed for key, samples in batch.large.items() if key in paths.keys() - kept}
-    files_of_large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in large.items()}
-    linked = []
-    for source_id, file in large_files(folder):
-        if source_id in kept:
-            linked.append(file)
-            files_of_large.setdefault(source_id, []).append(file)
-    tables, notes = assemble(folder, kept, [batch.tables for batch in parsed], files_of_large, paths, manifest)
-    _summarize(tables, paths, manifest, summary)
+    batches = [*batches_again, *batches]
+    added = listed.keys() - kept
+    return ParsedLogs(
+        batches=batches,
+        marks=marks,
+        paths={source_id: source.path for source_id, source in listed.items()},
+        kept=kept,
+        large={key: samples for batch in batches for key, samples in batch.large.items() if key in added},
+        linked=[] if folder is None else [file for source_id, file in large_files(folder) if source_id in kept],
+        reused=len(reused - again.keys()),
+        parsed=len(changed | again),
+    )
+
+
+def join(logs: ParsedLogs, folder: Path | None, manifest: Manifest, summary: ImportSummary) -> dict[str, pa.Table]:
+    """Return the tables of a study: the rows of the logs with what the manifest says; count runs in the summary."""
+    large: dict[str, list[Path | IO[bytes]]] = {key: [*found.files.values()] for key, found in logs.large.items()}
+    for file in logs.linked:
+        large.setdefault(source_of(file), []).append(file)
+    tables, notes = assemble(folder, logs.kept, [batch.tables for batch in logs.batches], large, logs.paths, manifest)
+    _summarize(tables, logs.paths, manifest, summary)
     summary.notes += _scenario_notes(tables["runs"], manifest) + notes
-    stamp["imported_at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    stamp["summary"] = {key: value for key, value in vars(summary).items() if key not in _NOT_STORED}
-    summary.reused, summary.parsed = len(reused - again.keys()), len(changed | again)
-    summary.data_version = data_version(stamp)
-    if summary.usable:
-        write_study(folder, tables, large, linked, stamp, manifest)
-    return summary
+    return tables
 
 
 def _roots(name: str, sources: Sequence[Path | str] | None) -> list[Path | str]:
@@ -346,29 +413,39 @@ def _check_roots(name: str, roots: Sequence[Path | str], *, given: bool) -> None
         raise LogError(f"study {name!r} not found. Known studies: {known}")
 
 
-def _select_files(
-    roots: Sequence[Path | str], manifest: Manifest, summary: ImportSummary, before: Stamp
-) -> tuple[dict[str, str | RemoteFile], dict[str, Mark], dict[str, str | RemoteFile]]:
-    """Return the logs, their fingerprints, and the facts about hosts by path; list other files in the summary."""
-    files: dict[str, str | RemoteFile] = {}
-    marks: dict[str, Mark] = {}
-    recordings = {}
-    listed, refused = list_files(roots, manifest)
+def select_files(
+    roots: Sequence[Path | str],
+    manifest: Manifest,
+    summary: ImportSummary,
+    before: Stamp,
+    archive: Path | None = None,
+) -> SelectedFiles:
+    """Return the files of a study; list those that are ignored or cannot be read in the summary.
+
+    Raises `LogError` if two different files would have one path.
+    """
+    files = SelectedFiles({}, {}, {})
+    listed, refused = list_files(roots, manifest, archive)
     summary.unreadable += refused
     for path, file in listed:
         if reason := manifest.ignored(path):
             if host_of(path):
-                recordings[path] = file
+                files.recordings[path] = file
             else:
                 summary.ignored.append(f"{path}: {reason}")
             continue
+        other = files.logs.get(path)
+        if isinstance(other, str) and isinstance(file, str):
+            if not filecmp.cmp(other, file, shallow=False):
+                raise LogError(f"{file}: {other} has the same name and different content; rename one of them")
+            continue
         try:
-            marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
+            files.marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
         except OSError as error:
             summary.unreadable.append(f"{path}: {error.strerror}; check the file")
         else:
-            files[path] = file
-    return files, marks, recordings
+            files.logs[path] = file
+    return files
 
 
 def _check_archive(name: str, lost: Collection[str]) -> None:
@@ -443,9 +520,6 @@ def _summarize(
     tables: Mapping[str, pa.Table], paths: Mapping[str, str], manifest: Manifest, summary: ImportSummary
 ) -> None:
     """Count the runs and the missing metadata; list files that were not recognised and errors."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     runs, events = tables["runs"], tables["events"]
     of_tools = runs["tool"].value_counts()
     summary.runs_by_tool = dict(

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -87,20 +88,48 @@ def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
     return copied
 
 
+@contextmanager
+def readable(sources: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield sources as files and folders that can be read where they are, until the context ends.
+
+    Standard input is a temporary file, and a single packed study is unpacked to a temporary folder.
+    """
+    with TemporaryDirectory(prefix="azlatency-") as temporary:
+        found = []
+        for source in dict.fromkeys(sources):
+            if str(source) == "-":
+                found.append(_standard_input(Path(temporary)))
+                continue
+            _check_source(source)
+            is_packed = len(sources) == 1 and source.is_file() and _is_study(source)
+            found.append(_unpack(source, Path(temporary)) if is_packed else source)
+        yield sorted(found, key=lambda path: path.name)
+
+
+def _standard_input(folder: Path) -> Path:
+    """Write standard input to a file in a folder."""
+    file = folder / STANDARD_INPUT
+    with file.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    return file
+
+
+def _check_source(source: Path) -> None:
+    """Raise `LogError` if a source is neither a file nor a folder."""
+    if not source.exists():
+        raise LogError(f"{source}: no such file or folder; check the path")
+    if not source.is_dir() and not source.is_file():
+        raise LogError(f"{source}: not a regular file; give a file, a folder, or - for standard input")
+
+
 def _copy_source(source: Path, copied: CopiedFiles, *, alone: bool) -> None:
     if str(source) == "-":
         with TemporaryDirectory() as temporary:
-            file = Path(temporary) / STANDARD_INPUT
-            with file.open("wb") as stream:
-                shutil.copyfileobj(sys.stdin.buffer, stream)
-            _copy(file, PurePosixPath(STANDARD_INPUT), copied, source)
+            _copy(_standard_input(Path(temporary)), PurePosixPath(STANDARD_INPUT), copied, source)
         return
-    if not source.exists():
-        raise LogError(f"{source}: no such file or folder; check the path")
     if _same_or_inside(source, copied.folder):
         return
-    if not source.is_dir() and not source.is_file():
-        raise LogError(f"{source}: not a regular file; give a file, a folder, or - for standard input")
+    _check_source(source)
     if source.is_dir():
         _copy_folder(source, PurePosixPath() if alone else PurePosixPath(source.name), copied)
     elif _is_study(source):

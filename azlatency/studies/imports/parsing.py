@@ -11,7 +11,10 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from azlatency.logs import schema
 from azlatency.logs.parse import LogError, parse_source, with_id
@@ -25,9 +28,6 @@ from azlatency.studies.manifest.measured_table import MARK, MeasuredTable
 from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
 from azlatency.studies.store.study import digest
 from azlatency.studies.store.tables import PARSED_RUNS, large_file, sample_folder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: The samples of a log with more of them have a file of their own and never are in memory together.
 _MOST_SAMPLES = 2**18
@@ -76,8 +76,6 @@ class LargeSamples:
     """The samples of a large log, taken from its tables, in a file per tool; workers send the bytes of the files."""
 
     def __init__(self, logs: Logs) -> None:
-        import pyarrow.parquet as pq
-
         self.files: dict[str, IO[bytes]] = {}
         with ExitStack() as stack:
             writers: dict[str, Any] = {}
@@ -175,8 +173,6 @@ def split(files: Mapping[str, str | RemoteFile], marks: Mapping[str, Mark]) -> I
 
 def parse_batch(batch: Sequence[Task], ids: Mapping[str, str] = MappingProxyType({})) -> ParsedBatch:
     """Parse files, here or in a worker; ``ids`` has the ids of sources, by path, that are not those of their bytes."""
-    import pyarrow as pa
-
     refused: dict[str, str] = {}
     try:
         return _parse_files(batch, refused, ids)
@@ -193,8 +189,6 @@ def parse_batch(batch: Sequence[Task], ids: Mapping[str, str] = MappingProxyType
 
 def _find_misfit(task: Task) -> str | None:
     """Return line, name and value of the first number or text of a file that its column cannot store."""
-    import pyarrow as pa
-
     tables = [table for part in _parse_file(*task)[1] if not isinstance(part, str) for table in part.rows.items()]
     for name, rows in tables:
         for row, column in product(rows, schema.arrow_schema(name)):

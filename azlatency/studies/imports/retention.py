@@ -18,7 +18,8 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.changes import has_changed, iter_entries
-from azlatency.studies.store.study import Study, data_folder, read_stamp
+from azlatency.studies.store.folders import data_folder
+from azlatency.studies.store.study import Study, read_stamp
 
 _AGE = re.compile(r"(\d{1,5})\s*d(?:ays?)?")
 

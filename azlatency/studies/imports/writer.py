@@ -12,7 +12,12 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
 
 from azlatency.studies.format import FORMULA, escape_formula
 from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
@@ -20,9 +25,6 @@ from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_re
 from azlatency.studies.store.data_package import FILE, data_package
 from azlatency.studies.store.study import Stamp, digest, write_stamp
 from azlatency.studies.store.tables import PARSED_RUNS, sample_folder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Tables with at most this many rows are also written as CSV.
 CSV_ROWS = 10_000
@@ -44,13 +46,6 @@ def write_study(
     shutil.rmtree(staging, ignore_errors=True)
     (staging / "samples").mkdir(parents=True)
     try:
-        description = {
-            "name": stamp["study"],
-            **manifest.study,
-            "scenarios": manifest.scenarios(),
-            "conclusions": manifest.conclusions,
-            "unquantified": read_baseline(manifest, "unquantified"),
-        }
         for file in linked:
             _link(file, staging / file.relative_to(folder))
         for source_id, samples in large.items():
@@ -60,14 +55,14 @@ def write_study(
                 _write_samples(staging, table)
             else:
                 _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
-        _write_json(staging / "study.json", description)
-        _write_json(staging / "expectations.json", read_baseline(manifest, "expectation"))
-        _write_json(staging / "reported.json", read_reported(manifest))
+        for name, text in descriptions(stamp["study"], manifest).items():
+            _write_text(staging / name, text)
         files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
-        _write_json(staging / FILE, data_package(stamp["study"], manifest.study.get("title"), files))
+        package = data_package(stamp["study"], manifest.study.get("title"), files)
+        _write_text(staging / FILE, _json(package))
         written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
-        stamp["tables"] = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
-        write_stamp(staging, stamp)
+        hashes = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
+        write_stamp(staging, stamp | {"tables": hashes})
         _replace(folder, staging)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -93,9 +88,6 @@ def _link(file: Path, target: Path) -> None:
 
 def _write_samples(folder: Path, samples: pa.Table) -> None:
     """Write the samples of each tool to a file of its own."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     for tool in pc.unique(samples["tool"]).to_pylist():
         place = folder / sample_folder(tool)
         place.mkdir(exist_ok=True)
@@ -105,20 +97,13 @@ def _write_samples(folder: Path, samples: pa.Table) -> None:
 
 def _write_table(path: Path, table: pa.Table, *, with_csv: bool) -> None:
     """Write a table as Parquet, and as CSV, too, if a spreadsheet can open it."""
-    import pyarrow.parquet as pq
-
     pq.write_table(table.combine_chunks(), path, compression="zstd")
     if with_csv and table.num_rows <= CSV_ROWS:
-        from pyarrow import csv
-
         csv.write_csv(_escape_formulas(table), path.with_suffix(".csv"))
 
 
 def _escape_formulas(table: pa.Table) -> pa.Table:
     """Return a table for a CSV file, see `escape_formula`; Parquet contains the text of the log."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for index, column in enumerate(table.columns):
         if not pa.types.is_string(column.type):
             continue
@@ -128,6 +113,26 @@ def _escape_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def _write_json(path: Path, content: Any) -> None:
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+
+
+def descriptions(name: str, manifest: Manifest) -> dict[str, str]:
+    """Return the JSON files of a study, which hold what the manifest and the files that it names say."""
+    study = {
+        "name": name,
+        **manifest.study,
+        "scenarios": manifest.scenarios(),
+        "conclusions": manifest.conclusions,
+        "unquantified": read_baseline(manifest, "unquantified"),
+    }
+    return {
+        "study.json": _json(study),
+        "expectations.json": _json(read_baseline(manifest, "expectation")),
+        "reported.json": _json(read_reported(manifest)),
+    }
+
+
+def _json(content: Any) -> str:
     # Dates of TOML become text.
-    path.write_text(json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n", "utf-8")
+    return json.dumps(content, ensure_ascii=True, indent=1, default=str) + "\n"

@@ -20,8 +20,9 @@ is never replaced: a contradiction is an error.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -334,7 +335,17 @@ def read_manifest(folder: Path, name: str | None = None) -> Manifest:
     if not path.exists():
         return Manifest(name or folder.resolve().name, folder)
     check_regular(path, str(folder))
-    content, text = read_own_toml(path)
+    return _manifest(folder, name, *read_own_toml(path))
+
+
+def parse_manifest(text: str, name: str) -> Manifest:
+    """Return the manifest in a text that is not in a file and names no files."""
+    return replace(_manifest(Path(), name, tomllib.loads(text), text), files=[])
+
+
+def _manifest(folder: Path, name: str | None, content: dict[str, Any], text: str) -> Manifest:
+    """Return the manifest of the content and the text of a ``study.toml``."""
+    path = folder / FILE_NAME
     if unknown := set(content) - {"study", "run", "table", "conclusion"}:
         known = "[study], [[run]], [[table]] and [[conclusion]]"
         raise ManifestError(f"{path}:1: unknown table [{sorted(unknown)[0]}]; known: {known}")

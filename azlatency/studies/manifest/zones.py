@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.source.decode import SourceError, decode
-from azlatency.studies.store.study import data_folder
+from azlatency.studies.store.folders import data_folder
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study

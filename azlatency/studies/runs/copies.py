@@ -9,12 +9,13 @@ them. So do runs whose logs or manifest name different places, rounds, repeats o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 #: Code of the event of a run that is a copy.
 COPIED_RUN = "copied_run"
@@ -66,9 +67,6 @@ def find_copies(
     Copy
         The run that counts is that of the file with the fewest runs: a log, not the report that quotes it.
     """
-    import numpy as np
-    import pyarrow as pa
-
     rows = np.arange(runs.num_rows)
     marks, counts = _hashes(runs, _SAME), np.zeros(len(rows), np.int64)
     for columns in (_SMALL, _LARGE):
@@ -105,9 +103,6 @@ def _mark(
     content: pa.Table, columns: list[str], run_ids: pa.Array, marks: NDArray[np.uint64], counts: NDArray[np.int64]
 ) -> None:
     """Add rows to the marks of their runs, which are equal for equal rows in any order, and count their values."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     positions = pc.index_in(content["run_id"], value_set=run_ids)
     if positions.null_count:
         content, positions = content.filter(pc.is_valid(positions)), positions.drop_null()
@@ -119,10 +114,6 @@ def _mark(
 
 def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
     """Return a hash of each row. A text is hashed once for all rows that contain it."""
-    import numpy as np
-    import pandas as pd
-    import pyarrow as pa
-
     rows = np.zeros(content.num_rows, np.uint64)
     for name in names:
         column = content[name].combine_chunks()
@@ -139,10 +130,6 @@ def _hashes(content: pa.Table, names: list[str]) -> NDArray[np.uint64]:
 
 def _different_values(run_ids: pa.Array, tables: Callable[[str, pa.Array], Iterable[pa.Table]]) -> NDArray[np.int64]:
     """Return how many different values with at least three significant digits each run printed."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = []
     for name, column in _PRINTED.items():
         for content in tables(name, run_ids):

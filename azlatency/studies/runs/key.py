@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser, load_parsers
 from azlatency.logs.schema import refuse_foreign
 from azlatency.studies.format import did_you_mean, format_value
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: A test of less than a second, or of fewer bytes than 100 segments of 1448 bytes, shows how a transfer starts.
 BURST_NS, BURST_BYTES = 1e9, 100 * 1448
@@ -223,8 +222,6 @@ def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:
 
 def _settings_of(runs: pd.DataFrame) -> list[dict[str, str | None] | None]:
     """Return the settings of each run; None if nothing states them, and under `_OTHERS` what those left out are."""
-    import pandas as pd
-
     commands = runs["command"].notna() if "command" in runs.columns else [False] * len(runs)
     rows = zip(runs["settings"], commands, strict=True)
     return [
@@ -273,8 +270,6 @@ def differing(frames: Sequence[pd.DataFrame], across: Sequence[str] = ()) -> lis
 
 
 def _differing(frames: Sequence[pd.DataFrame]) -> list[str]:
-    import pandas as pd
-
     if sum(map(len, frames)) < 2:
         return []
     found = []

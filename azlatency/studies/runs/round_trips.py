@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 from azlatency.logs.schema import ROUND_TRIP, document
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import (
@@ -20,10 +24,6 @@ from azlatency.studies.runs.run_table import (
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
     from azlatency.logs.tables import Logs
     from azlatency.studies.store.study import Study
 
@@ -101,8 +101,6 @@ def _computation(quantity: str, percentiles: tuple[float, ...]) -> Callable[[Stu
 
 def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float]) -> pd.DataFrame:
     """Return the runs; ``quantiles`` are the columns of quantiles, the median among them."""
-    import pandas as pd
-
     prefix = _METRICS[quantity]
     runs = client_runs(study)
     metrics = study.metrics
@@ -154,8 +152,6 @@ def _fill_from_samples(
     study: Study | Logs, runs: pd.DataFrame, quantity: str, quantiles: Mapping[str, float]
 ) -> set[str]:
     """Compute the quantiles that a run did not print; return the runs with replies but without a printed median."""
-    import numpy as np
-
     without = {column: set(runs.index[runs[column].isna()]) for column in quantiles}
     answered, steps = set(), _Steps()
     # Set together: each assignment to a column of text copies it.
@@ -196,8 +192,6 @@ class _Steps:
 
     def add(self, tool: str, times: NDArray[np.float64]) -> None:
         """Add the times of a run in ns; infinite ones do not count."""
-        import numpy as np
-
         finite = times[np.isfinite(times)].astype(np.int64)
         self._steps[tool] = int(np.gcd.reduce(finite, initial=self._steps.get(tool, 0)))
         if len(finite) and finite.min() != finite.max():

@@ -12,7 +12,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from azlatency.logs.parse import IDENTICAL
 from azlatency.logs.parsers import find_parser
@@ -27,11 +31,6 @@ from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
 from azlatency.studies.runs.treatments import NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER, Described, treatments
 from azlatency.studies.store.study import Study, StudyInfo
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
 
 #: Ends of a stream; the first that was counted is the throughput.
 SIDES = ("receiver", "sender")
@@ -184,8 +183,6 @@ def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
 
 def to_durations(nanoseconds: pd.Series) -> pd.Series:
     """Return times in ns as durations, in µs."""
-    import pandas as pd
-
     # A start time of a wrong clock, in the year 2343, has no nanoseconds.
     return pd.to_timedelta(nanoseconds, unit="ns").astype("timedelta64[us]")
 
@@ -227,8 +224,6 @@ def _unnamed_ends(path: NetworkPath) -> list[str]:
 
 
 def _texts(values: Sequence[str | None], runs: pd.DataFrame) -> pd.Series:
-    import pandas as pd
-
     return pd.Series(values, runs.index, dtype="str")
 
 
@@ -238,8 +233,6 @@ def _info(study: Study | Logs) -> StudyInfo:
 
 
 def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
-    import pandas as pd
-
     return pd.Series(paths, index, dtype=object)
 
 
@@ -264,9 +257,6 @@ def overlapping_windows(runs: pd.DataFrame, numbers: Callable[[], pd.Series]) ->
     Means over 30 days that are published every week have most of their packets in common. The last window counts, and
     each that ends before the next one that counts begins; those with most ``numbers`` first.
     """
-    import numpy as np
-    import pandas as pd
-
     timed = runs[(runs["dialect"] == FROM_TABLE) & runs["started_at"].notna() & (runs["duration_ns"] > 0)]
     overlaps = pd.Series(data=False, index=runs.index)
     if not len(timed):

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
     from azlatency.logs.tables import Logs
     from azlatency.studies.store.study import Study
 
@@ -43,8 +44,6 @@ def counted(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
 
 def sample_count(study: Study) -> int:
     """Return the number of samples of a study without reading them."""
-    import pyarrow.parquet as pq
-
     return sum(pq.read_metadata(path).num_rows for path in (study.folder / "samples").glob("tool=*/*.parquet"))
 
 
@@ -76,8 +75,6 @@ def arrays_by_run(study: Study | Logs, runs: pd.DataFrame, quantity: str = ROUND
 
     As arrays: a frame for each of many runs takes longer than to read them.
     """
-    import numpy as np
-
     wanted = runs.index.astype(str)
     samples = _of_runs(study, wanted, quantity)
     codes, run_ids = samples["run_id"].factorize()
@@ -104,8 +101,6 @@ def numbered_by_run(study: Study | Logs, runs: pd.DataFrame) -> dict[str, pd.Dat
 
 def bounded(samples: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which samples are interval-censored replies, as an array of bool of shape (n,)."""
-    import numpy as np
-
     if not {"low_ns", "high_ns"} <= set(samples.columns):
         return np.zeros(len(samples), dtype=bool)
     unknown, no_low, no_high = (np.isnan(_numbers(samples[name], np.nan)) for name in ("rtt_ns", "low_ns", "high_ns"))
@@ -127,8 +122,6 @@ def bounds(samples: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float
 
     Both bounds of a lost probe are ``inf``. A missing lower bound is 0, a missing upper bound is ``inf``.
     """
-    import numpy as np
-
     values = _numbers(samples["rtt_ns"], np.inf)
     if not {"low_ns", "high_ns"} <= set(samples.columns):
         return values, values
@@ -147,8 +140,6 @@ def median(samples: RunSamples) -> float:
 
     A lost probe counts as infinite. The median is NaN if its bounds differ.
     """
-    import numpy as np
-
     censored = np.isinf(samples.values) & np.isfinite(samples.low)
     if not censored.any():
         return _middle(samples.values)
@@ -158,8 +149,6 @@ def median(samples: RunSamples) -> float:
 
 def _middle(values: NDArray[np.float64]) -> float:
     """Return the median of at least one value; `numpy.median` takes ten times longer for the few values of a run."""
-    import numpy as np
-
     ordered = np.sort(values)
     return float((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
 
@@ -172,7 +161,5 @@ def order_statistic(ordered: NDArray[np.float64], q: float) -> float:
 
 def _numbers(column: pd.Series, missing: float) -> NDArray[np.float64]:
     """Return a column of any pandas type as float64, with `missing` for missing values."""
-    import numpy as np
-
     values = column.to_numpy(dtype="float64", na_value=np.nan)
     return values if np.isnan(missing) else np.where(np.isnan(values), missing, values)

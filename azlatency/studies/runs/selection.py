@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations
-from azlatency.studies.store.study import Study, load
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
+from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations, whole_run_rows
+from azlatency.studies.store.study import Stamp, Study, load
 
 #: A year, a month or a day.
 _TIME = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
@@ -28,6 +28,8 @@ class SelectedStudy(Study):
 
     Attributes
     ----------
+    whole : Study
+        The study that it is a part of.
     kept_run_ids : frozenset of str
         Runs whose rows remain in the tables. The table ``sources`` remains whole.
     kept_scenarios : frozenset of str
@@ -36,16 +38,34 @@ class SelectedStudy(Study):
         Whether the study is one of the scenarios of a study; its paths are named by their ends alone.
     """
 
+    whole: Study
     kept_run_ids: frozenset[str]
     kept_scenarios: frozenset[str]
     one_scenario: bool = False
 
+    @classmethod
+    def of(
+        cls, whole: Study, name: str, run_ids: Iterable[str], scenarios: Iterable[str] = (), *, is_one: bool = False
+    ) -> SelectedStudy:
+        """Return some runs of a study, and the reported numbers of some scenarios, under a name."""
+        kept = frozenset(map(str, run_ids)), frozenset(scenarios)
+        return cls(name, whole.folder, whole.info, whole.version, whole, *kept, is_one)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the tables of the whole study are files in ``folder``."""
+        return self.whole.is_stored
+
+    @property
+    def _stamp(self) -> Stamp:
+        return self.whole._stamp
+
+    def _read_json(self, name: str) -> Any:
+        return self.whole._read_json(name)
+
     def to_arrow(self, table: str) -> pa.Table:
         """Return one table with the rows of the selected runs; see `Study.to_arrow`."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        content = super().to_arrow(table)
+        content = self.whole.to_arrow(table)
         if "run_id" not in content.column_names:
             return content
         return content.filter(pc.is_in(content["run_id"], pa.array(sorted(self.kept_run_ids), pa.string())))
@@ -53,7 +73,7 @@ class SelectedStudy(Study):
     @cached_property
     def reported(self) -> pd.DataFrame:
         """Numbers of the selected scenarios that someone published without a log."""
-        reported = super().reported
+        reported = self.whole.reported
         return reported[reported["scenario"].isin(self.kept_scenarios)] if len(reported) else reported
 
 
@@ -98,8 +118,7 @@ def select(study: Study, pairs: str) -> Study:
             hint = did_you_mean(name, known) or "."
             raise LogError(f"{study.name}: no path or pair of zones named {name}{hint} Known: {', '.join(known)}")
         kept.update(matching)
-    selected = frozenset([*names, *runs.loc[sorted(kept), "path"]])
-    return SelectedStudy(study.name, study.folder, study.info, study.version, frozenset(kept), selected)
+    return SelectedStudy.of(study, study.name, kept, [*names, *runs.loc[sorted(kept), "path"]])
 
 
 def select_scenario(study: Study, scenario: str) -> Study:
@@ -111,9 +130,7 @@ def select_scenario(study: Study, scenario: str) -> Study:
     if not len(chosen):
         known = ", ".join(sorted(runs["scenario"].dropna().unique())) or "none"
         raise LogError(f"{study.name} has no scenario {scenario!r}; known: {known}")
-    kept = frozenset(map(str, chosen.index))
-    name = f"{study.name}@{scenario}"
-    return SelectedStudy(name, study.folder, study.info, study.version, kept, frozenset([scenario]), True)
+    return SelectedStudy.of(study, f"{study.name}@{scenario}", chosen.index, [scenario], is_one=True)
 
 
 def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
@@ -126,8 +143,7 @@ def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     if not len(chosen):
         known = f"; its runs are of {moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}" if len(moments) else ""
         raise LogError(f"{study.name} has neither a scenario nor a run of {time}{known}")
-    kept = frozenset(map(str, chosen.index))
-    return SelectedStudy(f"{study.name}@{time}", study.folder, study.info, study.version, kept, frozenset())
+    return SelectedStudy.of(study, f"{study.name}@{time}", chosen.index)
 
 
 def other_study(study: Study, name: str) -> Study:
@@ -159,7 +175,7 @@ def other_study(study: Study, name: str) -> Study:
     except (KeyError, LogError):
         if name:
             raise
-        return SelectedStudy("no other study", study.folder, {}, study.version, frozenset(), frozenset())
+        return replace(SelectedStudy.of(study, "no other study", ()), info={})
 
 
 def without(study: Study, before: Study) -> Study:
@@ -197,3 +213,23 @@ def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
 
 def _zone_pair(*names: str) -> tuple[str, ...]:
     return tuple(sorted(name.strip() for name in names)) if len(names) == 2 else ()
+
+
+def published_windows(study: Study) -> pd.DataFrame:
+    """Return all windows of the published tables of a study, also those that overlap and do not count as runs.
+
+    One row per window in the order of time, indexed by ``run_id``: the columns of `run_table`, ``date`` (its end, UTC)
+    and ``mean_ns``, the round trip in ns.
+    """
+    runs = run_table(study)
+    means = whole_run_rows(study.metrics, "rtt_mean")["value"].astype("float64").reindex(runs.index)
+    runs = runs.assign(mean_ns=means)
+    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & means.notna()]
+    ends = windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
+    return windows.assign(date=ends).dropna(subset="date").sort_values("date", kind="stable")
+
+
+def newest_windows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without the earlier windows of published tables: what a series says of its last window."""
+    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & runs["started_at"].notna()]
+    return runs.drop(windows.index[windows["started_at"] < windows["started_at"].max()])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.logs.schema import document
 from azlatency.studies.runs.key import SENDER
 from azlatency.studies.runs.run_table import (
@@ -20,8 +22,6 @@ from azlatency.studies.runs.run_table import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.logs.tables import Logs
     from azlatency.studies.store.study import Study
 
@@ -75,8 +75,6 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
     goodput = _with_goodput(runs, stream_rows(study.metrics, ""))
     both = runs["test"] == "stream-bidir"
     if both.any():
-        import pandas as pd
-
         parts = [goodput[~both]]
         for test in ROLES_OF_TEST:
             methods = runs.loc[both, "method"].str.replace("stream-bidir", test, regex=False)
@@ -95,8 +93,6 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Append the columns of `throughput`; ``metrics`` has one row per run, metric and side."""
-    import pandas as pd
-
     by_side = {side: by_run_id(metrics[metrics["side"] == side], "throughput") for side in SIDES}
     receiver, sender = (by_side[side].reindex(runs.index) for side in SIDES)
     # The receiver's own log is the source of its count; the log of the other end may not contain it, or only a copy.

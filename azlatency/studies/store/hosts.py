@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from azlatency.logs.schema import FRAMES, document
 from azlatency.studies.format import join_words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: A larger file is not one of the script.
 LARGEST_RECORDING = 2**16
@@ -78,8 +77,6 @@ def _typed(text: str, kind: str) -> str | int | bool | None:
 
 def hosts_frame(recordings: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the frame ``hosts`` of recordings by their path, in the order of the machines and of time."""
-    import pandas as pd
-
     dtypes = {"string": "str", "int64": "Int64", "bool": "boolean", "timestamp": "datetime64[us, UTC]"}
     rows = [{"host": host_of(path), "file": path, **facts} for path, facts in recordings.items()]
     frame = pd.DataFrame(rows, columns=list(_TYPES))

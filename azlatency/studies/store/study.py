@@ -20,21 +20,20 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
+import pandas as pd
+import pyarrow as pa
 
 from azlatency.logs import schema
 from azlatency.logs.parse import LogError
 from azlatency.logs.tables import TableSet
 from azlatency.studies.format import count_of, did_you_mean
+from azlatency.studies.store.folders import check_study_name, data_folder
 from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
 from azlatency.studies.store.tables import read_samples, read_stored
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
 
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
@@ -44,54 +43,6 @@ LAYOUT = 9
 #: Studies that were loaded from a store; deleted when Python ends.
 _DOWNLOADED = ExitStack()
 atexit.register(_DOWNLOADED.close)
-
-
-#: Name of the study of `azlatency compare` for logs that are not a study. No study in data/raw can have it.
-TEMPORARY_STUDY = ".side"
-_STUDY_NAME = re.compile(r'\w[^/\\*?\[\]:|"]*(?<![ .])')
-_LONGEST_NAME = 100
-
-
-def check_study_name(name: str) -> str:
-    """Return the name of a study; raise `LogError` if it cannot be the name of a folder on every system."""
-    usable = _STUDY_NAME.fullmatch(name) and name.isprintable() and len(name.encode()) <= _LONGEST_NAME
-    if usable or name == TEMPORARY_STUDY:
-        return name
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
-    raise LogError(f"study {shown!r}: not a name for a study; use letters, digits, hyphens and underscores")
-
-
-def data_folder(kind: str) -> Path:
-    """Return ``data/raw``, ``data/processed`` or ``data/archive``.
-
-    They are in ``AZLATENCY_DATA`` if that variable is set. Otherwise they are in the folder ``data`` of the working
-    directory, or of its nearest parent whose ``data`` contains one of the first two.
-    """
-    if root := os.environ.get("AZLATENCY_DATA"):
-        return Path(root) / kind
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        # Looking for each alone would mix the logs of a new project with the tables of a project around it.
-        if any((folder / "data" / either).is_dir() for either in ("raw", "processed")):
-            return folder / "data" / kind
-    return here / "data" / kind
-
-
-def list_studies() -> list[str]:
-    """Return the names of the studies that can be imported.
-
-    Returns
-    -------
-    list of str
-        The subfolders that contain a ``study.toml``, sorted.
-
-    Examples
-    --------
-    >>> import azlatency as az
-    >>> "westeurope-azure-cni" in az.list_studies()
-    True
-    """
-    return sorted(path.parent.name for path in data_folder("raw").glob("*/study.toml"))
 
 
 class StudyInfo(TypedDict, total=False):
@@ -212,14 +163,17 @@ class Study(TableSet):
     @cached_property
     def reported(self) -> pd.DataFrame:
         """Numbers that someone published without a log. Every column is text."""
-        import pandas as pd
-
         return pd.DataFrame(self._read_json("reported.json")).convert_dtypes()
 
     @cached_property
     def hosts(self) -> pd.DataFrame:
         """What the script of `azlatency plan` recorded about the machines; empty if no such script measured."""
         return hosts_frame(self._stamp["hosts"])
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the tables are files in ``folder``."""
+        return True
 
     def imported_from(self) -> list[Path]:
         """Return the folders and files of the logs; an empty list stands for ``data/raw``."""
@@ -332,17 +286,18 @@ def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
 
 def read_table(folder: Path, name: str) -> pa.Table:
     """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
-    import pyarrow as pa
-
-    table_schema = schema.arrow_schema(name)
     if name == "samples":
-        return pa.concat_tables([table_schema.empty_table(), *_samples_by_tool(folder)])
+        return pa.concat_tables([schema.arrow_schema(name).empty_table(), *_samples_by_tool(folder)])
     table = read_stored(folder, name)
-    if name != "sources":
-        return table
-    moment = pa.scalar(read_stamp(folder)["imported_at"]).cast(table_schema.field("imported_at").type)
+    return with_import_time(table, read_stamp(folder)) if name == "sources" else table
+
+
+def with_import_time(sources: pa.Table, stamp: Stamp) -> pa.Table:
+    """Return the table ``sources`` with the time of its import, which is not in its file."""
+    table_schema = schema.arrow_schema("sources")
+    moment = pa.scalar(stamp["imported_at"]).cast(table_schema.field("imported_at").type)
     position = table_schema.names.index("imported_at")
-    return table.add_column(position, "imported_at", pa.repeat(moment, table.num_rows)).cast(table_schema)
+    return sources.add_column(position, "imported_at", pa.repeat(moment, sources.num_rows)).cast(table_schema)
 
 
 def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:

@@ -31,7 +31,7 @@ def test_aks_one_zone_is_far() -> None:
     assert said(card).startswith("Measured once: **1,401–1,422 µs** from zone 3 to the other zones")
     assert "**105 µs** between zones 1 and 2" in said(card) and "**66.8 µs** inside zone 1" in said(card)
     assert "sockperf prints half of each value" in plain_sentence(card.inference)
-    assert card.badge_text == "measured once: indicative" and "at least 7 rounds" in card.next_step
+    assert card.badge_text == "one run per path" and "at least 7 rounds" in card.next_step
     assert [dot.text for dot in card.dots] == ["33.0 µs", "66.8 µs", "105 µs", "1,401 µs", "1,422 µs"]
 
 
@@ -47,7 +47,7 @@ def test_reported_means_are_marked() -> None:
     card = load_card("uksouth-echo-latency")
     assert "Crossing zones, as reported: **1,425 µs** against **850 µs**." in said(card)
     assert "2 of them within a minute" in said(card)
-    assert card.badge_text == "measured once: indicative, as reported" and "without logs" in plain_sentence(
+    assert card.badge_text == "one run per path, quoted from the source" and "without logs" in plain_sentence(
         card.inference
     )
 
@@ -142,7 +142,7 @@ def test_connect_times_are_not_called_round_trips() -> None:
 
 def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     card = load_card("emulated-zones")
-    assert card.badge == "emulated" and "that the emulator recorded" in said(card)
+    assert card.badge == "emulated" and "contain the recorded delay; largest error" in said(card)
     assert all("recorded" in dot.text for dot in card.dots)
 
 

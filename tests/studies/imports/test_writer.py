@@ -38,7 +38,7 @@ def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.Monkey
     for fatal in range(1, 40):
         calls.clear()
         with monkeypatch.context() as patched:
-            for name in ("_write_table", "_write_samples", "_link", "_write_json"):
+            for name in ("_write_table", "_write_samples", "_link", "_write_text"):
                 patched.setattr(writer, name, dying(name, getattr(writer, name), fatal))
             patched.setattr(os, "rename", dying("rename", os.rename, fatal))
             try:
@@ -60,7 +60,7 @@ def test_a_first_import_that_fails_leaves_no_folder(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(writer, "_write_json", fail)
+    monkeypatch.setattr(writer, "_write_text", fail)
     with pytest.raises(OSError, match="No space left"):
         import_study("cni", [study], out=tmp_path / "new")
     assert not (tmp_path / "new").exists()

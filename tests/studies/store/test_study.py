@@ -124,16 +124,6 @@ def test_an_import_that_cannot_be_written_changes_nothing_for_the_next_one(
     assert (summary.parsed, summary.reused, len(load("cni", processed=out).runs)) == (1, 19, 25)
 
 
-NO_NAMES = ["*", "", ".", "..", ".side.", "a/b", "a\\b", "a\nb", "a\x1b[m", "a\u202eb", "\udcfc", "x" * 101]
-
-
-@pytest.mark.parametrize("name", NO_NAMES)
-def test_names_that_are_not_valid_folder_names(name: str, tmp_path: Path) -> None:
-    for call in (load, import_study):
-        with pytest.raises(az.LogError, match="not a name for a study"):
-            call(name)  # type: ignore[operator]
-
-
 def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> None:
     import pyarrow.parquet as pq
 
