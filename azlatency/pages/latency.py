@@ -71,7 +71,7 @@ def runs_in_order(typical: pd.DataFrame) -> Table[Row] | Note:
         "flags": flags(),
     }
     notes = [
-        f"A p of at most {LEVEL:g}: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are "
+        f"A p of at most {LEVEL:g}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 are "
         "mostly not found, so a large p does not show that runs are independent."
     ]
     return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
@@ -97,7 +97,7 @@ def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame) -> Chart | Note:
         note="note",
         truth="truth",
         unit="unit",
-        result=f"Neighbouring runs resemble each other in {dependent.sum()} of {len(tested)} series",
+        result=f"Consecutive runs are autocorrelated in {dependent.sum()} of {len(tested)} series",
         caption=caption,
         counted="runs",
         of="series, those with the smallest p",
@@ -411,7 +411,7 @@ def _dependent(typical: pd.DataFrame) -> list[Finding]:
         return []
     listed = join_by_method(zip(dependent["path"], dependent["method"], strict=True))
     sentence = (
-        f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
+        f"Consecutive runs are autocorrelated on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
         "Spread the runs over more time; to compare, alternate both sides in rounds."
     )
     findings = [act(sentence)]

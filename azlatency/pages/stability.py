@@ -204,7 +204,7 @@ def runs_in_time(found: RunsInTime) -> Table[Row] | Note:
         "Jitter: median difference of successive round-trip times. Drift: interval of the change from start to end.",
         "Level: shifts of block medians, confirmed by a test that accounts for autocorrelation.",
     ]
-    return table(shown, "Every run with samples, in time", columns, notes, value="samples")
+    return table(shown, "Every run with samples, over time", columns, notes, value="samples")
 
 
 def _level(run: Row) -> str:
@@ -376,7 +376,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table[Row] | Note:
         "throttled": text("throttled"),
         "flags": flags(),
     }
-    return table(shown, "Throughput in time (scope: within run)", columns, value="intervals")
+    return table(shown, "Throughput over time (scope: within run)", columns, value="intervals")
 
 
 def _throttled(rate: Row) -> str:

@@ -241,7 +241,7 @@ def at_random_moments(found: RunTails) -> Table[Row] | Note:
         "Wait: the remaining time until the outstanding reply, for a user who arrives at a random moment. The "
         "round trip of the user comes after it."
     ]
-    return table(rows, "Waits at a random moment", columns, notes, value="samples")
+    return table(rows, "Wait at a random arrival (time-weighted)", columns, notes, value="samples")
 
 
 # --- findings

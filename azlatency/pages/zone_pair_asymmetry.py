@@ -36,7 +36,7 @@ _NOT_EMULATED = "The network of this study was not emulated: its true one-way de
 _WIDE = math.log(2)
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
-    "dependent_runs": "Neighbouring rounds resemble each other: {}. Measure both directions in a random order within "
+    "dependent_runs": "Consecutive rounds are autocorrelated: {}. Measure both directions in a random order within "
     "each round, and spread the rounds over more time.",
     "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
     "separable): {}. For zones, measure control pairs within a zone, or several pairs of machines.",

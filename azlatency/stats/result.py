@@ -56,7 +56,7 @@ _CODES = {
     ),
     "dependent_runs": (
         "drift",
-        "runs resemble the runs before them, so the interval may be too short, and a difference may be one of time; "
+        "consecutive runs are autocorrelated, so the interval may be too short, and a difference may be one of time; "
         "alternate both sides in rounds, or spread the runs over more time",
     ),
     "close_runs": (

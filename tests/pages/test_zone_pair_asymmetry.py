@@ -142,6 +142,6 @@ def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
 def test_ratios_of_dependent_rounds_are_named(found: Asymmetry, links: pd.DataFrame) -> None:
     pairs = found.pairs[~found.pairs["same_zone"]]
     methods = set(pairs.loc[pairs["flags"].str.contains("dependent_runs"), "method"])
-    lines = [line for line in str(page.find(found, links)).splitlines() if "Neighbouring rounds" in line]
+    lines = [line for line in str(page.find(found, links)).splitlines() if "Consecutive rounds" in line]
     assert methods == {"ping 56 B"} and len(lines) == 1 and "(ping 56 B)" in lines[0]
     assert "in a random order within each round" in lines[0]
