@@ -56,62 +56,12 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     spread: SharedSpread | None = None,
     across: Sequence[str] = (),
 ) -> Comparison:
-    """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict; see `azlatency.compare`.
+    """Compare two sets of runs, or their rounds, for `azlatency.compare`, which describes the parameters.
 
-    Parameters
-    ----------
-    a, b : array_like, Series or DataFrame
-        One number per run, in one unit, or one row per run, as returned by `azlatency.latency` or
-        `azlatency.throughput`.
-    margin : float or str
-        Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
-    confidence : float
-        Level of the intervals, between 0.5 and 1.
-    paired : bool or None
-        Compare round by round: rounds are the column ``round`` of a frame, or the positions in an array. Rounds that
-        only one side has are left out. None: if frames show that both sides were measured in turns (`turns`).
-    value : str, optional
-        Column of a frame to compare; by default its median, else its mean, else its throughput.
-    floor : float, optional
-        Smallest difference that matters, in the unit of the values; by default 1000 for values in ns (1 µs), else 0.
-    unit : str, optional
-        Canonical unit of the values; by default that of the column.
-    what : str
-        Name of the result.
-    labels : mapping, optional
-        Columns that identify the result in a frame.
-    resolution : float, optional
-        Step of the printed values; by default that of the frames. It widens the intervals.
-    across : sequence of str
-        Fields of the key that may differ between the two sets, because they are what is compared.
-    spread : SharedSpread, optional
-        How much runs vary on all paths that were measured in the same way, which counts for too few runs for ranks.
+    ``paired`` None: by round if both frames were measured in turns (`turns`). ``spread``: how much runs vary on all
+    paths that were measured in the same way, which counts for too few runs for ranks. Without a ratio if the data
+    cannot be compared; the codes give the reason.
 
-    Returns
-    -------
-    Comparison
-        Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
-        ``unit_conflict``, ``type_p_mismatch`` …). The verdict follows from the interval and the margin; ``p`` belongs
-        to the interval. Too few runs for ranks are flagged ``few_runs``, and runs that resemble their neighbours in
-        time ``dependent_runs``.
-
-    Raises
-    ------
-    ValueError
-        If the margin or the confidence is not valid.
-    KeyError
-        If a frame has no such column.
-
-    Notes
-    -----
-    The Hodges-Lehmann estimate on logarithms with the interpolated interval of the Wilcoxon test, for paired rounds the
-    exact interval of the signed-rank test. Two or three runs on each side: a pooled t on logarithms; fewer than six
-    rounds: Student's t. The interval of runs is 1.1 times as long as that of independent runs, so that it allows for an
-    autocorrelation of 0.3 between neighbours; runs that drift are flagged. The difference is the ratio applied to the
-    typical run of ``b``.  Equivalence: two one-sided tests (Schuirmann 1987).
-
-    Examples
-    --------
     >>> base = [450e3, 440e3, 460e3, 455e3]
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> comparison = compare_runs(candidate, base, unit="ns")
