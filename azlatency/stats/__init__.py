@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,8 +69,6 @@ __all__ = [
 if not TYPE_CHECKING:  # the type checker would take this function for any attribute
 
     def __getattr__(name: str) -> object:
-        import importlib
-
         if name in _MODULES:
             return importlib.import_module(f"azlatency.stats.{_MODULES[name]}")
         home = next((module for module, names in _HOMES.items() if name in names.split()), None)
