@@ -230,6 +230,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A ratio or a difference of two sides with its interval; None if it is not estimable or unbounded.
+
+    ``n`` counts the runs of both sides, or rounds.
+    """
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = "ratio"
+    confidence: float
+    n: int
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no estimate."""
+        return self.estimate is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Two sides compared, before they become a row of a frame (`azlatency.stats.rows.of_comparison`).
 
@@ -240,12 +261,12 @@ class Comparison:
     """
 
     what: str
-    ratio: Estimate
-    difference: Estimate | None
+    ratio: Effect
+    difference: Effect | None = None
     verdict: Verdict
     margin: float
-    p: float | None
-    scope: Scope
+    p: float | None = None
+    scope: Scope = "across_runs"
     method: str
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)

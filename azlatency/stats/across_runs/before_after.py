@@ -241,7 +241,7 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
     if not ambiguous:
         return replace(result, codes=tuple(codes))
     codes = [code for code in codes if code not in _OF_A_RATIO]
-    ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
+    ratio = replace(result.ratio, estimate=None, low=None, high=None)
     return replace(result, ratio=ratio, difference=None, verdict="inconclusive", p=None, codes=tuple(codes))
 
 

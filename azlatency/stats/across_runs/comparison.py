@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from azlatency.stats.across_runs.run_values import (
     run_values,
 )
 from azlatency.stats.across_runs.turns import in_turns
-from azlatency.stats.result import Comparison, Estimate, verdict_of
+from azlatency.stats.result import Comparison, Effect, verdict_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_values import RunData
@@ -146,34 +147,9 @@ class Setting(NamedTuple):
         """Confidence of the interval for two one-sided tests: 90 % for 95 %."""
         return 2 * self.confidence - 1
 
-    def estimate(
-        self,
-        value: float | None,
-        interval: Interval,
-        *,
-        unit: str,
-        n: int,
-        method: str,
-        codes: Iterable[str] = (),
-        what: str | None = None,
-    ) -> Estimate:
-        """Return an estimate with this confidence, these labels and these runs."""
-        return Estimate(
-            what=what or self.what,
-            estimate=value,
-            low=interval[0],
-            high=interval[1],
-            unit=unit,
-            n=n,
-            scope="across_runs",
-            confidence=self.confidence,
-            method=method,
-            codes=tuple(dict.fromkeys(codes)),
-            labels=dict(self.labels),
-            run_ids=self.run_ids,
-        )
-
-    def inconclusive(self, ratio: Estimate, difference: Estimate | None = None) -> Comparison:
+    def inconclusive(
+        self, ratio: Effect, difference: Effect | None = None, *, method: str = "none", codes: Iterable[str] = ()
+    ) -> Comparison:
         """Return a comparison without a test and without a conclusion."""
         return Comparison(
             what=self.what,
@@ -181,10 +157,8 @@ class Setting(NamedTuple):
             difference=difference,
             verdict="inconclusive",
             margin=parse_margin(self.margin)[0],
-            p=None,
-            scope="across_runs",
-            method=ratio.method,
-            codes=ratio.codes,
+            method=method,
+            codes=tuple(dict.fromkeys(codes)),
             labels=dict(self.labels),
             run_ids=self.run_ids,
         )
@@ -192,37 +166,30 @@ class Setting(NamedTuple):
 
 def not_estimable(setting: Setting, codes: Iterable[str], n: int) -> Comparison:
     """Return a comparison without a ratio; the codes give the reason."""
-    return setting.inconclusive(setting.estimate(None, (None, None), unit="ratio", n=n, method="none", codes=codes))
+    return setting.inconclusive(Effect(confidence=setting.confidence, n=n), codes=codes)
 
 
 def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]) -> Comparison:
-    """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator."""
+    """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator.
+
+    The difference is the ratio at the typical run of the base.
+    """
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
     diagnostics = {**diagnostics, **logs.diagnostics}
     if logs.beyond is not None:
         diagnostics["beyond_p"] = logs.beyond
-    ratio = _ratio(setting, estimate, bounds, n, logs.method, logs.codes, diagnostics)
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
-    difference = setting.estimate(
-        typical * (estimate - 1),
-        (low, high),
-        unit=setting.unit,
-        n=n,
-        codes=logs.codes,
-        method=f"{logs.method}, at the typical run of the second side",
-        what=f"{setting.what}, difference",
-    )
+    effect = partial(Effect, confidence=setting.confidence, n=n)
     return Comparison(
         what=setting.what,
-        ratio=ratio,
-        difference=difference,
+        ratio=effect(estimate=estimate, low=bounds[0], high=bounds[1], diagnostics=diagnostics),
+        difference=effect(estimate=typical * (estimate - 1), low=low, high=high, unit=setting.unit),
         verdict=verdict_of(*bounds, *inner, margin),
         margin=margin,
         p=logs.p,
-        scope="across_runs",
         method=logs.method,
-        codes=ratio.codes,
+        codes=tuple(dict.fromkeys(logs.codes)),
         labels=dict(setting.labels),
         inner=inner,
         run_ids=setting.run_ids,
@@ -236,20 +203,6 @@ def _exp(ends: tuple[float, float] | None) -> Interval:
 
 def _bounded_exp(log: float) -> float:
     return math.inf if log > _LARGEST_LOG else math.exp(log)
-
-
-def _ratio(
-    setting: Setting,
-    value: float | None,
-    interval: Interval,
-    n: int,
-    method: str,
-    codes: Iterable[str],
-    diagnostics: dict[str, Any],
-) -> Estimate:
-    estimate = setting.estimate(value, interval, unit="ratio", n=n, method=method, codes=codes)
-    assumptions = ("runs are exchangeable within each side",)
-    return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)
 
 
 def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int, *, random_order: bool) -> Comparison:
@@ -272,26 +225,5 @@ def compare_rounds(
 
 
 def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
-    """Return the comparison and its estimates with further codes in front."""
-
-    def more(existing: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*codes, *existing)))
-
-    difference = result.difference
-    return replace(
-        result,
-        codes=more(result.codes),
-        ratio=replace(result.ratio, codes=more(result.ratio.codes)),
-        difference=None if difference is None else replace(difference, codes=more(difference.codes)),
-    )
-
-
-def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:
-    """Return the comparison and its estimates with the runs that they were computed from."""
-    ids, difference = tuple(dict.fromkeys(run_ids)), result.difference
-    return replace(
-        result,
-        run_ids=ids,
-        ratio=replace(result.ratio, run_ids=ids),
-        difference=None if difference is None else replace(difference, run_ids=ids),
-    )
+    """Return the comparison with further codes in front."""
+    return replace(result, codes=tuple(dict.fromkeys((*codes, *result.codes))))
