@@ -11,12 +11,11 @@ from urllib.request import urlopen
 
 import azlatency
 from azlatency.kit import objects
-from azlatency.stats import result
 
 _HERE = Path(__file__).parent
 _REFERENCE = _HERE / "api"
 #: Modules that the reference contains although they are not public names: what the functions return.
-_MORE = {"azlatency.stats.result": result, "azlatency.kit.objects": objects}
+_MORE = {"azlatency.kit.objects": objects}
 #: Of these libraries, names in the reference are links to their documentation.
 _LIBRARIES = {
     "matplotlib": "https://matplotlib.org/stable/",

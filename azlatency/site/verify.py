@@ -6,7 +6,6 @@ reader sees is compared instead: texts, attributes and the texts of charts, with
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
@@ -19,6 +18,7 @@ from azlatency.logs.parse import LogError
 from azlatency.site.build import build
 from azlatency.site.freshness import versions
 from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.folders import data_in
 
 #: Its list compares with the report that was in the folder before, which nobody else has.
 NOT_REBUILT = "changes.html"
@@ -76,18 +76,13 @@ def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | No
             raise LogError(f"{raw / name}: not found; {raw} must contain the logs of the study {name}")
     by_text = f'content="{versions()}"' not in (site / "index.html").read_text("utf-8", errors="replace")
     with TemporaryDirectory(prefix="azlatency-") as temporary:
-        again, before = Path(temporary) / "site", os.environ.get("AZLATENCY_DATA")
+        again = Path(temporary) / "site"
         for link, folder in (("raw", raw.absolute()), ("archive", raw.absolute().with_name("archive"))):
             (Path(temporary) / link).symlink_to(folder, target_is_directory=True)
-        os.environ["AZLATENCY_DATA"] = temporary  # the kernels of the notebooks inherit it
-        try:
+        with data_in(Path(temporary)):
             for name in studies:
                 import_study(name)
             failures = build(again, studies, progress=progress)
-        finally:
-            os.environ.pop("AZLATENCY_DATA")
-            if before is not None:
-                os.environ["AZLATENCY_DATA"] = before
         return Verified(len(_files(again)), [*failures, *compare_sites(site, again, by_text=by_text)], by_text)
 
 

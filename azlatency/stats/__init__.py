@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.planning import precision_curves, runs_needed
     from azlatency.stats.across_runs.sightings import sightings
-    from azlatency.stats.across_runs.typical_run import typical_run
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.exceedance import exceedance
@@ -40,7 +40,6 @@ _HOMES = {
     "across_runs.emulation_check": "emulated_differences",
     "across_runs.planning": "precision_curves runs_needed",
     "across_runs.sightings": "sightings",
-    "across_runs.typical_run": "typical_run",
     "across_runs.zone_pairs": "zone_pairs",
     "within_run.exceedance": "exceedance",
     "within_run.fan_out": "fan_out",
@@ -65,16 +64,13 @@ __all__ = [
     "agreement", "check_expectation", "compare_imports", "distribution_shape", "emulated_differences",
     "exceedance", "fan_out", "histogram_quantiles", "interval_mean", "lifetimes", "percentile_sizes", "placement",
     "precision_curves", "printed_quantiles", "remaining_wait", "rounds_needed", "runs_needed", "sightings",
-    "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "typical_run", "unit_checks",
-    "zone_pairs",
+    "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "unit_checks", "zone_pairs",
 ]  # fmt: skip
 
 
 if not TYPE_CHECKING:  # the type checker would take this function for any attribute
 
     def __getattr__(name: str) -> object:
-        import importlib
-
         if name in _MODULES:
             return importlib.import_module(f"azlatency.stats.{_MODULES[name]}")
         home = next((module for module, names in _HOMES.items() if name in names.split()), None)

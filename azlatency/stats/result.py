@@ -1,29 +1,15 @@
-"""What a statistic returns: an estimate with its interval, or flags that say why there is none."""
+"""What a statistic computes before it becomes a row of a frame, and the flags that say why something is missing."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
-from html import escape
 from inspect import signature
-from typing import Any, ClassVar, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
-import pandas as pd
+from azlatency.logs.schema import refuse_foreign
 
-from azlatency.logs.schema import TABLES, document, refuse_foreign
-from azlatency.studies.format import (
-    count_of,
-    decimals_for,
-    format_estimate,
-    format_interval,
-    format_number,
-    format_value,
-)
-
-#: Cells of a row: an attribute, or (column, path of attributes) as in ``("ratio_low", "ratio.low")``.
-Row = tuple[str | tuple[str, str], ...]
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "inconclusive"]
 
@@ -207,141 +193,18 @@ CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
 SHORT = {code: word for code, (word, _) in _CODES.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Computed:
-    """A value with the runs that it was computed from, as far as the input names them."""
-
-    run_ids: tuple[str, ...] = ()
-
-
-class Result(Computed):
-    """Base of all results: flags in words, a row of a frame, a sentence, and a table in a notebook.
-
-    A subclass has ``codes`` (keys of `CODES`), prints itself as a sentence, and names the cells of its row in ``ROW``:
-    an attribute, or (column, path of attributes, places in a tuple and ``#``, its length). The statistical method is in
-    the column ``statistic``: the column ``method`` is a label, the tool, test, protocol and message size.
-
-    Attributes
-    ----------
-    codes : tuple of str
-        Stable codes of the flags.
-    run_ids : tuple of str
-        Runs that the result was computed from; empty where the input does not name its runs.
-    """
-
-    __slots__ = ()
-    ROW: ClassVar[Row] = ()
-    codes: tuple[str, ...]
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """The warnings, and the reasons why something is not estimable, in words."""
-        return explain(self.codes)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What is assumed of the runs, and sentences about single runs."""
-        labels = getattr(self, "labels", {})
-        assumed = [f"assumed: {ASSUMED[code]}" for code in str(labels.get("assumed", "")).split()]
-        notes = [note for note in str(labels.get("notes", "")).splitlines() if note]
-        return (*assumed, *notes)
-
-    def in_short(self) -> str:
-        """Return the result in a sentence, its flags in a word each."""
-        words = ", ".join(SHORT[code] for code in self.codes)
-        return str(self).replace(self.flag_note, f" ({words})" if words else "") if self.flag_note else str(self)
-
-    @property
-    def flag_note(self) -> str:
-        """The flags and remarks as the end of a sentence; empty if there are none."""
-        notes = [*self.flags, *self.remarks]
-        return f" ({'; '.join(notes)})" if notes else ""
-
-    def row(self) -> dict[str, Any]:
-        """Return one row of a frame: the labels, then the cells, codes joined by blanks."""
-        cells = [(cell, cell) if isinstance(cell, str) else cell for cell in self.ROW]
-        values = {column: _resolve(self, path) for column, path in cells}
-        return {**getattr(self, "labels", {}), **values, "codes": " ".join(self.codes)}
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the row as a frame."""
-        frame = pd.DataFrame([self.row()])
-        # Parquet, Arrow and polars need one type per column, also where every value is missing.
-        types = {str(name): _type_of(column) for name, column in frame.items() if column.dtype == object}
-        return document(frame.astype(types), *TABLES, "run_table", "latency", "results")
-
-    def _repr_html_(self) -> str:
-        """Show the sentence and, below it, the cells that have a value; all text escaped."""
-        cells = {name: value for name, value in self.row().items() if value is not None and value != ""}
-        lines = "".join(
-            f"<tr><th>{escape(str(name))}</th><td>{escape(_cell(value))}</td></tr>" for name, value in cells.items()
-        )
-        return f"<p>{escape(str(self))}</p><table>{lines}</table>"
-
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def _type_of(column: pd.Series) -> str:
-    """Return the type of a column that pandas calls object: text, truth values, or numbers if no value is known."""
-    present = column.dropna()
-    if not len(present):
-        types = {each.name: each.type for each in TABLES["runs"]}
-        return {"string": "str", "bool": "boolean"}.get(types.get(str(column.name), ""), "float64")
-    return "boolean" if all(isinstance(value, bool) for value in present) else "str"
-
-
-def _resolve(result: object, path: str) -> Any:
-    """Return the value at a path of attributes; None where the path ends early."""
-    value: Any = result
-    for name in path.split("."):
-        if value is None:
-            return None
-        value = len(value) if name == "#" else value[int(name)] if name.isdigit() else getattr(value, name)
-    return " ".join(map(str, value)) if isinstance(value, tuple) else value
-
-
-def _cell(value: Any) -> str:
-    """Format a value for a reader's table, without exponents down to a billionth."""
-    if not isinstance(value, float) or math.isnan(value):
-        return "" if value is None else str(value)
-    if 0 < abs(value) < 1e-9:
-        return "< 0.000000001" if value > 0 else "> -0.000000001"
-    text = format_number(value, decimals_for(value, 6))
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate(Result):
-    """An estimate with its interval and flags.
+class Estimate:
+    """An estimate with its interval, before it becomes a row of a frame (`azlatency.stats.rows.of_estimate`).
 
-    Attributes
-    ----------
-    what : str
-        What was estimated, for example a path and a method.
-    estimate, low, high : float or None
-        Estimate and ends of its interval in ``unit``; ``None`` if not estimable or unbounded.
-    unit : str
-        Canonical unit: ``"ns"``, ``"bit/s"``, ``"ratio"`` …
-    n : int
-        Observations (``scope`` within_run) or runs (across_runs).
-    scope : {"within_run", "across_runs"}
-        What the interval is about: one connection, or the path.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    method : str
-        Method and source.
-    codes : tuple of str
-        Flags, keys of `CODES`.
-    labels : dict
-        Columns that identify the result in a frame, for example ``path`` and ``method``.
-    n_effective : float or None
-        Number of independent observations with the same information.
-    assumptions : tuple of str
-        Conditions under which the interval is valid.
-    diagnostics : dict
-        Numbers that support or contradict the assumptions.
+    ``estimate`` and the ends of its interval are in ``unit``, None if they are not estimable or unbounded; ``n`` counts
+    observations of one connection (within_run) or runs of a path (across_runs), and ``n_effective`` the independent
+    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` numbers that
+    support or contradict the ``assumptions``, and ``codes`` keys of `CODES`.
     """
 
     what: str
@@ -358,80 +221,58 @@ class Estimate(Result):
     n_effective: float | None = None
     assumptions: tuple[str, ...] = ()
     diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
-
-    ROW: ClassVar[Row] = (
-        "what", "estimate", "low", "high", "unit", "n", "n_effective", "scope", "confidence", ("statistic", "method"),
-    )  # fmt: skip
+    run_ids: tuple[str, ...] = ()
 
     @property
     def refused(self) -> bool:
         """Whether there is no estimate."""
         return self.estimate is None
 
-    @property
-    def _description(self) -> str:
-        """The values of runs from which nothing can be estimated, as the continuation of a sentence."""
-        ends = [self.diagnostics.get(name) for name in ("lowest", "highest")]
-        low, high = (end if isinstance(end, float) else None for end in ends)
-        if low is None or high is None:
-            return ""
-        runs = "the run" if self.n == 1 else count_of(self.n, "run")
-        return f"; {runs} measured " + (
-            format_value(low, self.unit) if low == high else format_interval(low, high, self.unit)
-        )
 
-    def __str__(self) -> str:
-        if self.estimate is None:
-            return f"{self.what}: not estimable{self._description}{self.flag_note}"
-        value = format_estimate(self.estimate, self.low, self.high, self.unit, confidence=self.confidence)
-        size = count_of(self.n, "run") if self.scope == "across_runs" else f"n = {self.n:,} in one run"
-        return f"{self.what}: {value}, {size}{self.flag_note}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A ratio or a difference of two sides with its interval; None if it is not estimable or unbounded.
+
+    ``n`` counts the runs of both sides, or rounds.
+    """
+
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = "ratio"
+    confidence: float
+    n: int
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no estimate."""
+        return self.estimate is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Result):
-    """Two sides compared: effect and interval first, then what may be concluded within a practical margin.
+class Comparison:
+    """Two sides compared, before they become a row of a frame (`azlatency.stats.rows.of_comparison`).
 
-    Attributes
-    ----------
-    what : str
-        What was compared.
-    ratio : Estimate
-        First over second.
-    difference : Estimate or None
-        First minus second, in the unit of the values.
-    verdict : {"different", "different_within_margin", "equivalent", "inconclusive"}
-        Follows from intervals, never from ``p`` alone.
-    margin : float
-        Relative margin that is practically equivalent; 0.05 is 5 %.
-    p : float or None
-        p-value of "the ratio is 1" that belongs to the interval.
-    scope : {"within_run", "across_runs"}
-        What the verdict is about: these connections, or the paths.
-    method : str
-        Method and source.
-    codes : tuple of str
-        Flags, keys of `CODES`.
-    labels : dict
-        Columns that identify the result in a frame.
-    inner : tuple of float or None
-        Interval of the ratio at twice the error (90 % for 95 %), which decides on equivalence: two one-sided tests.
-    superiority : float or None
-        Share of pairs of runs in which the first side is larger, ties counted half; ``None`` for rounds.
+    ``ratio`` is first over second, ``difference`` first minus second in the unit of the values. The verdict follows
+    from intervals and the relative ``margin``, never from ``p`` alone, the p-value of "the ratio is 1" that belongs to
+    the interval. ``inner`` is the interval of the ratio at twice the error (90 % for 95 %): two one-sided tests.
+    ``superiority``: share of pairs of runs in which the first side is larger, ties counted half; None for rounds.
     """
 
     what: str
-    ratio: Estimate
-    difference: Estimate | None
+    ratio: Effect
+    difference: Effect | None = None
     verdict: Verdict
     margin: float
-    p: float | None
-    scope: Scope
+    p: float | None = None
+    scope: Scope = "across_runs"
     method: str
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     inner: tuple[float | None, float | None] = (None, None)
     superiority: float | None = None
+    run_ids: tuple[str, ...] = ()
 
     @property
     def drifts(self) -> bool:
@@ -439,56 +280,10 @@ class Comparison(Result):
         return self.verdict.startswith("different") and "dependent_runs" in self.codes
 
     @property
-    def verdict_in_words(self) -> str:
-        """The verdict as a reader sees it."""
-        return DRIFTS if self.drifts else VERDICTS[self.verdict]
-
-    @property
-    def decides(self) -> tuple[float | None, float | None, float]:
-        """The interval of the ratio that decides, and its level: ``inner`` on equivalence, else that of ``ratio``."""
-        if self.verdict == "equivalent" and None not in self.inner:
-            return *self.inner, round(2 * self.ratio.confidence - 1, 9)
-        return self.ratio.low, self.ratio.high, self.ratio.confidence
-
-    ROW: ClassVar[Row] = (
-        "what", "verdict", "margin", ("ratio", "ratio.estimate"), ("ratio_low", "ratio.low"),
-        ("ratio_high", "ratio.high"), ("difference", "difference.estimate"), ("difference_low", "difference.low"),
-        ("difference_high", "difference.high"), ("unit", "difference.unit"), ("inner_low", "inner.0"),
-        ("inner_high", "inner.1"), "superiority", "p", "scope",
-        ("statistic", "method"),
-    )  # fmt: skip
-
-    def __str__(self) -> str:
-        ratio, size = self.ratio, self._size()
-        if ratio.estimate is None:
-            return f"{self.what}: not estimable{self.flag_note}"
-        if ratio.low is None or ratio.high is None:
-            return f"{self.what}: ratio {format_value(ratio.estimate)}, no interval, {size}{self.flag_note}"
-        low, high, confidence = self.decides  # the interval that a reader sees
-        interval = format_estimate(ratio.estimate, low, high, confidence=confidence)
-        if self.verdict not in ("different", "different_within_margin"):
-            margin = f"{VERDICTS[self.verdict]} at a margin of {100 * self.margin:g} %"
-            return f"{self.what}: {margin}, ratio {interval}, {size}{self.flag_note}"
-        number, _, rest = interval.partition(",")
-        is_time = self.difference is not None and self.difference.unit == "ns"
-        words = ("slower", "faster") if is_time else ("higher", "lower")
-        within = f", within the margin of {100 * self.margin:g} %" if self.verdict != "different" else ""
-        what = f"{self.what}: {DRIFTS}" if self.drifts else self.what
-        if ratio.estimate >= 1 or ratio.low <= 0:
-            return f"{what}: {number}× {words[0]},{rest}{within}, {size}{self.flag_note}"
-        # Below 1 the inverse reads better: 1.25× faster, not 0.80× slower.
-        inverse = format_estimate(1 / ratio.estimate, 1 / ratio.high, 1 / ratio.low, confidence=ratio.confidence)
-        number, _, rest = inverse.partition(",")
-        return f"{what}: {number}× {words[1]},{rest}{within}, {size}{self.flag_note}"
-
-    def _size(self) -> str:
-        """Return the amount of data in words."""
-        diagnostics = self.ratio.diagnostics
-        if "runs_a" in diagnostics and "runs_b" in diagnostics:
-            return f"{diagnostics['runs_a']} against {count_of(int(diagnostics['runs_b']), 'run')}"
-        if "rounds" in diagnostics:
-            return count_of(int(diagnostics["rounds"]), "round")
-        return count_of(self.ratio.n, "run") if self.scope == "across_runs" else f"n = {self.ratio.n:,} in two runs"
+    def decides(self) -> tuple[float | None, float | None]:
+        """The interval of the ratio that decides: ``inner`` on equivalence, else that of ``ratio``."""
+        is_inner = self.verdict == "equivalent" and None not in self.inner
+        return self.inner if is_inner else (self.ratio.low, self.ratio.high)
 
 
 def refuse_frames(**arguments: object) -> None:

@@ -53,7 +53,7 @@ def frame_of(estimates: Iterable[Estimate], *diagnostics: str) -> pd.DataFrame:
 def of_comparison(comparison: Comparison) -> Row:
     """Return a comparison: ratio, difference and verdict; ``decides_low`` and ``decides_high`` decide on it."""
     ratio, difference = comparison.ratio, comparison.difference
-    low, high, _ = comparison.decides
+    low, high = comparison.decides
     return {
         **_named(comparison.labels),
         "what": comparison.what,

@@ -48,7 +48,7 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "lifetimes, none lost": lambda x: stats.lifetimes(x, [False] * len(x)),
     "histogram_quantiles": lambda x: stats.histogram_quantiles(x, [y + 1 for y in x], [3] * len(x)),
     "exceedance_curve": lambda x: stats.tail_by_run.exceedance_curve(np.array(x)),
-    "typical_run": stats.typical_run,
+    "summarize": az.summarize,
     "compare": lambda x: az.compare(x, GOOD),
     "compare, paired": lambda x: az.compare(x, x, paired=True),
     "runs_needed": stats.runs_needed,

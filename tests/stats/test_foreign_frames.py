@@ -24,7 +24,6 @@ USES: dict[str, Callable[[object], object]] = {
     "agreement": az.stats.agreement,
     "compare_imports": lambda frame: az.stats.compare_imports(frame, frame),
     "printed_quantiles": lambda frame: az.stats.printed_quantiles(frame, frame),
-    "typical_run": az.stats.typical_run,
     "run_table": az.studies.run_table,
     "client_side_runs": az.studies.client_side_runs,
     "chart": lambda frame: az.charts.forest(frame, "median_ns", panel="method", row="path"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import azlatency as az
 from azlatency.stats import rows
 from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.typical_run import typical_run
 
 
 def test_what_an_estimate_does_not_have_is_nan() -> None:
-    once = rows.of_estimate(az.stats.typical_run([5.0], labels={"path": "a → b", "assumed": "one_client"}))
+    once = rows.of_estimate(typical_run([5.0], labels={"path": "a → b", "assumed": "one_client"}))
     assert once["path"] == "a → b" and once["assumed"] == "one_client" and once["flags"] == "no_replication"
     assert math.isnan(once["low"]) and math.isnan(once["high"]) and once["n"] == 1
 

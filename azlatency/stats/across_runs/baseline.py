@@ -116,7 +116,7 @@ def check_expectation(
 
     Notes
     -----
-    The bounds are the ends of the interval of `azlatency.stats.typical_run` at twice the error of one bound.
+    The bounds are the ends of the interval of `azlatency.summarize` at twice the error of one bound.
 
     Examples
     --------

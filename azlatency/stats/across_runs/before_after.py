@@ -31,16 +31,9 @@ _OF_A_RATIO = frozenset({"few_runs", "two_runs", "dependent_runs"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Runs of the same path and tool in two imports.
+    """Runs of the same path and tool in two imports, one row per run.
 
-    Attributes
-    ----------
-    path, method : str
-        Names of the path and the method.
-    after, before : DataFrame
-        One row per run.
-    by_zone : bool
-        Whether the runs were matched by placement and zones, because the names of the paths differ.
+    ``by_zone``: they were matched by placement and zones, because the names of the paths differ.
     """
 
     path: str
@@ -248,7 +241,7 @@ def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone
     if not ambiguous:
         return replace(result, codes=tuple(codes))
     codes = [code for code in codes if code not in _OF_A_RATIO]
-    ratio = replace(result.ratio, estimate=None, low=None, high=None, codes=tuple(codes))
+    ratio = replace(result.ratio, estimate=None, low=None, high=None)
     return replace(result, ratio=ratio, difference=None, verdict="inconclusive", p=None, codes=tuple(codes))
 
 

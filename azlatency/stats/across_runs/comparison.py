@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from azlatency.stats.across_runs.run_values import (
     run_values,
 )
 from azlatency.stats.across_runs.turns import in_turns
-from azlatency.stats.result import Comparison, Estimate, verdict_of
+from azlatency.stats.result import Comparison, Effect, verdict_of
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_values import RunData
@@ -56,62 +57,12 @@ def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
     spread: SharedSpread | None = None,
     across: Sequence[str] = (),
 ) -> Comparison:
-    """Compare two sets of runs: the ratio of ``a`` to ``b`` with its interval and a verdict; see `azlatency.compare`.
+    """Compare two sets of runs, or their rounds, for `azlatency.compare`, which describes the parameters.
 
-    Parameters
-    ----------
-    a, b : array_like, Series or DataFrame
-        One number per run, in one unit, or one row per run, as returned by `azlatency.latency` or
-        `azlatency.throughput`.
-    margin : float or str
-        Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
-    confidence : float
-        Level of the intervals, between 0.5 and 1.
-    paired : bool or None
-        Compare round by round: rounds are the column ``round`` of a frame, or the positions in an array. Rounds that
-        only one side has are left out. None: if frames show that both sides were measured in turns (`turns`).
-    value : str, optional
-        Column of a frame to compare; by default its median, else its mean, else its throughput.
-    floor : float, optional
-        Smallest difference that matters, in the unit of the values; by default 1000 for values in ns (1 µs), else 0.
-    unit : str, optional
-        Canonical unit of the values; by default that of the column.
-    what : str
-        Name of the result.
-    labels : mapping, optional
-        Columns that identify the result in a frame.
-    resolution : float, optional
-        Step of the printed values; by default that of the frames. It widens the intervals.
-    across : sequence of str
-        Fields of the key that may differ between the two sets, because they are what is compared.
-    spread : SharedSpread, optional
-        How much runs vary on all paths that were measured in the same way, which counts for too few runs for ranks.
+    ``paired`` None: by round if both frames were measured in turns (`turns`). ``spread``: how much runs vary on all
+    paths that were measured in the same way, which counts for too few runs for ranks. Without a ratio if the data
+    cannot be compared; the codes give the reason.
 
-    Returns
-    -------
-    Comparison
-        Without a ratio if the data cannot be compared; the codes give the reason (``no_replication``,
-        ``unit_conflict``, ``type_p_mismatch`` …). The verdict follows from the interval and the margin; ``p`` belongs
-        to the interval. Too few runs for ranks are flagged ``few_runs``, and runs that resemble their neighbours in
-        time ``dependent_runs``.
-
-    Raises
-    ------
-    ValueError
-        If the margin or the confidence is not valid.
-    KeyError
-        If a frame has no such column.
-
-    Notes
-    -----
-    The Hodges-Lehmann estimate on logarithms with the interpolated interval of the Wilcoxon test, for paired rounds the
-    exact interval of the signed-rank test. Two or three runs on each side: a pooled t on logarithms; fewer than six
-    rounds: Student's t. The interval of runs is 1.1 times as long as that of independent runs, so that it allows for an
-    autocorrelation of 0.3 between neighbours; runs that drift are flagged. The difference is the ratio applied to the
-    typical run of ``b``.  Equivalence: two one-sided tests (Schuirmann 1987).
-
-    Examples
-    --------
     >>> base = [450e3, 440e3, 460e3, 455e3]
     >>> candidate = [570e3, 561e3, 580e3, 566e3]
     >>> comparison = compare_runs(candidate, base, unit="ns")
@@ -196,34 +147,9 @@ class Setting(NamedTuple):
         """Confidence of the interval for two one-sided tests: 90 % for 95 %."""
         return 2 * self.confidence - 1
 
-    def estimate(
-        self,
-        value: float | None,
-        interval: Interval,
-        *,
-        unit: str,
-        n: int,
-        method: str,
-        codes: Iterable[str] = (),
-        what: str | None = None,
-    ) -> Estimate:
-        """Return an estimate with this confidence, these labels and these runs."""
-        return Estimate(
-            what=what or self.what,
-            estimate=value,
-            low=interval[0],
-            high=interval[1],
-            unit=unit,
-            n=n,
-            scope="across_runs",
-            confidence=self.confidence,
-            method=method,
-            codes=tuple(dict.fromkeys(codes)),
-            labels=dict(self.labels),
-            run_ids=self.run_ids,
-        )
-
-    def inconclusive(self, ratio: Estimate, difference: Estimate | None = None) -> Comparison:
+    def inconclusive(
+        self, ratio: Effect, difference: Effect | None = None, *, method: str = "none", codes: Iterable[str] = ()
+    ) -> Comparison:
         """Return a comparison without a test and without a conclusion."""
         return Comparison(
             what=self.what,
@@ -231,10 +157,8 @@ class Setting(NamedTuple):
             difference=difference,
             verdict="inconclusive",
             margin=parse_margin(self.margin)[0],
-            p=None,
-            scope="across_runs",
-            method=ratio.method,
-            codes=ratio.codes,
+            method=method,
+            codes=tuple(dict.fromkeys(codes)),
             labels=dict(self.labels),
             run_ids=self.run_ids,
         )
@@ -242,37 +166,30 @@ class Setting(NamedTuple):
 
 def not_estimable(setting: Setting, codes: Iterable[str], n: int) -> Comparison:
     """Return a comparison without a ratio; the codes give the reason."""
-    return setting.inconclusive(setting.estimate(None, (None, None), unit="ratio", n=n, method="none", codes=codes))
+    return setting.inconclusive(Effect(confidence=setting.confidence, n=n), codes=codes)
 
 
 def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnostics: dict[str, Any]) -> Comparison:
-    """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator."""
+    """Return the comparison that follows from a log ratio: ratio, difference and verdict from one estimator.
+
+    The difference is the ratio at the typical run of the base.
+    """
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
     diagnostics = {**diagnostics, **logs.diagnostics}
     if logs.beyond is not None:
         diagnostics["beyond_p"] = logs.beyond
-    ratio = _ratio(setting, estimate, bounds, n, logs.method, logs.codes, diagnostics)
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
-    difference = setting.estimate(
-        typical * (estimate - 1),
-        (low, high),
-        unit=setting.unit,
-        n=n,
-        codes=logs.codes,
-        method=f"{logs.method}, at the typical run of the second side",
-        what=f"{setting.what}, difference",
-    )
+    effect = partial(Effect, confidence=setting.confidence, n=n)
     return Comparison(
         what=setting.what,
-        ratio=ratio,
-        difference=difference,
+        ratio=effect(estimate=estimate, low=bounds[0], high=bounds[1], diagnostics=diagnostics),
+        difference=effect(estimate=typical * (estimate - 1), low=low, high=high, unit=setting.unit),
         verdict=verdict_of(*bounds, *inner, margin),
         margin=margin,
         p=logs.p,
-        scope="across_runs",
         method=logs.method,
-        codes=ratio.codes,
+        codes=tuple(dict.fromkeys(logs.codes)),
         labels=dict(setting.labels),
         inner=inner,
         run_ids=setting.run_ids,
@@ -286,20 +203,6 @@ def _exp(ends: tuple[float, float] | None) -> Interval:
 
 def _bounded_exp(log: float) -> float:
     return math.inf if log > _LARGEST_LOG else math.exp(log)
-
-
-def _ratio(
-    setting: Setting,
-    value: float | None,
-    interval: Interval,
-    n: int,
-    method: str,
-    codes: Iterable[str],
-    diagnostics: dict[str, Any],
-) -> Estimate:
-    estimate = setting.estimate(value, interval, unit="ratio", n=n, method=method, codes=codes)
-    assumptions = ("runs are exchangeable within each side",)
-    return replace(estimate, n_effective=float(n), assumptions=assumptions, diagnostics=diagnostics)
 
 
 def _paired(first: RunValues, second: RunValues, setting: Setting, missing: int, *, random_order: bool) -> Comparison:
@@ -322,26 +225,5 @@ def compare_rounds(
 
 
 def with_codes(result: Comparison, codes: tuple[str, ...]) -> Comparison:
-    """Return the comparison and its estimates with further codes in front."""
-
-    def more(existing: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*codes, *existing)))
-
-    difference = result.difference
-    return replace(
-        result,
-        codes=more(result.codes),
-        ratio=replace(result.ratio, codes=more(result.ratio.codes)),
-        difference=None if difference is None else replace(difference, codes=more(difference.codes)),
-    )
-
-
-def with_run_ids(result: Comparison, run_ids: Iterable[str]) -> Comparison:
-    """Return the comparison and its estimates with the runs that they were computed from."""
-    ids, difference = tuple(dict.fromkeys(run_ids)), result.difference
-    return replace(
-        result,
-        run_ids=ids,
-        ratio=replace(result.ratio, run_ids=ids),
-        difference=None if difference is None else replace(difference, run_ids=ids),
-    )
+    """Return the comparison with further codes in front."""
+    return replace(result, codes=tuple(dict.fromkeys((*codes, *result.codes))))

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 from scipy.stats import chi2
 
-from azlatency.stats.across_runs.comparison import Setting, compare_rounds, compare_runs, with_codes, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare_rounds, compare_runs, with_codes
 from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
-from azlatency.stats.result import Comparison, Verdict, verdict_of
+from azlatency.stats.result import Comparison, Effect, Verdict, verdict_of
 from azlatency.studies.runs.path import route
 
 
@@ -64,16 +64,16 @@ def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, cod
         x, y = cells.all_values[i, j], cells.all_values[j, i]
         comparison = _single(geometric_mean(x), geometric_mean(y), min(len(x), len(y)), setting)
     used = common if len(common) >= 2 else common[:1] or None
-    return with_run_ids(with_codes(comparison, codes), cells.run_ids([(i, j), (j, i)], used))
+    run_ids = tuple(dict.fromkeys(cells.run_ids([(i, j), (j, i)], used)))
+    return replace(with_codes(comparison, codes), run_ids=run_ids)
 
 
 def _single(x: float, y: float, n: int, setting: Setting) -> Comparison:
     """Return the ratio of single runs, without a conclusion."""
+    ratio = Effect(estimate=x / y, confidence=setting.confidence, n=n)
+    difference = Effect(estimate=x - y, unit=setting.unit, confidence=setting.confidence, n=n)
     method, codes = "none: one run in each direction", ("no_replication",)
-    ratio = setting.estimate(x / y, (None, None), unit="ratio", n=n, method=method, codes=codes)
-    what = f"{setting.what}, difference"
-    difference = setting.estimate(x - y, (None, None), unit=setting.unit, n=n, method=method, codes=codes, what=what)
-    return setting.inconclusive(ratio, difference)
+    return setting.inconclusive(ratio, difference, method=method, codes=codes)
 
 
 class Yardstick(NamedTuple):

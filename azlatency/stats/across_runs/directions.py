@@ -100,22 +100,10 @@ def zone_node(zone: str) -> str:
 
 
 class DirectedValues(NamedTuple):
-    """Values by direction.
+    """Values by direction, of zones or hosts (``nodes``) in order of appearance.
 
-    Attributes
-    ----------
-    nodes : tuple of str
-        Zones or hosts, in order of appearance.
-    by_round : dict
-        Direction to its value in each known round; several runs of a round are averaged.
-    all_values : dict
-        Direction to the values of all its runs.
-    ids : dict
-        Direction to (round, run_id) of its runs.
-    resolution : float
-        Largest step of the printed values.
-    order : str
-        Where the order of the values of a direction comes from; see `in_time_order_of_paths`.
+    ``by_round`` has a value for each known round, the mean of its runs; ``all_values`` those of all runs; ``ids`` the
+    round and run_id of each run. ``resolution`` is the largest step of the printed values.
     """
 
     nodes: tuple[str, ...]

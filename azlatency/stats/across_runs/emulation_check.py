@@ -59,7 +59,7 @@ def emulated_differences(
     Notes
     -----
     Differences are taken within each round, so that drift between rounds cancels. Their median and its interval are
-    those of `azlatency.stats.typical_run`.
+    those of `azlatency.summarize`.
     """
     delays = {str(path): delay for path, delay in sums_of_both_directions(links, "mean_ns").items()}
     if not delays:

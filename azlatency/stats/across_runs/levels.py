@@ -60,17 +60,7 @@ _BAI = 11.033
 
 
 class Step(NamedTuple):
-    """One step of a series.
-
-    Attributes
-    ----------
-    at : int
-        Position (0-based) of the first value of the new level.
-    low, high : int
-        95 % interval of ``at``.
-    p : float
-        p-value of the step between its two levels, for one series.
-    """
+    """One step of a series: the position of the first value of the new level, its 95 % interval, and its p-value."""
 
     at: int
     low: int

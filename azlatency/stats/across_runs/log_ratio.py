@@ -57,22 +57,10 @@ _WIDE_STEP = 0.7
 
 
 class LogRatio(NamedTuple):
-    """Logarithm of a ratio.
+    """Logarithm of a ratio, with its intervals at the confidence (``outer``) and at twice its error (``inner``).
 
-    Attributes
-    ----------
-    estimate : float
-        The log ratio.
-    outer, inner : tuple of float, or None
-        Intervals at the confidence and at twice its error; ``None`` without spread and resolution.
-    p, beyond : float or None
-        p-values of "the ratio is 1" and of "the ratio is within the margin".
-    method : str
-        Name of the interval.
-    codes : tuple of str
-        Flags.
-    diagnostics : dict
-        Dependence in time, medians of both sides.
+    Both are None without spread and resolution. ``p`` and ``beyond`` are the p-values of "the ratio is 1" and of "the
+    ratio is within the margin". ``diagnostics``: dependence in time, medians of both sides.
     """
 
     estimate: float

@@ -32,17 +32,9 @@ class Measured(NamedTuple):
 def rank_methods(measured: Iterable[Measured]) -> list[str]:
     """Order methods by how much they say about all paths; of equal ones the first stays first.
 
-    Parameters
-    ----------
-    measured : iterable of Measured
-        Entries of one method and path count together.
-
-    Returns
-    -------
-    list of str
-        First those that measured the most placements, then the most paths, with the most runs on a path (the median of
-        the paths). Then a tool that sends packets all the time comes before ping, whose mean a single late packet
-        moves; medians before means; more packets before fewer.
+    First those that measured the most placements, then the most paths, with the most runs on a path (the median of the
+    paths). Then a tool that sends packets all the time comes before ping, whose mean a single late packet moves;
+    medians before means; more packets before fewer. Entries of one method and path count together.
     """
     groups: dict[str, list[Measured]] = {}
     for entry in measured:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting, compare_runs, not_estimable, with_run_ids
+from azlatency.stats.across_runs.comparison import Setting, compare_runs, not_estimable
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
@@ -272,12 +272,12 @@ def changes(
             else:
                 setting = Setting(margin=margin, confidence=confidence, floor=None, unit="ns", what=what, labels={})
                 found = not_estimable(setting, (), 0)
-            run_ids = [*base["run_ids"].split(), *other["run_ids"].split()]
+            run_ids = dict.fromkeys([*base["run_ids"].split(), *other["run_ids"].split()])
             rows.append(
                 {
                     **{name: other[name] for name in ("origin", "path", "method", "kind", "value", *FACTORS)},
                     **{f"base_{name}": base[name] for name in ("path", *FACTORS)},
-                    **of_comparison(with_run_ids(found, run_ids)),
+                    **of_comparison(replace(found, run_ids=tuple(run_ids))),
                     "factor": factor,
                     "unsaid": " ".join(name for name in FACTORS if (base[name] is None) != (other[name] is None)),
                     "measured_low": other["lowest"] / base["highest"],

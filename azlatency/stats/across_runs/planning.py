@@ -106,7 +106,7 @@ def runs_needed(
 
     Notes
     -----
-    The interval is that of `azlatency.stats.typical_run`, whose ends lie within ``relative`` of the typical run in a
+    The interval is that of `azlatency.summarize`, whose ends lie within ``relative`` of the typical run in a
     share ``assurance`` of cases for normal logarithms. The spread is the upper chi-squared bound of the pilot's at
     ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs, in
     which a slow run does not count by its size. From five runs on, the interval must also be short enough among the

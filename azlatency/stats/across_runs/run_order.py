@@ -36,14 +36,10 @@ _DRAWS, _DRAWN = 4_999, 100
 
 
 class RunOrder(NamedTuple):
-    """Dependence of runs in the order of measuring.
+    """Dependence of runs in the order of measuring; NaN if the order is not tested.
 
-    Attributes
-    ----------
-    lag1 : float
-        Lag-1 autocorrelation of the normal scores within each series; NaN if the order is not tested.
-    p : float
-        One-sided p-value of the permutation test: small if neighbouring runs resemble each other.
+    ``lag1`` is the autocorrelation of the normal scores within each series, ``p`` the one-sided p-value of the
+    permutation test: small if neighbouring runs resemble each other.
     """
 
     lag1: float = math.nan

@@ -51,32 +51,12 @@ _MONTH_AND_DAY = re.compile(rf"(?<![a-z])(?P<month>{'|'.join(_MONTHS)})[-_. ]?(?
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunValues:
-    """One finite number per run.
+    """One finite number per run, in ``unit``.
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (runs,)
-        The finite values in ``unit``.
-    rounds : tuple or None
-        Round of each value; ``None`` if rounds are unknown.
-    missing : int
-        Number of values that are missing or infinite.
-    unit : str
-        Canonical unit of the values; empty if unknown.
-    column : str or None
-        Column of the frame.
-    endless : int
-        Number of infinite values: runs that lost most of their probes.
-    run_ids : tuple of str
-        Runs of the values in their order, then the infinite ones; empty if the input does not name its runs.
-    resolution : float
-        Largest step of the printed values, in ``unit``; 0 if unknown.
-    order : {"given", "started_at", "round", "file", "unknown"}
-        Where the order of the values comes from; see `in_time_order`.
-    assumed : tuple of str
-        Codes of what is assumed of the runs, because no log, name or label says it.
-    notes : tuple of str
-        Sentences about single runs: which were left out, and which overlap.
+    ``missing`` counts values that are missing or infinite, ``endless`` the infinite ones: runs that lost most of their
+    probes. ``run_ids`` are those of the values, then of the infinite ones; empty if the input does not name its runs.
+    ``resolution`` is the largest step of the printed values, 0 if unknown. ``order``: where the order comes from, see
+    `in_time_order`. ``assumed``: codes of what no log, name or label says; ``notes``: sentences about single runs.
     """
 
     values: FloatArray
@@ -141,15 +121,7 @@ def floats(data: Iterable[float] | pd.Series) -> FloatArray:
 
 
 def check_columns(runs: object, *names: str) -> None:
-    """Raise an error if the runs are not a frame with these columns; a frame without rows needs none.
-
-    Raises
-    ------
-    TypeError
-        If the runs are not a frame.
-    KeyError
-        If a column is missing. The message contains the most similar name, or all columns if none is similar.
-    """
+    """Raise `TypeError` if the runs are not a frame, `KeyError` if it has rows and no such column."""
     if not is_frame(runs):
         raise TypeError(f"{type(runs).__name__} is not a frame of runs; pass az.latency(study) or az.throughput(study)")
     columns = [str(column) for column in runs.columns]
@@ -162,10 +134,7 @@ def check_columns(runs: object, *names: str) -> None:
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
     """Return the column with one number per run: ``value``, else the first of `VALUE_COLUMNS` that has any number.
 
-    Raises
-    ------
-    KeyError
-        If there is no such column. The message contains the most similar name, or all columns if none is similar.
+    Raises `KeyError` if there is no such column; the message contains the most similar name, or all columns.
     """
     if value is not None:
         check_columns(frame, value)
@@ -427,10 +396,7 @@ def _zones_are_logical(parts: list[pd.DataFrame]) -> bool:
 def parse_margin(margin: float | str) -> tuple[float, float]:
     """Return a practical margin as (relative, absolute in ns): ``0.05``, ``"0.05"``, ``"5%"`` or ``"2 us"``.
 
-    Raises
-    ------
-    ValueError
-        If the margin has another form or is not positive.
+    Raises `ValueError` if the margin has another form or is not positive.
     """
     relative, absolute = 0.0, 0.0
     if not isinstance(margin, str):
@@ -450,13 +416,7 @@ def parse_margin(margin: float | str) -> tuple[float, float]:
 
 
 def parse_fraction(value: float | str) -> float:
-    """Return a fraction that is a number or a text: ``0.05``, ``"0.05"`` or ``"5%"``.
-
-    Raises
-    ------
-    ValueError
-        If a text has another form.
-    """
+    """Return a fraction that is a number or a text: ``0.05``, ``"0.05"`` or ``"5%"``; else raise `ValueError`."""
     if not isinstance(value, str):
         return value
     try:

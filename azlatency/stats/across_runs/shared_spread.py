@@ -27,16 +27,10 @@ CLOSE = 0.1
 
 
 class SharedSpread(NamedTuple):
-    """Distribution of the variances of paths.
+    """Distribution of the variances of paths: the typical one and its degrees of freedom.
 
-    Attributes
-    ----------
-    variance : float
-        The typical variance.
-    degrees : float
-        Its degrees of freedom: small if the variances of the paths differ, infinite if they differ by chance only.
-    total : float
-        Degrees of freedom of all paths together, which no interval exceeds.
+    ``degrees`` are few if the variances of the paths differ, and infinite if they differ by chance only; ``total`` are
+    those of all paths together, which no interval exceeds.
     """
 
     variance: float

@@ -28,19 +28,9 @@ class Turns(NamedTuple):
 def in_turns(first: pd.DataFrame, second: pd.DataFrame, value: str | None = None) -> Turns | None:
     """Return the runs of both sides with the rounds that they share, or None if they were not measured in turns.
 
-    Parameters
-    ----------
-    first, second : DataFrame
-        Runs of one path and method, one row per run.
-    value : str, optional
-        Column with one number per run; runs without it are left out.
-
-    Returns
-    -------
-    Turns or None
-        The runs, with numbers from 1 in ``round``. Rounds are those of the column ``round`` if all runs have one, else
-        each run of one side with its neighbour in time of the other. None without the start times of all runs, if a
-        round began before the last one ended, and for fewer than six rounds with both sides.
+    Rounds are those of the column ``round`` if all runs have one, else each run of one side with its neighbour in time
+    of the other. None without the start times of all runs, if a round began before the last one ended, and for fewer
+    than six rounds with both sides. Runs without a ``value`` are left out.
     """
     if min(len(first), len(second)) < FEWEST_ROUNDS or not all("started_at" in side for side in (first, second)):
         return None

@@ -18,7 +18,7 @@ Probability Letters 4:75 (1986), interpolation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,52 +97,22 @@ def typical_run(
     labels: Mapping[str, object] | None = None,
     resolution: float | None = None,
 ) -> Estimate:
-    """Estimate the typical run of a path: the median run with its interval.
+    """Estimate the typical run of a path: the median run with its interval, for `summarize` and other statistics.
 
-    Parameters
-    ----------
-    values : array-like or DataFrame
-        One number per run in ``unit``, in the order of measuring, or runs of one path and method with the column
-        ``value``. All must be positive; of six or more counts or rates, some may be 0. Missing values are left out and
-        counted.
-    value : str, optional
-        Column of a frame; by default its median, else its mean, else its throughput.
-    unit : str, optional
-        Canonical unit; by default that of the column, else ``"ns"``.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    what : str
-        Name of the result.
-    labels : dict, optional
-        Columns that identify the result in a frame.
-    resolution : float, optional
-        Step of the printed values, in ``unit``; by default that of the frame. Half of it is added at each end.
+    ``values`` in ``unit`` must be positive; of six or more counts or rates, some may be 0. ``resolution``: step of the
+    printed values, of which half is added at each end; by default that of the frame.
 
-    Returns
-    -------
-    Estimate
-        Not estimable for one run (``no_replication``), for values that are not positive, and for runs that must not be
-        pooled (``unit_conflict``, ``type_p_mismatch`` …). Two to five runs are flagged ``few_runs``, a run far from the
-        others ``outlying_run``, runs that resemble their neighbours in time ``dependent_runs``, and few runs that agree
-        more closely than those of other paths, and have their interval from the variance of all paths, ``close_runs``.
-        Equal values (``constant``) have an interval only if their resolution is known. ``diagnostics``: the lag-1
-        autocorrelation and its p-value; of dependent runs, ``warm_up_runs``, how many first runs all lie on one side of
-        every later run, to be left out; for one run or an unknown path the ``lowest`` and ``highest`` value, which
-        describe these runs and not the path.
-
-    Notes
-    -----
     From six runs: interpolated order statistics, which assume nothing about the distribution of runs (Hettmansperger &
-    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval is 1.1
-    times as long as that of independent runs, so that it allows for an autocorrelation of 0.3 between neighbours.
+    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval is 1.1 times as long as
+    that of independent runs, so that it allows for an autocorrelation of 0.3 between neighbours. ``diagnostics``: the
+    lag-1 autocorrelation with its p-value; of dependent runs ``warm_up_runs``, how many first runs all lie on one side
+    of every later run; of one run, or of an unknown path, the ``lowest`` and ``highest``, which describe these runs.
 
-    Examples
-    --------
     >>> result = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
     >>> (result.estimate, round(result.low, 1), round(result.high, 1), result.codes)
     (607.5, 582.6, 2533.8, ())
     """
-    if not isinstance(values, RunValues | Sized) and not is_frame(values):
+    if isinstance(values, Iterator):
         values = list(values)
     run_set = run_values(values, value, unit)
     if resolution is not None:
@@ -293,7 +263,7 @@ _SHARED = ("scope", "confidence", "statistic", "flags", "assumed", "notes", "run
 
 
 def summarize(
-    runs: pd.DataFrame,
+    runs: RunData,
     value: str | None = None,
     *,
     by: str | Sequence[str] = "path",
@@ -304,8 +274,9 @@ def summarize(
 
     Parameters
     ----------
-    runs : DataFrame
-        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
+    runs : DataFrame, Series or array_like
+        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`; or one number per run of one
+        path, in ns or in ``unit``.
     value : str, optional
         Column with one number per run; runs without it are left out. By default the first of median, mean and
         throughput that every group of a method has; groups that have none in common show their own first one.
@@ -322,8 +293,13 @@ def summarize(
     DataFrame
         One row per group, in order of appearance: the grouping columns, ``estimate`` (the median run, in ``unit``) with
         ``low`` and ``high``, ``n`` runs, ``lowest`` and ``highest`` run, ``lag1`` and ``lag1_p`` (autocorrelation of
-        runs in the order of measuring), ``flags``, ``assumed``, ``notes``, ``run_ids`` and ``value``, the column that
-        was summarized. An estimate is missing if it is not estimable; the flags say why.
+        runs in the order of measuring), ``warm_up_runs``, ``flags``, ``assumed``, ``notes``, ``run_ids`` and ``value``,
+        the column that was summarized. An estimate is missing if it is not estimable: of one run (``no_replication``),
+        of values that are not positive, and of runs that must not be pooled (``unit_conflict``, ``type_p_mismatch`` …).
+        Two to five runs are flagged ``few_runs``, a run far from the others ``outlying_run``, runs that resemble their
+        neighbours in time ``dependent_runs``, and few runs that agree more closely than those of other paths, and have
+        their interval from the variance of all paths, ``close_runs``. Equal values (``constant``) have an interval only
+        if their resolution is known.
 
     Raises
     ------
@@ -332,8 +308,10 @@ def summarize(
 
     Notes
     -----
-    See `typical_run` for the method. Paths of one method show together how much runs vary. Different tools, tests,
-    packets or rates are never pooled.
+    From six runs: interpolated order statistics, which assume nothing about the distribution of runs (Hettmansperger &
+    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values; paths of one method show together how
+    much runs vary. The interval is 1.1 times as long as that of independent runs, so that it allows for an
+    autocorrelation of 0.3 between neighbours. Different tools, tests, packets or rates are never pooled.
 
     Examples
     --------
@@ -344,6 +322,9 @@ def summarize(
            what  estimate      low     high
     a → b, ping  451000.0 441645.0 458935.0
     """
+    if not is_frame(runs):
+        row = of_estimate(typical_run(runs, unit=unit, confidence=confidence), *DIAGNOSTICS)
+        return pd.DataFrame([{**row, "value": ""}])
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
     if value is not None:

@@ -168,18 +168,10 @@ def ljung_box(x: FloatArray, lags: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLadder:
-    """Standard errors of a mean from few long and from many short batches.
+    """Standard errors of a mean from few long and from many short batches; ``naive`` is that of independent values.
 
-    Attributes
-    ----------
-    batches : tuple of int
-        Numbers of batches.
-    errors : tuple of float
-        Standard error of the mean at each number of batches.
-    naive : float
-        Standard error if the values were independent.
-    growing : bool
-        Whether the error still grows with the batch length although all batches are several autocorrelation times long.
+    ``growing``: the error still grows with the batch length although all batches are several autocorrelation times
+    long.
     """
 
     batches: tuple[int, ...]
@@ -260,28 +252,13 @@ def _remove_trend(x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependence:
-    """How much information a series of dependent packets contains.
+    """How much information a series of ``n`` dependent packets contains.
 
-    Attributes
-    ----------
-    n : int
-        Number of values.
-    tau : float
-        Autocorrelation time of the values, at least 1.
-    n_effective : float
-        Number of independent values with the same information about the mean, n / tau.
-    rank_tau : float
-        Autocorrelation time of the ranks, which a few large values do not hide.
-    ladder : BatchLadder
-        Standard errors of the mean rank at several batch lengths.
-    memory : float or None
-        Memory parameter d (`memory_exponent`); None if the run is too short to estimate it.
-    long_memory : bool
-        Whether the dependence is long-range, so that no within-run interval is valid.
-    reach : int
-        Number of packets over which four fifths of the dependence accumulates.
-    outlasting : float
-        ``rank_tau`` over that of an AR(1) process with the same lag-1 correlation.
+    ``tau`` is the autocorrelation time of the values, at least 1, and ``n_effective`` n / tau; ``rank_tau`` that of the
+    ranks, which a few large values do not hide, and ``ladder`` the standard errors of the mean rank. ``memory`` is the
+    memory parameter d (`memory_exponent`), None for short runs; ``long_memory``: no within-run interval is valid.
+    ``reach`` is the number of packets over which four fifths of the dependence accumulates, ``outlasting`` ``rank_tau``
+    over that of an AR(1) process with the same lag-1 correlation.
     """
 
     n: int
@@ -332,26 +309,11 @@ def _coarse_ranks(x: FloatArray) -> FloatArray:
 
 
 def dependence(data: Values) -> Dependence:
-    """Measure the autocorrelation time of one run and check it for long-range dependence.
+    """Measure the autocorrelation time of one run, and check it for long-range dependence.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values in the order of sending, or the samples of one run. Missing values are dropped; ``inf`` (a lost probe)
-        counts as the largest.
+    ``data`` are values in the order of sending, or the samples of one run, else `ValueError`; ``inf`` (a lost probe)
+    counts as the largest.
 
-    Returns
-    -------
-    Dependence
-        Autocorrelation time, effective sample size and flags.
-
-    Raises
-    ------
-    ValueError
-        If the data are not one-dimensional or come from several runs.
-
-    Notes
-    -----
     The dependence is called long-range if the batch-means error of the ranks (without a linear drift) keeps growing
     with the batch length, if the memory parameter of the ranks exceeds 0.1 and lies above 0 at a one-sided 1 % level,
     or if the dependence lasts longer than an AR(1) process explains. Ranks are used because a few large values hide the
@@ -388,10 +350,6 @@ def dependence(data: Values) -> Dependence:
 
     Geyer, Statistical Science 7:473 (1992); Robinson, Annals of Statistics 23:1630 (1995).
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from azlatency.stats.within_run.dependence import dependence
     >>> noise = np.random.default_rng(1).normal(size=20_001)
     >>> smoothed = noise[1:] + noise[:-1]
     >>> round(dependence(smoothed).tau, 1)

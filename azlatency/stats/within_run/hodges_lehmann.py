@@ -6,65 +6,44 @@ Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Mose
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from azlatency.stats.result import Estimate
 from azlatency.stats.within_run.dependence import autocorrelation_time
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
 
-METHOD = "Hodges-Lehmann shift of block medians, Moses ranks at their effective number"
 #: Most pairwise differences that are computed at once; above it, ranks are found by bisection.
 _MOST_PAIRS = 200_000
 
 
-def hodges_lehmann(
-    later: FloatArray, earlier: FloatArray, *, confidence: float = 0.95, unit: str = "ns", what: str = "shift"
-) -> Estimate:
-    """Estimate the shift between two dependent samples: the median of their pairwise differences.
+class Shift(NamedTuple):
+    """The shift and the ends of its interval; an end beyond the differences is None."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+
+
+def hodges_lehmann(later: FloatArray, earlier: FloatArray, confidence: float = 0.95) -> Shift:
+    """Estimate the shift between two dependent samples of at least one value: the median of their pairwise differences.
 
     The interval uses Moses' normal ranks with the variance multiplied by the larger autocorrelation time. Differences
-    are counted by bisection and not stored: O((a + b) log). An end beyond the differences is None.
+    are counted by bisection and not stored: O((a + b) log).
     """
     a, b = np.sort(later), np.sort(earlier)
     m, n = len(a), len(b)
     pairs = m * n
-    if not pairs:
-        return Estimate(
-            what=what,
-            estimate=None,
-            low=None,
-            high=None,
-            unit=unit,
-            n=m + n,
-            scope="within_run",
-            confidence=confidence,
-            method=METHOD,
-            codes=("no_values",),
-        )
     tau = max(autocorrelation_time(later), autocorrelation_time(earlier), 1.0)
     half = float(ndtri((1 + confidence) / 2)) * math.sqrt(tau * pairs * (m + n + 1) / 12)
     first = math.floor(pairs / 2 - half)
     middle = (_difference_at(a, b, (pairs + 1) // 2) + _difference_at(a, b, pairs // 2 + 1)) / 2
-    return Estimate(
-        what=what,
-        estimate=middle,
-        low=_difference_at(a, b, first) if first >= 1 else None,
-        high=_difference_at(a, b, pairs - first + 1) if first >= 1 else None,
-        unit=unit,
-        n=m + n,
-        scope="within_run",
-        confidence=confidence,
-        method=METHOD,
-        codes=() if first >= 1 else ("few_clusters",),
-        n_effective=(m + n) / tau,
-        assumptions=("the same law on both sides but for the shift",),
-        diagnostics={"tau": tau},
-    )
+    if first < 1:
+        return Shift(middle, None, None)
+    return Shift(middle, _difference_at(a, b, first), _difference_at(a, b, pairs - first + 1))
 
 
 def _difference_at(a: FloatArray, b: FloatArray, rank: int) -> float:

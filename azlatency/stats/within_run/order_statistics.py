@@ -49,16 +49,8 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
 class Ranks:
     """1-based ranks of an interval's ends among sorted values; 0 and n + 1 stand for no bound.
 
-    Attributes
-    ----------
-    low, high : int
-        Ranks of the ends.
-    tau : float
-        Autocorrelation time of the indicator 1{x <= q}.
-    n_effective : float
-        Effective sample size n / tau.
-    exceedances : float
-        Effective number of observations above the quantile.
+    ``tau`` is the autocorrelation time of the indicator 1{x <= q}, ``n_effective`` n / tau, and ``exceedances`` the
+    effective number of observations above the quantile.
     """
 
     low: int

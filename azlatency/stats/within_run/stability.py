@@ -27,14 +27,13 @@ from azlatency.stats.within_run.change_points import (
     find_level_shifts,
     self_normalised_statistic,
 )
-from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
+from azlatency.stats.within_run.hodges_lehmann import Shift, hodges_lehmann
 from azlatency.studies.runs.samples import select_one_run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from azlatency.stats.arrays import FloatArray, Values
-    from azlatency.stats.result import Estimate
 
 Row = dict[str, Any]
 #: Fewest blocks of any run that is judged.
@@ -215,8 +214,9 @@ def level_of_run(
         return run | {"stable": True, "flags": " ".join([*codes, "constant"])}, []
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
-    compare = partial(hodges_lehmann, confidence=confidence, unit=unit)
-    shifts = list(_shifts(medians, scores, begins, size, changes, variance, margin, compare))
+    shift_of = partial(hodges_lehmann, confidence=confidence)
+    found = _shifts(medians, scores, begins, size, changes, variance, margin, shift_of)
+    shifts = [{**shift, "unit": unit} for shift in found]
     confirmed = sum(shift["confirmed"] for shift in shifts)
     codes += ("nonstationary",) if confirmed else ()
     counts = {"stable": not confirmed, "shift_count": len(shifts), "confirmed": confirmed}
@@ -231,19 +231,19 @@ def _shifts(
     changes: list[int],
     variance: float,
     margin: float,
-    shift: Callable[[FloatArray, FloatArray], Estimate],
+    shift_of: Callable[[FloatArray, FloatArray], Shift],
 ) -> Iterator[Row]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
         left, right = medians[before:at], medians[at:after]
-        change = shift(right, left)
+        change = shift_of(right, left)
         step = float(scores[at:after].mean() - scores[before:at].mean())
         statistic, _ = self_normalised_statistic(scores[before:after], SEGMENT)
         reach = math.floor(_BAI * variance / step**2) + 1 if step else math.inf
         low, high = max(at - reach, before), min(at + reach, after)
         level = float(np.median(left))
-        relative = (change.estimate or 0.0) / level if level else math.inf
+        relative = change.estimate / level if level else math.inf
         start = float(begins[at])
         confirmed = statistic > CONFIRMED and after - before >= CONFIRMING
         yield {
@@ -253,7 +253,6 @@ def _shifts(
             "change": change.estimate,
             "change_low": change.low,
             "change_high": change.high,
-            "unit": change.unit,
             "relative": relative,
             "test_statistic": statistic,
             "confirmed": confirmed,

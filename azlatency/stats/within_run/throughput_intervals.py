@@ -14,9 +14,12 @@ from scipy.special import stdtrit
 
 from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
+from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.dependence import ljung_box, long_run_variance
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from azlatency.stats.arrays import FloatArray, Values
 
 SHORT = "Student t of interval rates as if independent"
@@ -33,7 +36,7 @@ def interval_mean(
     *,
     confidence: float = 0.95,
     unit: str = "bit/s",
-) -> Estimate:
+) -> pd.DataFrame:
     """Estimate the mean rate of one run from its reporting intervals: total over total time.
 
     Parameters
@@ -49,11 +52,11 @@ def interval_mean(
 
     Returns
     -------
-    Estimate
-        The mean rate. Fewer than 5 intervals have no confidence interval, fewer than 30 are treated as independent;
-        both are flagged ``short_series``. ``burst_test``: less than 60 s in total. ``diagnostics``: ``ljung_box_p``
-        (small if neighbouring intervals depend on each other) and ``ramp`` (how far the first interval lies below the
-        prediction of the others, in standard errors; below about -3 the test was still accelerating).
+    DataFrame
+        One row: the mean rate. Fewer than 5 intervals have no confidence interval, fewer than 30 are treated as
+        independent; both are flagged ``short_series``. ``burst_test``: less than 60 s in total. ``ljung_box_p``: small
+        if neighbouring intervals depend on each other. ``ramp``: how far the first interval lies below the prediction
+        of the others, in standard errors; below about -3 the test was still accelerating.
 
     Raises
     ------
@@ -69,9 +72,16 @@ def interval_mean(
     --------
     >>> from azlatency.stats.within_run.throughput_intervals import interval_mean
     >>> rate = interval_mean([7.26, 8.36, 8.32, 8.43, 7.62, 6.77, 7.69, 7.72, 8.26, 8.67], unit="Gbit/s")
-    >>> round(rate.estimate, 2), rate.codes
-    (7.91, ('burst_test', 'short_series'))
+    >>> round(rate["estimate"].item(), 2), rate["flags"].item()
+    (7.91, 'burst_test short_series')
     """
+    return frame_of([mean_rate(data, seconds, confidence=confidence, unit=unit)], "ljung_box_p", "ramp")
+
+
+def mean_rate(
+    data: Values, seconds: float | Sequence[float] = 1.0, *, confidence: float = 0.95, unit: str = "bit/s"
+) -> Estimate:
+    """Return what `interval_mean` makes a frame of."""
     x, missing = finite_rates(data)
     n = len(x)
     given = np.asarray(seconds, dtype="float64")

@@ -13,7 +13,7 @@ from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.lifetimes import Lifetimes, lifetimes
 from azlatency.stats.within_run.stability import frame_of_shifts, level_of_run
 from azlatency.stats.within_run.throttling import fall_of_rates
-from azlatency.stats.within_run.throughput_intervals import interval_mean
+from azlatency.stats.within_run.throughput_intervals import mean_rate
 from azlatency.stats.within_run.trend import drift_of
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import name_of
@@ -270,7 +270,7 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
         rows.append(
             {
                 **fall_of_rates(rates, float(seconds.mean())),
-                **of_estimate(interval_mean(rates, list(seconds), confidence=confidence)),
+                **of_estimate(mean_rate(rates, list(seconds), confidence=confidence)),
                 "name": name_of(run),
                 "path": str(run["path"]),
                 "method": str(run["method"]),

@@ -7,7 +7,6 @@ Only the samples of large logs are on disk, in temporary files without a name, a
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from azlatency.studies.imports.importer import (
 )
 from azlatency.studies.imports.writer import descriptions, write_study
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, parse_manifest, read_manifest
-from azlatency.studies.store.folders import data_folder
+from azlatency.studies.store.folders import data_folder, data_in
 from azlatency.studies.store.remote import fetched_manifest, is_url
 from azlatency.studies.store.study import Stamp, Study, digest, empty_stamp, with_import_time
 from azlatency.studies.store.tables import samples_of
@@ -163,21 +162,13 @@ def stored(study: MemoryStudy) -> Iterator[None]:
 
     The notebooks of a report run in processes of their own and load the study from there. Its logs are not copied.
     """
-    before = os.environ.get("AZLATENCY_DATA")
-    with TemporaryDirectory(prefix="azlatency-") as temporary:
-        os.environ["AZLATENCY_DATA"] = temporary
-        try:
-            stamp, raw = study.stamp, data_folder("raw") / study.name
-            raw.mkdir(parents=True)
-            if study.drafted:
-                (raw / FILE_NAME).write_text(study.drafted, "utf-8")
-                stamp = stamp | {"manifest": digest([raw / FILE_NAME])}
-            folder = data_folder("processed") / study.name
-            folder.parent.mkdir()
-            write_study(folder, study.tables, study.logs.large, [], stamp, study.manifest)
-            yield
-        finally:
-            if before is None:
-                del os.environ["AZLATENCY_DATA"]
-            else:
-                os.environ["AZLATENCY_DATA"] = before
+    with TemporaryDirectory(prefix="azlatency-") as temporary, data_in(Path(temporary)):
+        stamp, raw = study.stamp, data_folder("raw") / study.name
+        raw.mkdir(parents=True)
+        if study.drafted:
+            (raw / FILE_NAME).write_text(study.drafted, "utf-8")
+            stamp = stamp | {"manifest": digest([raw / FILE_NAME])}
+        folder = data_folder("processed") / study.name
+        folder.parent.mkdir()
+        write_study(folder, study.tables, study.logs.large, [], stamp, study.manifest)
+        yield

@@ -13,7 +13,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -94,15 +94,17 @@ def readable(sources: Sequence[Path]) -> Iterator[list[Path]]:
 
     Standard input is a temporary file, and a single packed study is unpacked to a temporary folder.
     """
-    with TemporaryDirectory(prefix="azlatency-") as temporary:
+    with ExitStack() as stack:
         found = []
         for source in dict.fromkeys(sources):
-            if str(source) == "-":
-                found.append(_standard_input(Path(temporary)))
-                continue
-            _check_source(source)
-            is_packed = len(sources) == 1 and source.is_file() and _is_study(source)
-            found.append(_unpack(source, Path(temporary)) if is_packed else source)
+            is_input = str(source) == "-"
+            if not is_input:
+                _check_source(source)
+            if is_input or (len(sources) == 1 and source.is_file() and _is_study(source)):
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="azlatency-")))
+                found.append(_standard_input(folder) if is_input else _unpack(source, folder))
+            else:
+                found.append(source)
         yield sorted(found, key=lambda path: path.name)
 
 

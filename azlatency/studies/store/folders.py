@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from azlatency.logs.parse import LogError
@@ -35,6 +37,20 @@ def data_folder(kind: str) -> Path:
         if any((folder / "data" / either).is_dir() for either in ("raw", "processed")):
             return folder / "data" / kind
     return here / "data" / kind
+
+
+@contextmanager
+def data_in(folder: Path) -> Iterator[None]:
+    """Make a folder the one of all data, also for processes that are started, until the context ends."""
+    before = os.environ.get("AZLATENCY_DATA")
+    os.environ["AZLATENCY_DATA"] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["AZLATENCY_DATA"]
+        else:
+            os.environ["AZLATENCY_DATA"] = before
 
 
 def list_studies() -> list[str]:

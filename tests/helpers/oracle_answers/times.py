@@ -11,7 +11,7 @@ from azlatency.stats.within_run import change_points
 from azlatency.stats.within_run.dependence import newey_west
 from azlatency.stats.within_run.stability import stability
 from azlatency.stats.within_run.throttling import throttling
-from azlatency.stats.within_run.throughput_intervals import interval_mean
+from azlatency.stats.within_run.throughput_intervals import mean_rate
 from helpers.cases import generated
 from helpers.oracle_answers import answers, array
 
@@ -61,7 +61,7 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
 @answers("misc_latency", "iperf-intervals")
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
-    result = interval_mean(x, unit="Gbit/s")
+    result = mean_rate(x, unit="Gbit/s")
     assert {"short_series", "burst_test"} <= set(result.codes) and list(throttling(x)["found"]) == [False]
     mean, sd = float(result.estimate or 0), x.std(ddof=1)
     return {

@@ -28,7 +28,7 @@ from azlatency.stats.across_runs.zone_pairs import pair_differences, zone_pairs,
         (lambda: az.compare(runs(), across=["path", "method"]), ValueError, "needs one column to compare across"),
         (lambda: runs_needed([1.0, 2.0, 3.0], relative=20), ValueError, "relative = 20"),
         (lambda: history(runs(), confidence=0.2), ValueError, "confidence 0.2 is out of range"),
-        (lambda: summarize([1]), TypeError, "list is not a frame of runs"),
+        (lambda: summarize(az.parse()), TypeError, "Logs is not a frame of runs"),
         (lambda: value_column(pd.DataFrame({"x": [1]})), KeyError, "no value in any of"),
         (lambda: run_values(az.parse()), TypeError, "Logs is not a frame of runs; pass az.latency"),
         (lambda: effective_margin("2us", 10.0, unit="bit/s"), ValueError, "the values are not in ns"),
@@ -41,8 +41,8 @@ def test_what_cannot_be_computed_is_refused(call, error: type[Exception], messag
 
 def test_runs_that_were_cut_are_left_out_by_name() -> None:
     cut = runs(status=["complete", "truncated", "complete", "complete"], file=list("abcd"))
-    (result,) = estimates_of(az.summarize(cut))
-    assert result.n == 3 and "1 cut or failed run left out: b" in str(result.remarks)
+    (row,) = az.summarize(cut).to_dict("records")
+    assert row["n"] == 3 and "1 cut or failed run left out: b" in row["notes"]
 
 
 def test_values_from_any_iterable_are_a_typical_run() -> None:

@@ -115,7 +115,7 @@ def test_runs_that_are_twice_in_a_frame_are_refused(runs: pd.DataFrame) -> None:
         az.stats.runs_needed(again), az.plan(again),
     ):  # fmt: skip
         assert "duplicate_runs" in frame["flags"].iloc[0], frame
-    assert "drop the copies: frame[~frame.index.duplicated()]" in str(typical_run(again))
+    assert "drop the copies: frame[~frame.index.duplicated()]" in az.say(az.summarize(again, by="path"))
     assert typical_run(again[~again.index.duplicated()]).estimate == typical_run(one_path).estimate
     unnamed = again.reset_index(drop=True)
     for anonymous in (unnamed, unnamed.assign(run_id=None), unnamed.assign(run_id=float("nan"))):
@@ -142,5 +142,5 @@ def test_runs_of_several_paths_are_no_repeats() -> None:
     for frame in (az.compare(across, within), az.stats.runs_needed(across)):
         assert list(frame["flags"]) == ["mixed_paths"] and "by='path'" in az.say(frame)
     result = typical_run(across)
-    assert result.codes == ("mixed_paths",) and "by='path'" in str(result)
+    assert result.codes == ("mixed_paths",)
     assert not az.summarize(pings)["flags"].str.contains("mixed_paths").any()

@@ -21,7 +21,7 @@ def test_runs_without_an_estimate_are_described() -> None:
     cut = az.say(summarize(runs.assign(status="truncated")))
     assert cut.startswith("? → ?, sockperf: not estimable; 3 runs measured 65–176 µs (cut or failed: every run was")
     assert az.say(summarize(runs.head(1))).startswith("? → ?, sockperf: not estimable; the run measured 64.6 µs (one")
-    assert str(typical_run([64_600.0, math.inf])).startswith("typical run: not estimable (")
+    assert az.say(summarize([64_600.0, math.inf])).startswith("typical run: not estimable (")
 
 
 def test_from_six_runs_the_interval_is_that_of_order_statistics() -> None:
@@ -85,7 +85,7 @@ def test_inputs_without_an_estimate_are_refused(values: list[float], code: str) 
     result = typical_run(values)
     assert result.refused
     assert result.codes == (code,)
-    assert CODES[code] in str(result)
+    assert CODES[code] in az.say(summarize(values))
 
 
 @pytest.mark.parametrize("runs", [2, 3, 5, 8])

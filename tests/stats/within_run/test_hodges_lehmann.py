@@ -16,5 +16,4 @@ def test_the_shift_is_the_median_of_all_pairwise_differences() -> None:
     result = hodges_lehmann(a, b)
     assert result.estimate == pytest.approx(np.median(every), abs=1e-9)
     assert result.low < 1 < result.high
-    assert hodges_lehmann(a[:2], b[:2]).codes == ("few_clusters",)
-    assert hodges_lehmann(a[:0], b).codes == ("no_values",)
+    assert hodges_lehmann(a[:2], b[:2]).low is None

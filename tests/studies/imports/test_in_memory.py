@@ -11,7 +11,7 @@ from studies.runs.test_run_table import ping
 import azlatency as az
 from azlatency.logs import schema
 from azlatency.studies.drafts.draft import draft, names_of
-from azlatency.studies.imports import parsing
+from azlatency.studies.imports import ingest, parsing
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.imports.in_memory import read_study, stored
 from azlatency.studies.imports.ingest import readable
@@ -88,7 +88,8 @@ def test_files_with_one_name_and_different_content_are_refused(tmp_path: Path) -
     assert len(read_study("dump", logs)[0].runs) == 1
 
 
-def test_sources_are_read_where_they_are(tmp_path: Path) -> None:
+def test_sources_are_read_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "TemporaryDirectory", None)
     log = tmp_path / "ping.log"
     log.write_text(ping("10.0.0.9", 1.0), "utf-8")
     with readable([log, log]) as paths:
