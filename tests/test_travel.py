@@ -96,6 +96,8 @@ FRAMES: dict[str, Frames] = {
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
         for name in ("series", "points")
     },
+    "sightings": lambda *_: az.stats.sightings(az.history(az.load("ibm-cloud-zones", processed=PROCESSED))),
+    "published_windows": lambda *_: az.studies.published_windows(az.load("ibm-cloud-zones", processed=PROCESSED)),
     "placement: conditions": az.stats.placement.conditions,
     "zone_pairs": lambda study, runs: az.stats.zone_pairs(
         study, runs, az.stats.placement.widest(az.stats.placement.conditions(study, runs))

@@ -32,7 +32,7 @@ from azlatency.kit.drawing.options import (
     recolour_ground,
 )
 from azlatency.kit.objects import Chart, Note, fonts, style
-from azlatency.stats.result import results_only
+from azlatency.stats.across_runs.run_values import check_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,10 +276,15 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
 
     The chart can draw itself again one column wide (`Chart.one_column`).
     """
-    draw = results_only(draw)
+    parameters = signature(draw)
+    # The first parameter is the frame; the others without a default name its columns.
+    first, *columns = (name for name, each in parameters.parameters.items() if each.default is Parameter.empty)
 
     @wraps(draw)
     def run(*args: Any, **keywords: Any) -> Chart | Note:
+        own = {name: value for name, value in keywords.items() if name not in NAMES}
+        given = parameters.bind(*args, **own).arguments
+        check_columns(given[first], *(given[name] for name in columns))
         options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
         width = nullcontext() if options.width is None else column(options.width)
         with width, options.applied():
