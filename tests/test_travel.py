@@ -103,6 +103,7 @@ FRAMES: dict[str, Frames] = {
         study, runs, az.stats.placement.widest(az.stats.placement.conditions(study, runs))
     ),
     "placement: changes": lambda study, runs: placement_steps(set(runs["path"].map(str))),
+    "interval_mean": lambda *_: az.stats.interval_mean([10.0, 11.0] * 20),
     "trend": lambda study, runs: az.stats.trend(study.samples["rtt_ns"].head(500)),
     "throttling": lambda *_: az.stats.throttling([10.0] * 40 + [2.0, 2.1] * 40),
     "stability: run": lambda study, runs: az.stats.stability(study.samples["rtt_ns"].head(500)).run,
