@@ -199,8 +199,8 @@ class Estimate:
 
     ``estimate`` and the ends of its interval are in ``unit``, None if they are not estimable or unbounded; ``n`` counts
     observations of one connection (within_run) or runs of a path (across_runs), and ``n_effective`` the independent
-    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` numbers that
-    support or contradict the ``assumptions``, and ``codes`` keys of `CODES`.
+    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` further numbers,
+    and ``codes`` keys of `CODES`.
     """
 
     what: str
@@ -215,7 +215,6 @@ class Estimate:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     n_effective: float | None = None
-    assumptions: tuple[str, ...] = ()
     diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
     run_ids: tuple[str, ...] = ()
 
