@@ -31,19 +31,6 @@ MOST_LISTED, MOST_DRAWN = 6, 12
 ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What one kind of answer says; the attributes are those of `Card`."""
-
-    badge: Badge
-    answer: Sentence = ()
-    inference: Sentence = ()
-    dots: tuple[Dot, ...] = ()
-    axis: str = ""
-    next_step: str = ""
-    reported: bool = False
-
-
 @dataclass(frozen=True)
 class Data:
     """A study with the tables that the answers share."""

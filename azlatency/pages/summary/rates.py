@@ -12,8 +12,8 @@ from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
-from azlatency.pages.summary.answer import ONCE, Answer, Data, decisive_paths, ends_of, first_of, from_to
-from azlatency.pages.summary.card import Badge, dot
+from azlatency.pages.summary.answer import ONCE, Data, decisive_paths, ends_of, first_of, from_to
+from azlatency.pages.summary.card import Answer, Badge, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
