@@ -33,22 +33,9 @@ def print_table(
 ) -> list[str]:
     """Print rows of cells by header, as wide as the terminal; columns without a value are left out.
 
-    Returns the columns that leave the table because the terminal is too narrow.
-
-    Parameters
-    ----------
-    out : Console
-        Where to print.
-    rows : sequence of mappings
-        The cells of each row by header; all rows have the same headers.
-    texts : sequence of str
-        Columns that are aligned to the left and may wrap between words.
-    leave : sequence of str
-        Columns that leave a narrow table, the least important one first; `FLAGS` moves below it.
-    names : sequence of str
-        What the flags below a table call each row.
-    styles : sequence of str
-        Style of the first cell of each row.
+    Returns the columns that leave the table because the terminal is too narrow: those of ``leave``, the least important
+    one first; `FLAGS` moves below it. Columns of ``texts`` are aligned to the left and may wrap between words.
+    ``names``: what the flags below a table call each row; ``styles``: of the first cell of each row.
     """
     if not rows:
         return []

@@ -182,28 +182,13 @@ def judge_history(
     margin: str = "5%",
     tool: str | None = None,
 ) -> HistoryJudgement:
-    """Search the series of all studies as one family.
+    """Search the series of all studies as one family; with several studies, their names stand before each path.
 
-    Parameters
-    ----------
-    studies : mapping of str to Study
-        The studies by name; with several, the name stands before each path.
-    since : str
-        Date (``2026-11-12``, UTC), age (``14d``), run or log from which changes are judged; all if empty.
-    metrics : sequence of str
-        ``median``, ``mean``, ``p99``, ``goodput``, ``loss``; by default all but the mean where there is a median.
-    confidence : float
-        One minus the probability that any series that did not change is called changed.
-    margin : str
-        Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``. Smaller ones are shown; a
-        time leaves out goodput and loss.
-    tool : str, optional
-        Judge only runs of this tool.
-
-    Raises
-    ------
-    ValueError
-        If a metric, the tool, the margin or the start is not known.
+    ``since``: date (``2026-11-12``, UTC), age (``14d``), run or log from which changes are judged; all if empty.
+    ``metrics``: ``median``, ``mean``, ``p99``, ``goodput``, ``loss``; by default all but the mean where there is a
+    median. ``confidence``: one minus the probability that any series that did not change is called changed. ``margin``:
+    largest change that does not matter in practice, ``"5%"``, ``"0.05"`` or ``"2us"``; a time leaves out goodput and
+    loss. Raises `ValueError` if a metric, the tool, the margin or the start is not known.
     """
     by_time = parse_margin(margin)[1] > 0
     if by_time and (no_times := set(metrics) & _NO_TIMES):

@@ -112,22 +112,10 @@ _RECORD = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All rows, and what only one side measured.
+    """The rows of two sides that the user named (`judged`), and the runs that only one of them has.
 
-    Attributes
-    ----------
-    base, candidate : str
-        The names that the user gave.
-    margin : str
-        Largest change that does not matter in practice.
-    confidence : float
-        Family-wise confidence level.
-    rows : DataFrame
-        See `judged`.
-    only_in_base, only_in_candidate : tuple of str
-        Path, method and metric of runs that only one side has.
-    remarks : tuple of str
-        What else to know.
+    The latter are named by path, method and metric. ``margin`` is the largest change that does not matter in practice,
+    ``confidence`` the family-wise level.
     """
 
     base: str
@@ -212,39 +200,15 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     path: str | None = None,
     across: Sequence[str] = (),
 ) -> Judgement:
-    """Compare candidate with base for each metric.
+    """Compare candidate with base for each metric: a row per path, method and metric. Latencies are round-trip times.
 
-    Logs that are on both sides, byte for byte, are left out of both: they are not independent evidence.
-
-    Parameters
-    ----------
-    base, candidate : Study
-        The two sides. Latencies are round-trip times. Without a candidate, every pair of scenarios of the base.
-    names : tuple of str
-        The names of base and candidate in the output.
-    margin : str
-        Largest change that does not matter in practice: ``"5%"``, ``"0.05"`` or ``"2us"``.
-    metrics : sequence of str
-        Metrics of `METRICS`; by default latency and throughput, or latency only if the margin is a time. All rows are
-        one family of tests.
-    maps : sequence of (str, str)
-        See `azlatency.gate.matching.align_paths`.
-    confidence : float
-        Family-wise confidence level, between 0.5 and 1.
-    tool, path : str, optional
-        Compare only runs of this tool, and only paths that match this glob pattern.
-    across : sequence of str
-        Fields of the key that may differ between the sides, because they are what is compared.
-
-    Returns
-    -------
-    Judgement
-        One row per path, method and metric.
-
-    Raises
-    ------
-    ValueError
-        If a metric, the margin or the confidence is not valid.
+    Logs that are on both sides, byte for byte, are left out of both: they are not independent evidence. Without a
+    candidate, every pair of scenarios of the base is compared. ``names`` are those of both sides in the output.
+    ``margin``: ``"5%"``, ``"0.05"`` or ``"2us"``. ``metrics``: of `METRICS`; by default latency and throughput, or
+    latency only if the margin is a time. All rows are one family of tests at the level ``confidence``. ``maps``: see
+    `azlatency.gate.matching.align_paths`. ``tool`` and ``path`` (a glob pattern) select runs; the fields ``across`` may
+    differ between the sides, because they are what is compared. Raises `ValueError` if a metric, the margin or the
+    confidence is not valid.
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")

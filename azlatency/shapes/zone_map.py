@@ -20,6 +20,7 @@ from azlatency.kit.groups import name_of_pairs
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised, span, tied
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
+from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
 from azlatency.studies.format import format_value, one_prefix
 from azlatency.studies.runs.groups import grouped
@@ -53,6 +54,7 @@ def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     Chart or Note
         The map, or a note where no pair of zones was measured.
     """
+    check_columns(pairs, "first", "second", "path", "method", "value", "quantity")
     across = pairs[pairs["first"] != pairs["second"]]
     if across.empty:
         return Note("No chart: no pair of zones was measured.")

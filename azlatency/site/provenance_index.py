@@ -51,12 +51,7 @@ class Found(NamedTuple):
 class ProvenanceIndex:
     """Finds the lines behind the references of a study's tables.
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    read : callable
-        Takes the name of one of the study's files or a source_id, returns its text, or None.
+    ``read`` takes the name of one of the study's files or a source_id, and returns its text, or None.
     """
 
     def __init__(self, study: Study, read: Callable[[str], str | None]) -> None:

@@ -46,27 +46,11 @@ class Verified(NamedTuple):
 def verify(site: Path, raw: Path, progress: Callable[[int, int, str], None] | None = None) -> Verified:
     """Import the logs of a site's studies, build the site again, and compare all of its files.
 
-    What ``changes.html`` lists is left out: it depends on an earlier report.
-
-    Parameters
-    ----------
-    site : pathlib.Path
-        Folder of a report, as ``azlatency report`` wrote it.
-    raw : pathlib.Path
-        Folder with the logs, one folder per study, as ``data/raw``, and the folder ``archive`` beside it, if there is
-        one. They are only read.
-    progress : callable, optional
-        Called as in `azlatency.site.build.build`.
-
-    Returns
-    -------
-    Verified
-        Files are compared byte by byte if the site names the versions that are installed here.
-
-    Raises
-    ------
-    LogError
-        If the folder is not a site, or the logs of one of its studies are not there.
+    ``site`` is the folder that ``azlatency report`` wrote; ``raw`` has the logs, one folder per study, with the folder
+    ``archive`` beside it, if there is one. They are only read. ``progress`` is called as in
+    `azlatency.site.build.build`. What ``changes.html`` lists is left out: it depends on an earlier report. Files are
+    compared byte by byte if the site names the versions that are installed here. Raises `LogError` if the folder is not
+    a site, or the logs of one of its studies are not there.
     """
     studies = sorted({page.parent.name for page in site.glob("*/*.html") if page.parent.name not in _SHARED})
     if not studies or not (site / "index.html").is_file():

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar
-
-from azlatency.logs.schema import refuse_foreign
 
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "inconclusive"]
@@ -203,8 +199,8 @@ class Estimate:
 
     ``estimate`` and the ends of its interval are in ``unit``, None if they are not estimable or unbounded; ``n`` counts
     observations of one connection (within_run) or runs of a path (across_runs), and ``n_effective`` the independent
-    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` numbers that
-    support or contradict the ``assumptions``, and ``codes`` keys of `CODES`.
+    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` further numbers,
+    and ``codes`` keys of `CODES`.
     """
 
     what: str
@@ -219,7 +215,6 @@ class Estimate:
     codes: tuple[str, ...] = ()
     labels: dict[str, Any] = field(default_factory=dict)
     n_effective: float | None = None
-    assumptions: tuple[str, ...] = ()
     diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
     run_ids: tuple[str, ...] = ()
 
@@ -284,33 +279,6 @@ class Comparison:
         """The interval of the ratio that decides: ``inner`` on equivalence, else that of ``ratio``."""
         is_inner = self.verdict == "equivalent" and None not in self.inner
         return self.inner if is_inner else (self.ratio.low, self.ratio.high)
-
-
-def refuse_frames(**arguments: object) -> None:
-    """Raise `TypeError` if an argument that must be a list of results is a data frame."""
-    for name, value in arguments.items():
-        refuse_foreign(value)
-        if hasattr(value, "columns"):
-            raise TypeError(
-                f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
-                "returned, for example az.summarize(runs), without to_frame()"
-            )
-
-
-def results_only(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Make a function refuse data frames for the parameters that are not annotated as such."""
-    parameters = signature(function)
-    others = {name for name, text in function.__annotations__.items() if "DataFrame" not in str(text)}
-
-    @wraps(function)
-    def run(*args: _P.args, **keywords: _P.kwargs) -> _T:
-        given = parameters.bind(*args, **keywords).arguments
-        for value in given.values():
-            refuse_foreign(value)
-        refuse_frames(**{name: value for name, value in given.items() if name in others})
-        return function(*args, **keywords)
-
-    return run
 
 
 def explain(codes: Iterable[str]) -> tuple[str, ...]:

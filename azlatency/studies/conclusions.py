@@ -42,18 +42,9 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """A conclusion of the source, and what the data say.
+    """What the author of the source concluded, in a line of it, and what the data support, and why.
 
-    Attributes
-    ----------
-    said : str
-        What the author concluded.
-    we_say, because : str
-        What the data support, and why.
-    source_line : int or None
-        Line of the source text.
-    origins : tuple of Origin
-        Where the numbers of the texts come from.
+    ``origins``: where the numbers of the texts come from.
     """
 
     said: str

@@ -48,18 +48,9 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class Check:
-    """What one source can be used for.
+    """What one source can be used for, with caveats and their line numbers.
 
-    Attributes
-    ----------
-    path : str
-        Path of the source.
-    grade : {"good", "limited", "useless"}
-        Usable, usable with caveats, or unusable.
-    uses : tuple of str
-        What the source can be used for.
-    remarks : tuple of str
-        Caveats with line numbers.
+    The grades are: usable, usable with caveats, unusable.
     """
 
     path: str

@@ -176,9 +176,8 @@ def _conclude(logs: LogRatio, setting: Setting, base: RunValues, n: int, diagnos
     """
     margin, typical = math.expm1(_log_margin(setting, base)), float(np.median(base.values))
     estimate, bounds, inner = math.exp(logs.estimate), _exp(logs.outer), _exp(logs.inner)
-    diagnostics = {**diagnostics, **logs.diagnostics}
     if logs.beyond is not None:
-        diagnostics["beyond_p"] = logs.beyond
+        diagnostics = {**diagnostics, "beyond_p": logs.beyond}
     low, high = (None if end is None else typical * (end - 1) for end in bounds)
     effect = partial(Effect, confidence=setting.confidence, n=n)
     return Comparison(

@@ -27,7 +27,7 @@ rounded values.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -60,7 +60,7 @@ class LogRatio(NamedTuple):
     """Logarithm of a ratio, with its intervals at the confidence (``outer``) and at twice its error (``inner``).
 
     Both are None without spread and resolution. ``p`` and ``beyond`` are the p-values of "the ratio is 1" and of "the
-    ratio is within the margin". ``diagnostics``: dependence in time, medians of both sides.
+    ratio is within the margin".
     """
 
     estimate: float
@@ -70,7 +70,6 @@ class LogRatio(NamedTuple):
     beyond: float | None
     method: str
     codes: tuple[str, ...]
-    diagnostics: dict[str, Any]
 
 
 def of_groups(
@@ -260,11 +259,8 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
     p = beyond = None
     if outer is not None:
         p, beyond = _t_tests(estimate, outer, float(stdtrit(degrees, (1 + confidence) / 2)), degrees, margin)
-    diagnostics: dict[str, Any] = {
-        "typical_a": float(np.median(first.values)), "typical_b": float(np.median(second.values)), **order.diagnostics,
-    }  # fmt: skip
     codes = ("constant",) if equal else (*codes, *(("dependent_runs",) if order.drifts else ()))
-    return LogRatio(estimate, outer, inner, p, beyond, method, codes, diagnostics)
+    return LogRatio(estimate, outer, inner, p, beyond, method, codes)
 
 
 def _t_tests(

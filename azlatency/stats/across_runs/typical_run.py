@@ -62,7 +62,6 @@ SHARED_METHOD = f"{T_METHOD}, with a variance moderated over paths (Smyth 2004)"
 FEWEST_FOR_RANKS = 6
 #: A run of three to five lies far out if its distance to the others is this unlikely under their t prediction.
 _FAR_OUT = 0.01
-_INDEPENDENT = "runs are independent, or resemble their neighbours by an autocorrelation of at most 0.3"
 
 
 def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray] | None:
@@ -155,8 +154,6 @@ def _typical_run(
         method=RANK_METHOD if runs >= FEWEST_FOR_RANKS else T_METHOD,
         codes=(*missing, *codes),
         labels={**(labels or {}), **run_set.remarks},
-        n_effective=float(runs),
-        assumptions=(_INDEPENDENT,),
         diagnostics=diagnostics,
         run_ids=run_set.run_ids,
     )
@@ -175,7 +172,7 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: Sh
     runs, codes = len(x), list(empty.codes)
     order = run_order(x) if run_set.in_order else RunOrder()
     diagnostics: dict[str, Any] = {**empty.diagnostics, **order.diagnostics}
-    method, assumptions = empty.method, empty.assumptions
+    method = empty.method
     interval: tuple[float, float] | None
     if x.min() == x.max():
         codes.append("constant")
@@ -189,7 +186,6 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: Sh
     else:
         interval = _t_interval(x, confidence)
         codes.append("two_runs" if runs == 2 else "few_runs")
-        assumptions = (*assumptions, "the logarithms of the run values are normally distributed")
         if _lies_far_out(x):
             codes.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
@@ -205,7 +201,6 @@ def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: Sh
         high=None if interval is None else interval[1] + step,
         method=method,
         codes=tuple(codes),
-        assumptions=assumptions,
         diagnostics=diagnostics,
     )
 

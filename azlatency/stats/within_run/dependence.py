@@ -289,14 +289,6 @@ class Dependence:
         suspect = few or (self.outlasting > OUTLASTING and not oscillates)
         return ("few_effective",) if suspect and not self.codes else ()
 
-    @property
-    def diagnostics(self) -> dict[str, float | int | str | bool]:
-        """Numbers for `Estimate.diagnostics`."""
-        numbers: dict[str, float | int | str | bool] = {
-            "tau": self.tau, "batch_errors_grow": self.ladder.growing, "reach": self.reach,
-        }  # fmt: skip
-        return numbers if self.memory is None else {**numbers, "memory_d": self.memory}
-
 
 def _coarse_ranks(x: FloatArray) -> FloatArray:
     """Return ranks with ties averaged; from 50,000 values on, ranks to a thousandth of n without a full sort."""

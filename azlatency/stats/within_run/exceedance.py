@@ -18,7 +18,7 @@ from azlatency.stats.arrays import to_array
 from azlatency.stats.result import Estimate
 from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run.dependence import autocorrelation_time
-from azlatency.stats.within_run.one_run import ASSUMPTIONS, Options, Run, sort_run
+from azlatency.stats.within_run.one_run import Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.format import format_value
@@ -124,7 +124,6 @@ def exceedance(
         codes=codes,
         labels={"limit": limit},
         n_effective=n / tau if n else None,
-        assumptions=("independent values",) if independent else ASSUMPTIONS,
         diagnostics={"count": count},
     )
     return frame_of([share], "count")

@@ -109,16 +109,12 @@ def _measure(connection: DuckDBPyConnection, side: str, run: Run, levels: Sequen
     taus = {level: _batch_tau(of_level, size) for level, of_level in by_level.items()}
     rank_tau = taus.get(0.5, 1.0)
     codes: tuple[str, ...] = ()
-    diagnostics = dict(run.diagnostics)
     if 0.5 in by_level and len(by_level[0.5]) >= 4:
         measured = dependence(by_level[0.5])
         codes = ("long_memory",) if measured.long_memory else ()
         codes = (("few_clusters",) if rank_tau > 2 and run.n / rank_tau < MIN_EFFECTIVE else ()) + codes
         codes = codes or measured.warnings
-        diagnostics["reach"] = size * measured.reach
-        if measured.memory is not None:
-            diagnostics["memory_d"] = measured.memory
-    return replace(run, rank_tau=rank_tau, codes=codes, diagnostics=diagnostics, taus=taus)
+    return replace(run, rank_tau=rank_tau, codes=codes, taus=taus)
 
 
 def _with_wider(levels: Iterable[float]) -> list[float]:

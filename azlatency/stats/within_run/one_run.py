@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 ENOUGH_BEYOND = 125
 #: Shares of the slowest packets among which bursts are looked for.
 BURSTS = (0.1, 0.01)
-ASSUMPTIONS = ("stationary during the run", "short memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +163,7 @@ class Run:
             codes=tuple(dict.fromkeys(codes)),
             labels={**self.options.labels, "q": p},
             n_effective=ranks.n_effective,
-            assumptions=("independent values",) if independent else ASSUMPTIONS,
-            diagnostics={**self.diagnostics, "tau": ranks.tau, "exceedances_effective": ranks.exceedances},
+            diagnostics={**self.diagnostics, "tau": ranks.tau},
         )
 
     def _step(self, low: float | None, high: float | None) -> float:
@@ -193,9 +191,6 @@ def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0
     measured = None if options.independent or len(x) < 4 else dependence(x)
     codes: tuple[str, ...] = ("missing",) if missing else ()
     if measured is not None:
-        diagnostics["reach"] = measured.reach
-        if measured.memory is not None:
-            diagnostics["memory_d"] = measured.memory
         codes += measured.codes + measured.warnings
     return Run(
         levels=levels,

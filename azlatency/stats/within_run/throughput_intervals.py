@@ -117,7 +117,6 @@ def mean_rate(
         method=SHORT if n < DEPENDENT else LONG,
         codes=codes,
         n_effective=effective,
-        assumptions=() if half is None else ("stationary during the run",),
         diagnostics={} if half is None else _diagnostics(x),
     )
 

@@ -41,18 +41,9 @@ from azlatency.studies.store.tables import samples_of
 class MemoryStudy(Study):
     """A study whose tables are in memory; ``folder`` is where its logs are.
 
-    Attributes
-    ----------
-    logs : ParsedLogs
-        The logs before they were joined with the manifest.
-    manifest : Manifest
-        What is known of the logs.
-    tables : dict of str to pyarrow.Table
-        The tables, without the samples of large logs.
-    texts : dict of str to str
-        The JSON that an import would write, by the names of its files.
-    drafted : str
-        The text of the manifest, if it was drafted from the names of the logs.
+    ``logs`` are the logs before they were joined with the ``manifest``; ``tables`` lack the samples of large logs;
+    ``texts`` is the JSON that an import would write, by the names of its files. ``drafted``: the text of the manifest,
+    if it was drafted from the names of the logs.
     """
 
     logs: ParsedLogs
@@ -101,21 +92,10 @@ class MemoryStudy(Study):
 def read_study(
     name: str, sources: Sequence[Path | str], progress: Callable[[int, int], None] | None = None
 ) -> tuple[MemoryStudy, ImportSummary]:
-    """Read logs into a study in memory.
+    """Read files, archives or folders, or one URL, into a study in memory; return what was read and what not, too.
 
-    Parameters
-    ----------
-    name : str
-        Name of the study.
-    sources : sequence of path-like
-        Files, archives or folders, or one URL. A single folder may contain its own ``study.toml``.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with the number of files.
-
-    Returns
-    -------
-    MemoryStudy, ImportSummary
-        The study, and what was read and what not. It has no runs if no log was recognised.
+    A single folder may contain its own ``study.toml``. ``progress`` is called with the number of files that are done,
+    and of all. The study has no runs if no log was recognised.
     """
     summary = ImportSummary(name, "")
     with fetched_manifest(sources[0]) as fetched:

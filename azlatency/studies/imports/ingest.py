@@ -28,18 +28,9 @@ STANDARD_INPUT = "stdin.log"
 
 @dataclass
 class CopiedFiles:
-    """Files that were copied into a folder.
+    """Files that were copied into the folder of a study: the new ones, and how many were there with equal content.
 
-    Attributes
-    ----------
-    folder : pathlib.Path
-        Folder of the study.
-    new : list of pathlib.Path
-        Files that were created.
-    present : int
-        Number of files that already existed with the same content.
-    refused : list of str
-        One message per file that was not copied.
+    ``refused`` has a message per file that was not copied.
     """
 
     folder: Path

@@ -39,24 +39,11 @@ def parse_age(text: str) -> timedelta:
 
 
 def archive_old(study: Study, before: datetime) -> Moved:
-    """Move the logs of a study to its archive if all of their runs started before a time.
+    """Move the logs of a study to its archive if all of their runs started before a time, which has its zone.
 
-    Parameters
-    ----------
-    study : Study
-        The study as it was last imported from ``data/raw``. The caller holds its lock.
-    before : datetime
-        The time, with its zone.
-
-    Returns
-    -------
-    Moved
-        Files without runs, or that changed since the import, stay. Runs without a start are told.
-
-    Raises
-    ------
-    LogError
-        If a file cannot be moved, such as to another file system. The others are where they were, or moved.
+    The study is the one that was last imported from ``data/raw``; the caller holds its lock. Files without runs, or
+    that changed since the import, stay. Runs without a start are told. Raises `LogError` if a file cannot be moved,
+    such as to another file system; the others are where they were, or moved.
     """
     known = study.runs["started_at"].astype(object).where(study.runs["started_at"].notna(), None)
     starts = {source_id: list(times) for source_id, times in known.groupby(study.runs["source_id"], dropna=False)}

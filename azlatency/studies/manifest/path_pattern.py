@@ -46,16 +46,9 @@ class PatternError(ValueError):
 
 @dataclass(frozen=True)
 class PathPattern:
-    """A pattern of paths.
+    """A pattern of paths: its text, the kind (``"field"``, ``"any"``, ``"text"``) and name or text of each part.
 
-    Attributes
-    ----------
-    text : str
-        The pattern as written.
-    tokens : tuple of (str, str)
-        Kind (``"field"``, ``"any"``, ``"text"``) and name or text of each part.
-    types : mapping of str to str
-        Type of each field.
+    ``types`` are those of the fields.
     """
 
     text: str

@@ -40,15 +40,9 @@ def pair_ends(runs: pd.DataFrame, transferred: Mapping[str, float]) -> tuple[dic
     """Find the runs that describe the same test from both ends.
 
     ``runs`` is the table with the column ``file``; ``transferred`` are the bytes of a run by ``run_id``, as the
-    receiver counted them, else the sender.
-
-    Returns
-    -------
-    pairs : dict of str to str
-        ``run_id`` of the near end (client, sender) to that of the far end.
-    left_out : set of str
-        Runs of far ends that must not count: they are paired, or may describe a run of a near end. Others are the
-        only log of their test.
+    receiver counted them, else the sender. Returns the ``run_id`` of the far end by that of the near end (client,
+    sender), and the runs of far ends that must not count: they are paired, or may describe a run of a near end. Others
+    are the only log of their test.
     """
     far = is_far_end(runs)
     if not far.any():

@@ -58,14 +58,10 @@ class Copy(NamedTuple):
 def find_copies(
     runs: pa.Table, tables: Callable[[str, pa.Array], Iterable[pa.Table]], fewest: int = ENOUGH
 ) -> Iterator[Copy]:
-    """Find runs with at least ``fewest`` different values that are all printed by another run, too.
+    """Yield the runs with at least ``fewest`` different values that are all printed by another run, too.
 
-    ``tables`` returns the parts of a table, by its name, that contain all rows of some runs.
-
-    Yields
-    ------
-    Copy
-        The run that counts is that of the file with the fewest runs: a log, not the report that quotes it.
+    ``tables`` returns the parts of a table, by its name, that contain all rows of some runs. The run that counts is
+    that of the file with the fewest runs: a log, not the report that quotes it.
     """
     rows = np.arange(runs.num_rows)
     marks, counts = _hashes(runs, _SAME), np.zeros(len(rows), np.int64)

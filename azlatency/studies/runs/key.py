@@ -34,20 +34,11 @@ _OTHERS = ""
 
 
 class Field(NamedTuple):
-    """One field of the key.
+    """One field of the key, a column of the run table.
 
-    Attributes
-    ----------
-    column : str
-        Column of the run table.
-    refusal : str
-        Code of the refusal to pool runs whose value is unknown.
-    text : callable
-        Returns a value as a method names it.
-    unknown : str
-        What a method says of a run whose value is unknown.
-    on_path : bool
-        Whether only runs of one path are compared: the values of different paths differ anyway.
+    ``refusal``: code of the refusal to pool runs whose value is unknown. ``text`` returns a value as a method names it,
+    ``unknown`` is what a method says of an unknown one. ``on_path``: only runs of one path are compared, because the
+    values of different paths differ anyway.
     """
 
     column: str

@@ -21,18 +21,10 @@ def route(*names: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """One end of a path, as far as the log and the manifest describe it.
+    """One end of a path, as far as log and manifest describe it: host name or address, region and zone.
 
-    Attributes
-    ----------
-    machine : str or None
-        Host name or address.
-    region, zone : str or None
-        Where the machine is. A zone number is logical: it is comparable only within one subscription.
-    physical_zone : str or None
-        Zone that is comparable between subscriptions.
-    label : str or None
-        Name among the ends of other runs, if machine or zone alone are ambiguous; see `name_paths`.
+    A zone number is logical: it is comparable only within one subscription; ``physical_zone`` is comparable between
+    them. ``label``: name among the ends of other runs, if machine or zone alone are ambiguous; see `name_paths`.
     """
 
     machine: str | None = None

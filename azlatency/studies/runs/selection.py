@@ -24,18 +24,10 @@ _TIME = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 
 @dataclass(frozen=True, repr=False)
 class SelectedStudy(Study):
-    """A study restricted to some paths.
+    """The part of a ``whole`` study with some of its runs, and the reported numbers of some of its scenarios.
 
-    Attributes
-    ----------
-    whole : Study
-        The study that it is a part of.
-    kept_run_ids : frozenset of str
-        Runs whose rows remain in the tables. The table ``sources`` remains whole.
-    kept_scenarios : frozenset of str
-        Scenarios whose reported numbers remain.
-    one_scenario : bool
-        Whether the study is one of the scenarios of a study; its paths are named by their ends alone.
+    The table ``sources`` remains whole. ``one_scenario``: it is a scenario of the study, whose paths are named by their
+    ends alone.
     """
 
     whole: Study

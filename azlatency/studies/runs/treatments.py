@@ -55,16 +55,10 @@ def treatments(
 ) -> list[Described]:
     """Return for each run what its name and its label say.
 
-    Parameters
-    ----------
-    groups : sequence
-        Runs of equal groups have everything else in common: ends, tool, test, settings.
-    files, headings : sequence of str
-        Path of the log, and the headings above it (``outer / inner``).
-    known : sequence of frozenset of int
-        The numbers of each run that the manifest reads from its name: round and repeat.
-    others : iterable of str
-        Further files, such as a copy or an empty log: their numbers fill the gaps between those of the runs.
+    Runs of equal ``groups`` have everything else in common: ends, tool, test, settings. ``files`` and ``headings``:
+    path of the log, and the headings above the run (``outer / inner``). ``known``: the numbers of each run that the
+    manifest reads from its name, round and repeat. ``others``: further files, such as a copy or an empty log, whose
+    numbers fill the gaps between those of the runs.
     """
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):

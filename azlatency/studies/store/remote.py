@@ -44,17 +44,7 @@ class ChangedError(Exception):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A log in a store.
-
-    Attributes
-    ----------
-    url : str
-        URL of the object.
-    size : int
-        Size in bytes.
-    version : str
-        What the store states about its version: the entity tag, or the time of the last change.
-    """
+    """A log in a store: URL, size in bytes, and version (the entity tag, or the time of the last change)."""
 
     url: str
     size: int

@@ -21,8 +21,8 @@ SAID = {
         "connections": "3 connections broke after about 11 hours, 2 of them within a minute of each other"
     },
     "ibm-cloud-zones": {
-        "replicas": "in each of 13 regions; farthest from the nearest in Dallas: dal12-a–dal14-a 600 µs, "
-        "dal10-a–dal13-a 2,160 µs"
+        "replicas": "in each of 13 regions; farthest from the nearest in Dallas: dal12–dal14 600 µs, "
+        "dal10–dal13 2,160 µs"
     },
     "ec2-token-buckets": {},
     "ibm-cloud-regions": {},

@@ -136,7 +136,7 @@ def test_slow_runs_do_not_hide_a_change() -> None:
     assert ratio.estimate is not None and ratio.low is not None and 1.15 < ratio.estimate < 1.3 and ratio.low > 1.05
     assert difference is not None and difference.estimate == pytest.approx(604.5e3 * (ratio.estimate - 1))
     assert difference.low is not None and difference.low > 0
-    assert ratio.diagnostics["typical_b"] == 604.5e3 and ratio.diagnostics["beyond_p"] < 0.05
+    assert ratio.diagnostics["beyond_p"] < 0.05
     turned = compare_runs([1e3 * time for time in BASE], [1e3 * time for time in CANDIDATE], unit="ns")
     assert turned.ratio.estimate == pytest.approx(1 / ratio.estimate)
 
