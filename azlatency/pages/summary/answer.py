@@ -58,11 +58,13 @@ def axis_of(levels: pd.DataFrame) -> str:
     return f"{first['value'].removesuffix('_ns')} RTT, {first['kind'].split()[0]}{reported}"
 
 
-def badge_of(levels: pd.DataFrame) -> Badge:
-    """Return how far to trust what a card says: by the intervals that `inference_of` shows."""
-    if all(interval_in(level) for level in levels.to_dict("records")):
+def badge_of(typical: pd.DataFrame) -> Badge:
+    """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
+    if all(interval_in(row) for row in typical.to_dict("records")):
         return "replicated"
-    once = (levels["origin"] == "reported") | (levels["n"] == 1)
+    once = typical["n"] == 1
+    if "origin" in typical:
+        once |= typical["origin"] == "reported"
     return "indicative" if once.all() else "incomplete"
 
 
