@@ -12,7 +12,7 @@ from azlatency.kit.objects import Chart
 from azlatency.kit.sentences import plain_sentence
 from azlatency.kit.words import at_most, ratio_ends
 from azlatency.pages import common
-from azlatency.pages.summary.answer import Answer
+from azlatency.pages.summary.card import Answer
 from azlatency.pages.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.comparison import compare_runs
 

@@ -145,7 +145,7 @@ def test_card_title_answer_and_table_show_the_same_values(name: str) -> None:
             column = "median_ns" if runs.loc[runs["method"] == method, "median_ns"].notna().all() else "mean_ns"
         typical = az.summarize(runs, column)
         main = main_method(runs, column, typical)
-        on_card = {path.path: path.value for path in card.paths if (path.method, path.unit) == (method, unit)}
+        on_card = dict(card.paths.query("method == @method and unit == @unit")[["path", "value"]].to_numpy())
         assert on_card and values_of(main) == pytest.approx({path: on_card[path] for path in values_of(main)})
         # An interval or a range of runs that are far apart is said instead of the value in its middle.
         ends = typical.loc[typical["method"] == method, ["low", "high"]].to_numpy().ravel()
@@ -166,7 +166,7 @@ def test_card_title_answer_and_table_show_the_same_values(name: str) -> None:
             assert math.isnan(value) or value == pytest.approx(on_card[row["path"]])
         if unit == "ns" and "RTT" in card.axis and card.badge != "emulated" and not card.reported:
             # The dots of a card may be of several message sizes.
-            of_all = np.array([*known, *(path.value for path in card.paths if path.unit == "ns")], dtype=float)
+            of_all = np.array([*known, *card.paths.query("unit == 'ns'")["value"]], dtype=float)
             for dot in card.dots:
                 assert min(abs(of_all / dot.low - 1)) < 1e-9, dot
     assert checked or name in (
@@ -315,7 +315,7 @@ def test_a_number_of_a_text_gives_way_to_the_log_of_its_run() -> None:
     # Canada Central: the text says 2130.93 µs for the run whose logs print 2026.40.
     study, card = load("canadacentral-proximity-placement"), load_card("canadacentral-proximity-placement")
     levels = az.stats.placement.conditions(study, az.latency(study))
-    shown = [*levels["lowest"], *levels["highest"], *(trip.value for trip in card.round_trips)]
+    shown = [*levels["lowest"], *levels["highest"], *card.round_trips["value"]]
     assert 2130930 not in shown and 2026400 in shown
     assert "2,131" not in repr(card) and "2,130" not in repr(card)
 
@@ -323,8 +323,8 @@ def test_a_number_of_a_text_gives_way_to_the_log_of_its_run() -> None:
 def test_a_mean_of_twenty_pings_is_not_what_a_placement_costs() -> None:
     # One of the pings of the availability set took 10.3 ms: 1.902 ms on average, beside medians of 44 and 53 µs.
     trips = load_card("westeurope-availability-set-vs-zones").round_trips
-    longest = max(trip.value for trip in trips if trip.placement == "availability_set")
-    assert longest == pytest.approx(53_433) and not any(trip.method.startswith("ping") for trip in trips)
+    longest = trips.loc[trips["placement"] == "availability_set", "value"].max()
+    assert longest == pytest.approx(53_433) and not trips["method"].str.startswith("ping").any()
 
 
 @of_each_study
@@ -332,5 +332,5 @@ def test_no_question_is_both_answered_and_not_answerable(name: str) -> None:
     asked = summary.missing(pages_of(name).study)
     questions = [] if isinstance(asked, Note) else [row["question"] for row in rows_of(asked)]
     card = load_card(name)
-    if card.round_trips:
+    if len(card.round_trips):
         assert "How long does a round trip take on each path?" not in questions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ from matplotlib.figure import Figure
 from azlatency.kit.cells import FileRef
 from azlatency.kit.objects import BOTH_WIDTHS, Chart, Finding, Findings
 from azlatency.kit.sentences import Linked
-from azlatency.pages.summary.card import Card, RoundTrip, dot
+from azlatency.pages.summary.card import Card, dot
 from azlatency.shapes import forest
 from azlatency.site import build as report
 from azlatency.site import pages
@@ -230,21 +231,11 @@ def _notebook(rows: int) -> Any:
             answer=(Linked("1 ms", FileRef(source, line=2)), "W" * 90),
             inference=("None.",), axis="mean RTT", next_step="Repeat.",
             dots=tuple(dot(f"path {n}", [n * 1e6], "ns", FileRef(source, line=2), near=n == 1) for n in (1, 2)),
-            round_trips=tuple(
-                RoundTrip(
-                    placement=placement,
-                    region=EVIL,
-                    pair="1",
-                    path="W" * 60,
-                    method="ping",
-                    value=1e6,
-                    low=1e6,
-                    high=1e6,
-                    p99=None,
-                    added=1e5,
-                    runs=1,
-                )
-                for placement in ("same_zone", "cross_zone")
+            round_trips=pd.DataFrame(
+                {
+                    "placement": ["same_zone", "cross_zone"], "region": EVIL, "pair": "1", "path": "W" * 60,
+                    "method": "ping", "value": 1e6, "low": 1e6, "high": 1e6, "p99": math.nan, "added": 1e5, "runs": 1,
+                }
             ),
             readers={"replicas": (EVIL, Linked("1 ms", FileRef(source, line=2)))},
         ),

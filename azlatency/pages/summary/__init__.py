@@ -6,19 +6,18 @@ pairs of zones, placements, a falling rate, connect times, or expectations alone
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
 from azlatency.kit.objects import Note
 from azlatency.kit.table import Row, table, text
-from azlatency.pages.summary.answer import Answer, Data
+from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.answerable import unanswered
-from azlatency.pages.summary.card import Card, Limit, RoundTrip, TypicalRun
+from azlatency.pages.summary.card import Answer, Card
 from azlatency.pages.summary.connections import connect_times
 from azlatency.pages.summary.emulated import emulated
 from azlatency.pages.summary.expected import expectations
@@ -34,6 +33,7 @@ from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.format import count_of
 from azlatency.studies.manifest.zones import zone_maps as maps_of
 from azlatency.studies.runs.assumptions import assumptions
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import STEP, to_durations
 from azlatency.studies.runs.selection import newest_windows
@@ -47,6 +47,11 @@ if TYPE_CHECKING:
 # --- the answer
 
 _DAY = 86_400e9
+#: Columns of `crossings`, and what a card calls them.
+_TRIP = {
+    "round_trip_ns": "value", "lowest_ns": "low", "highest_ns": "high", "p99_ns": "p99", "added_ns": "added",
+    "n": "runs",
+}  # fmt: skip
 _NOTHING = Answer(
     badge="not_measured",
     inference=("No log of this study contains a latency or a rate, and no text reports one.",),
@@ -56,7 +61,7 @@ _NOTHING = Answer(
 
 def make_card(study: Study) -> Card:
     """Answer the question of a study; one without an answer has its question and what to measure."""
-    runs = latency(study)
+    runs, streams = latency(study), throughput(study, sender_only=True)
     measured = conditions(study, runs)
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
@@ -81,17 +86,16 @@ def make_card(study: Study) -> Card:
         source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
-        round_trips=() if study.info.get("emulated") else _round_trips(trips),
+        round_trips=_round_trips(trips.iloc[:0] if study.info.get("emulated") else trips),
         readers=answers(study, trips, runs),
-        limits=tuple(
-            Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
-            for row in study.expectations
-            if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+        limits=pd.DataFrame(
+            [
+                {"value": float(row["high"]), "printed": str(row["printed"]), "source": str(row["conditions"])}
+                for row in study.expectations
+                if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+            ]
         ),
-        paths=(
-            *_typical_round_trips(runs),
-            *_typical_runs(throughput(study, sender_only=True), "throughput_bit_s", "bit/s"),
-        ),
+        paths=pd.concat([_typical_round_trips(runs), _typical_runs(streams, "throughput_bit_s", "bit/s")]),
         assumed=tuple(assumptions(study)),
         files=_files(study),
     )
@@ -105,22 +109,21 @@ def _window(runs: pd.DataFrame) -> str:
     return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"
 
 
-def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
-    """Yield the typical run of each path: of medians where all runs of its method have one, else of means."""
-    for _, group in runs.groupby("method", sort=False):
-        yield from _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+def _typical_round_trips(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the typical run of each path: of medians where all runs of its method have one, else of means."""
+    of_methods = [
+        _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+        for _, group in grouped(runs, "method")
+    ]
+    return pd.concat(of_methods) if of_methods else pd.DataFrame()
 
 
-def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[TypicalRun]:
-    for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
-        value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
-        yield TypicalRun(
-            path=str(path),
-            method=str(method),
-            value=value if math.isfinite(value) else None,
-            unit=unit,
-            resolution=step / STEP if math.isfinite(step) else 0.0,
-        )
+def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> pd.DataFrame:
+    """Return the median run of each path and method, and the rounding error of its print."""
+    step = runs[f"{column}_resolution"].astype(float) / STEP
+    values = runs[["path", "method"]].assign(value=runs[column].astype(float), resolution=step)
+    typical = grouped(values, ["path", "method"]).agg({"value": "median", "resolution": "max"}).reset_index()
+    return typical.assign(resolution=typical["resolution"].fillna(0.0), unit=unit)
 
 
 def _files(study: Study) -> dict[str, tuple[str, int]]:
@@ -130,24 +133,10 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
     return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
 
 
-def _round_trips(trips: pd.DataFrame) -> tuple[RoundTrip, ...]:
-    return tuple(
-        RoundTrip(
-            placement=row["placement"],
-            region=row["region"],
-            pair=row["pair"],
-            path=row["path"],
-            method=row["method"],
-            value=row["round_trip_ns"],
-            low=row["lowest_ns"],
-            high=row["highest_ns"],
-            p99=row["p99_ns"] if math.isfinite(row["p99_ns"]) else None,
-            added=row["added_ns"] if math.isfinite(row["added_ns"]) else None,
-            runs=row["n"],
-        )
-        for row in trips.to_dict("records")
-        if math.isfinite(row["round_trip_ns"])
-    )
+def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
+    """Return the crossings with the names that a card has for their columns."""
+    shown = trips[["placement", "region", "pair", "path", "method", *_TRIP]]
+    return shown[shown["round_trip_ns"] < np.inf].rename(columns=_TRIP)
 
 
 # --- what the author concluded, the zones, and what is missing

@@ -31,19 +31,6 @@ MOST_LISTED, MOST_DRAWN = 6, 12
 ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What one kind of answer says; the attributes are those of `Card`."""
-
-    badge: Badge
-    answer: Sentence = ()
-    inference: Sentence = ()
-    dots: tuple[Dot, ...] = ()
-    axis: str = ""
-    next_step: str = ""
-    reported: bool = False
-
-
 @dataclass(frozen=True)
 class Data:
     """A study with the tables that the answers share."""
@@ -71,11 +58,13 @@ def axis_of(levels: pd.DataFrame) -> str:
     return f"{first['value'].removesuffix('_ns')} RTT, {first['kind'].split()[0]}{reported}"
 
 
-def badge_of(levels: pd.DataFrame) -> Badge:
-    """Return how far to trust what a card says: by the intervals that `inference_of` shows."""
-    if all(interval_in(level) for level in levels.to_dict("records")):
+def badge_of(typical: pd.DataFrame) -> Badge:
+    """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
+    if all(interval_in(row) for row in typical.to_dict("records")):
         return "replicated"
-    once = (levels["origin"] == "reported") | (levels["n"] == 1)
+    once = typical["n"] == 1
+    if "origin" in typical:
+        once |= typical["origin"] == "reported"
     return "indicative" if once.all() else "incomplete"
 
 

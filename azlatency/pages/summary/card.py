@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+import pandas as pd
 
 from azlatency.kit.cells import Ref, ref_record
 from azlatency.kit.objects import escape_markdown
@@ -24,22 +27,10 @@ BADGES: dict[Badge, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Dot:
-    """One value of a card.
+    """One value of a card in its unit, as it is drawn and as it is written (``text``).
 
-    Attributes
-    ----------
-    label : str
-        Path or placement.
-    value : float
-        The value in the card's unit.
-    low, high : float
-        Ends of the range that is drawn: of the runs, or of the interval across runs. Equal to ``value`` without one.
-    text : str
-        The value as it is written beside the dot.
-    near : bool
-        Whether it is a reference, such as one zone; the others are compared with it.
-    refs : tuple of RunsRef, FileRef or ReportedRef
-        Where the value comes from.
+    ``low`` and ``high`` are the range of the runs, or the interval across runs. ``near``: a reference, such as one
+    zone, with which the others are compared. ``refs``: where the value comes from.
     """
 
     label: str
@@ -49,50 +40,6 @@ class Dot:
     text: str
     near: bool = False
     refs: tuple[Ref, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundTrip:
-    """The round trip of a path and method for the comparison across studies, as in a row of `crossings`; ns.
-
-    ``pair`` are the zones, ``runs`` is 0 if a text reports the value; what is unknown is empty or None.
-    """
-
-    placement: str
-    region: str
-    pair: str
-    path: str
-    method: str
-    value: float
-    low: float
-    high: float
-    p99: float | None
-    added: float | None
-    runs: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TypicalRun:
-    """The median run of a path and method, for the comparison with the next report; canonical units.
-
-    ``value`` is ``None`` if it is infinite: most probes were lost. ``resolution`` is the largest rounding error of the
-    printed values.
-    """
-
-    path: str
-    method: str
-    value: float | None
-    unit: str
-    resolution: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limit:
-    """An upper limit of round trips that somebody published, with the words and the source; ns."""
-
-    value: float
-    printed: str
-    source: str
 
 
 def dot(
@@ -118,61 +65,45 @@ def dot(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Card:
-    """The answer of a study to its question.
+class Answer:
+    """What one kind of answer says: a description of these runs, and what the data support beyond them (``inference``).
 
-    Attributes
-    ----------
-    study, title, question : str
-        Name of the study, and what its manifest states.
-    badge : str
-        A key of `BADGES`: how far to trust the answer.
-    reported : bool
-        Whether the numbers come from a text, without logs.
-    answer : Sentence
-        What the data show: a description of these runs. Empty if there is nothing to describe.
-    inference : Sentence
-        What the data support beyond these runs.
-    dots : tuple of Dot
-        The values behind the answer.
-    axis : str
-        What the values are.
-    source_says : str
-        The first conclusion of the source, and what the data say about it.
-    likely_cause, likely_cause_source : str
-        An explanation from elsewhere. It is not a finding.
-    next_step : str
-        What to measure next.
-    round_trips : tuple of RoundTrip
-        Every round trip with a placement; empty for an emulated network.
-    limits : tuple of Limit
-        Upper limits that the expectations of the study state.
-    paths : tuple of TypicalRun
-        The typical round trip and rate of every path and method.
-    assumed : tuple of str
-        What is assumed of the runs, and what keeps them apart, a sentence each.
-    readers : mapping of str to Sentence
-        What the study says to the questions of readers.
-    files : mapping of str to (str, int)
-        By log file: its ``source_id`` and the number of its runs.
+    ``badge``: how far to trust it; ``dots``: the values behind it, and ``axis`` what they are; ``next_step``: what to
+    measure next; ``reported``: the numbers come from a text, without logs.
+    """
+
+    badge: Badge
+    answer: Sentence = ()
+    inference: Sentence = ()
+    dots: tuple[Dot, ...] = ()
+    axis: str = ""
+    next_step: str = ""
+    reported: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Card(Answer):
+    """The answer of a study to its question, for its summary and for the index of the report.
+
+    ``source_says`` is the first conclusion of the source, and what the data say about it; ``likely_cause`` an
+    explanation from elsewhere, and not a finding; ``assumed`` what is assumed of the runs, a sentence each; ``readers``
+    what the study says to the questions of readers. ``round_trips``: the round trip of each path with a placement, for
+    the comparison across studies, as `crossings` returns it: ``value``, ``low``, ``high``, ``p99`` and ``added`` in ns,
+    ``runs`` (0 if a text reports it). ``limits``: the upper limits that expectations state: ``value`` in ns,
+    ``printed``, ``source``. ``paths``: the median run of each ``path`` and ``method``, for the comparison with the next
+    report: ``value`` in ``unit``, infinite if most probes were lost, and the largest rounding error of its print
+    (``resolution``). ``files``: by log file, its ``source_id`` and the number of its runs.
     """
 
     study: str
     title: str
     question: str
-    badge: Badge
-    reported: bool
-    answer: Sentence
-    inference: Sentence
-    dots: tuple[Dot, ...]
-    axis: str
-    next_step: str
     source_says: str = ""
     likely_cause: str = ""
     likely_cause_source: str = ""
-    round_trips: tuple[RoundTrip, ...] = ()
-    limits: tuple[Limit, ...] = ()
-    paths: tuple[TypicalRun, ...] = ()
+    round_trips: pd.DataFrame = field(default_factory=pd.DataFrame)
+    limits: pd.DataFrame = field(default_factory=pd.DataFrame)
+    paths: pd.DataFrame = field(default_factory=pd.DataFrame)
     assumed: tuple[str, ...] = ()
     readers: Mapping[str, Sentence] = field(default_factory=dict)
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
@@ -199,10 +130,14 @@ class Card:
         return "\n".join(part for part in parts if part)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        dots = [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots]
-        sentences: dict[str, Any] = {"answer": _record(self.answer), "inference": _record(self.inference)}
-        sentences["readers"] = {question: _record(sentence) for question, sentence in self.readers.items()}
-        record = asdict(self) | sentences | {"badge_text": self.badge_text, "dots": dots}
+        record = vars(self) | {
+            "badge_text": self.badge_text,
+            "answer": _record(self.answer),
+            "inference": _record(self.inference),
+            "readers": {question: _record(sentence) for question, sentence in self.readers.items()},
+            "dots": [asdict(dot) | {"refs": [ref_record(ref) for ref in dot.refs]} for dot in self.dots],
+            **{name: _rows(getattr(self, name)) for name in ("round_trips", "limits", "paths")},
+        }
         return {"text/plain": repr(self), "text/markdown": self._markdown(), CARD_TYPE: record}
 
     def _markdown(self) -> str:
@@ -221,6 +156,17 @@ class Card:
             f"\n**Next:** {self.next_step}" if self.next_step else "",
         ]
         return "\n".join(line for line in lines if line or table)
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as JSON, which has neither a missing number nor an infinite one."""
+    return [
+        {
+            str(name): None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in frame.to_dict("records")
+    ]
 
 
 def _record(sentence: Sentence) -> list[dict[str, Any]]:

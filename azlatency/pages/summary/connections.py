@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from azlatency.kit.cells import FileRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import ALIKE, span
-from azlatency.pages.summary.answer import Answer, Data
-from azlatency.pages.summary.card import dot
+from azlatency.pages.summary.answer import Data
+from azlatency.pages.summary.card import Answer, dot
 from azlatency.studies.format import join_words, one_prefix
 from azlatency.studies.manifest.zones import zone_maps
 from azlatency.studies.runs.run_table import run_table, whole_run_rows

@@ -11,8 +11,8 @@ from scipy.stats import binom
 from azlatency.kit.cells import FileRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.words import shares_held
-from azlatency.pages.summary.answer import Answer, Data
-from azlatency.pages.summary.card import dot
+from azlatency.pages.summary.answer import Data
+from azlatency.pages.summary.card import Answer, dot
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.zone_pairs import zones_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from azlatency.kit.cells import FileRef
 from azlatency.kit.sentences import Linked
-from azlatency.pages.summary.answer import Answer, Data
+from azlatency.pages.summary.answer import Data
+from azlatency.pages.summary.card import Answer
 from azlatency.studies.format import count_of, join_words
 
 

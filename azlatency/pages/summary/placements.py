@@ -11,7 +11,6 @@ from azlatency.kit.table import Row, condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
 from azlatency.pages.summary.answer import (
-    Answer,
     Data,
     axis_of,
     badge_of,
@@ -28,6 +27,7 @@ from azlatency.pages.summary.answer import (
     values_of,
     with_size,
 )
+from azlatency.pages.summary.card import Answer
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.placement import all_changes, as_measured

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,8 +12,8 @@ from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
-from azlatency.pages.summary.answer import ONCE, Answer, Data, decisive_paths, ends_of, first_of, from_to
-from azlatency.pages.summary.card import Badge, dot
+from azlatency.pages.summary.answer import ONCE, Data, badge_of, decisive_paths, ends_of, first_of, from_to
+from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
@@ -33,69 +33,46 @@ def falling_rates(data: Data) -> Answer | None:
     if 2 * len(chosen) < len(tested) or chosen["path"].is_unique:
         return None
     chosen, others = by_burst(chosen)
-    runs = pd.DataFrame(
-        {
-            **{name: chosen[name] for name in ("path", "method")},
-            "run_id": chosen["run_ids"],
-            "burst": chosen["burst_rate"],
-            "sustained": chosen["sustained_rate"],
-            "seconds": chosen["at_s"],
-        }
-    ).set_index("run_id", drop=False)
-    runs["seconds"] *= 1e9
-    sustained, moment = (
-        {str(estimate["path"]): estimate for estimate in summarize(runs, column, unit=unit).to_dict("records")}
-        for column, unit in (("sustained", "bit/s"), ("seconds", "ns"))
-    )
-    middles = runs.groupby("path", sort=False)[["burst", "sustained", "seconds"]].median()
-    paths = sorted(middles.index, key=lambda path: middles.at[path, "sustained"])
-    refs = {path: RunsRef(tuple(sustained[path]["run_ids"].split()), "intervals") for path in paths}
-    falls = {path: duration(middles.at[path, "seconds"]) for path in paths}
-    like = one_prefix((*middles["sustained"], *middles["burst"]), "bit/s")
-    rates = {path: format_value(middles.at[path, "sustained"], "bit/s", like=like) for path in paths}
-    top = span((middles["burst"].min(), middles["burst"].max()), "bit/s", digits=2, like=like)
-    inference = [
-        Linked(
-            f"{path} {falls[path]} ({count_of(moment[path]['n'], 'run')}{_interval_words(moment[path])})",
-            refs[path],
-            bold=False,
-        )
-        for path in paths
-    ]
+    runs = chosen[["path", "method", "burst_rate", "sustained_rate"]]
+    runs = runs.assign(run_id=chosen["run_ids"], at_ns=chosen["at_s"] * 1e9).set_index("run_id", drop=False)
+    typical_rates = summarize(runs, "sustained_rate", unit="bit/s").set_index("path")
+    moments = summarize(runs, "at_ns", unit="ns").set_index("path")
+    middles = runs.groupby("path", sort=False, dropna=False)[["burst_rate", "sustained_rate", "at_ns"]].median()
+    middles = middles.sort_values("sustained_rate", kind="stable")
+    like = one_prefix((*middles["sustained_rate"], *middles["burst_rate"]), "bit/s")
+    refs: list[RunsRef] = []
+    falls: list[Sentence] = []
+    times: list[Sentence] = []
+    dots: list[Dot] = []
+    for path, middle in middles.iterrows():
+        typical, moment = typical_rates.loc[path].to_dict(), moments.loc[path].to_dict()
+        ref, name = RunsRef(tuple(typical["run_ids"].split()), "intervals"), str(path)
+        rate, time = format_value(middle["sustained_rate"], "bit/s", like=like), duration(middle["at_ns"])
+        refs.append(ref)
+        falls.append((f"{name} to ", Linked(rate, ref), " after ", Linked(time, ref)))
+        size = f"{count_of(moment['n'], 'run')}{_interval_words(moment)}"
+        times.append((Linked(f"{name} {time} ({size})", ref, bold=False),))
+        ends = interval_in(typical) or (middle["sustained_rate"],)
+        text = f"{rate} after {time}"
+        dots.append(dot(name, ends, "bit/s", ref, value=middle["sustained_rate"], text=text))
+    top = span((middles["burst_rate"].min(), middles["burst_rate"].max()), "bit/s", digits=2, like=like)
     return Answer(
-        badge=_badge([moment[path] for path in paths], runs=len(tested)),
+        badge=badge_of(moments),
         answer=(
-            Linked(
-                f"{len(chosen) + len(others)} of {len(tested)}",
-                _intervals_of(tested),
-                bold=False,
-            ),
+            Linked(f"{len(chosen) + len(others)} of {len(tested)}", _intervals_of(tested), bold=False),
             f" transfers fall once, and were watched for {_watched(pd.concat([chosen, others]))} after that. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
-            Linked(top, *refs.values()),
+            Linked(top, *refs),
             " (median runs): ",
-            *listed(
-                (f"{path} to ", Linked(rates[path], refs[path]), " after ", Linked(falls[path], refs[path]))
-                for path in paths
-            ),
+            *listed(falls),
             ".",
             *_other_hosts(others),
         ),
-        inference=("Until the fall: ", *listed((part,) for part in inference), "."),
-        dots=tuple(
-            dot(
-                path,
-                interval_in(sustained[path]) or (middles.at[path, "sustained"],),
-                "bit/s",
-                refs[path],
-                value=middles.at[path, "sustained"],
-                text=f"{rates[path]} after {falls[path]}",
-            )
-            for path in paths
-        ),
+        inference=("Until the fall: ", *listed(times), "."),
+        dots=tuple(dots),
         axis="median rate after the fall",
         next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
-        f"{duration(middles['seconds'].max())} measures the burst.",
+        f"{duration(middles['at_ns'].max())} measures the burst.",
     )
 
 
@@ -129,13 +106,6 @@ def _interval_words(time: Mapping[Any, Any]) -> str:
     return f", {100 * time['confidence']:g} % CI {duration(*ends)}" if ends else ""
 
 
-def _badge(typical: Sequence[Mapping[Any, Any]], runs: int) -> Badge:
-    """Return how far to trust a card that shows the interval of each of these typical runs that has one."""
-    if all(interval_in(estimate) for estimate in typical):
-        return "replicated"
-    return "indicative" if runs == len(typical) else "incomplete"
-
-
 def goodputs(data: Data) -> Answer | None:
     """Say the goodput of each path or, of many paths, the lowest and the highest."""
     runs = throughput(data.study, sender_only=True)
@@ -152,7 +122,7 @@ def goodputs(data: Data) -> Answer | None:
         for path, values in sorted(groups, key=lambda group: group[1].median())
     )
     values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
-    typical = summarize(runs, "throughput_bit_s").to_dict("records")
+    typical = summarize(runs, "throughput_bit_s")
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
     verdict: Sentence = ("Goodput: ",)
@@ -166,7 +136,7 @@ def goodputs(data: Data) -> Answer | None:
     replicated = all(groups.count() > 1)
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
-        badge=_badge(typical, len(runs)),
+        badge=badge_of(typical),
         answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
         inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
         dots=dots,
@@ -217,18 +187,18 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
     )
 
 
-def _typical_rates(typical: Sequence[Mapping[Any, Any]], found: PathDifferences, like: float | None) -> Sentence:
+def _typical_rates(typical: pd.DataFrame, found: PathDifferences, like: float | None) -> Sentence:
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
     first = decisive_paths(found)
-    in_order = sorted(typical, key=lambda estimate: estimate["path"] not in first)
+    in_order = sorted(typical.to_dict("records"), key=lambda estimate: estimate["path"] not in first)
     parts: list[Sentence] = [
         (f"{estimate['path']} {span(ends, 'bit/s', like=like)}",)
         for estimate in in_order
         if (ends := interval_in(estimate))
     ]
-    if not parts and all(estimate["n"] == 1 for estimate in typical):
+    if not parts and (typical["n"] == 1).all():
         return (f"{ONCE} ",)
     if not parts:
         is_refused = (~found.paths["flags"].isin(["", "no_replication"])).any()
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if is_refused else ()
-    return f"Typical runs, {100 * typical[0]['confidence']:g} % CI: ", *first_of(parts), ". "
+    return f"Typical runs, {100 * typical['confidence'].iloc[0]:g} % CI: ", *first_of(parts), ". "

@@ -9,7 +9,6 @@ from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
 from azlatency.pages.summary.answer import (
-    Answer,
     Data,
     axis_of,
     badge_of,
@@ -20,7 +19,7 @@ from azlatency.pages.summary.answer import (
     refs_of,
     values_of,
 )
-from azlatency.pages.summary.card import Dot, dot
+from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.placement import all_changes
 
 

@@ -14,7 +14,6 @@ from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
 from azlatency.kit.words import at_most, in_drift
 from azlatency.pages.summary.answer import (
-    Answer,
     Data,
     axis_of,
     badge_of,
@@ -24,7 +23,7 @@ from azlatency.pages.summary.answer import (
     prefix_of,
     range_of,
 )
-from azlatency.pages.summary.card import dot
+from azlatency.pages.summary.card import Answer, dot
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured
