@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from azlatency.logs.parse import LogError as LogError
     from azlatency.logs.parse import parse as parse
     from azlatency.logs.tables import Logs as Logs
-    from azlatency.report import findings as findings
-    from azlatency.report import tables as tables
     from azlatency.stats.across_runs.asymmetry import asymmetry as asymmetry
     from azlatency.stats.across_runs.base_and_candidate import compare as compare
     from azlatency.stats.across_runs.baseline import baseline as baseline
@@ -62,8 +60,6 @@ _HOMES = {
     "studies": "azlatency.studies",
     "stats": "azlatency.stats",
     "charts": "azlatency.shapes",
-    "tables": "azlatency.report.tables",
-    "findings": "azlatency.report.findings",
     "schema": "azlatency.logs.schema",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

@@ -139,7 +139,7 @@ def test_imports_are_found_at_any_depth(text: str, modules: set[str]) -> None:
 def test_statistics_do_not_plot_and_charts_do_not_compute() -> None:
     for path in (PACKAGE / "stats").rglob("*.py"):
         assert "matplotlib" not in path.read_text("utf-8"), path
-    for path in (PACKAGE / "report" / "charts").rglob("*.py"):
+    for path in (PACKAGE / "shapes").rglob("*.py"):
         text = path.read_text("utf-8")
         assert "scipy.stats" not in text and "statsmodels" not in text, path
 

@@ -22,7 +22,7 @@ from helpers.places import FIXTURES, ROOT
 
 from azlatency.kit.drawing import base
 from azlatency.kit.objects import Chart
-from azlatency.report.answerable import unanswered
+from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import load
 

@@ -96,8 +96,14 @@ FRAMES: dict[str, Frames] = {
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
         for name in ("series", "points")
     },
+    "sightings": lambda *_: az.stats.sightings(az.history(az.load("ibm-cloud-zones", processed=PROCESSED))),
+    "published_windows": lambda *_: az.studies.published_windows(az.load("ibm-cloud-zones", processed=PROCESSED)),
     "placement: conditions": az.stats.placement.conditions,
+    "zone_pairs": lambda study, runs: az.stats.zone_pairs(
+        study, runs, az.stats.placement.widest(az.stats.placement.conditions(study, runs))
+    ),
     "placement: changes": lambda study, runs: placement_steps(set(runs["path"].map(str))),
+    "interval_mean": lambda *_: az.stats.interval_mean([10.0, 11.0] * 20),
     "trend": lambda study, runs: az.stats.trend(study.samples["rtt_ns"].head(500)),
     "throttling": lambda *_: az.stats.throttling([10.0] * 40 + [2.0, 2.1] * 40),
     "stability: run": lambda study, runs: az.stats.stability(study.samples["rtt_ns"].head(500)).run,

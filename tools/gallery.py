@@ -85,6 +85,10 @@ EXAMPLES = (
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
+    Example("lines", "Several series per panel over time, on one logarithmic axis: here what IBM published of each region's zones.",
+            "windows = az.studies.published_windows(az.load(\"ibm-cloud-zones\"))\n"
+            "pairs = windows[windows[\"placement\"] == \"cross_zone\"]\n"
+            "az.charts.lines(pairs, \"mean_ns\", panel=\"region\", line=\"path\", limits=(1e6, 2e6))"),
 )  # fmt: skip
 
 

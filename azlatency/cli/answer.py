@@ -125,8 +125,8 @@ def print_answer(study: Study) -> None:
             out, rows, texts=("path", "method"), leave=_LEAVE, names=[estimate["what"] for estimate in estimates]
         )
     else:
-        from azlatency.report.card import plain_sentence
-        from azlatency.report.findings.summary import make_card
+        from azlatency.kit.sentences import plain_sentence
+        from azlatency.pages.summary import make_card
 
         said = plain_sentence(make_card(study).answer)
         print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
@@ -143,7 +143,7 @@ def print_answer(study: Study) -> None:
 
 
 def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
-    from azlatency.kit.claim import interval_in
+    from azlatency.kit.intervals import interval_in
     from azlatency.stats.result import SHORT
 
     unit, middle, low, high = (estimate[name] for name in ("unit", "estimate", "lowest", "highest"))

@@ -55,8 +55,8 @@ def history(
     """Find changes of level in the series of runs of each path, method and metric.
 
     Exit code 0: no change beyond the margin; 1: a change or a drift beyond it, in either direction; 3: no series has
-    enough runs; 2: usage error or unreadable input. A new level shows after at least five nights: with --since, look
-    back two weeks or more.
+    enough runs; 2: usage error or unreadable input. A change is reported after five nights at the new level or more:
+    with --since, look back two weeks or more.
     """
     from azlatency.gate.history import judge_history, sheet
     from azlatency.gate.inputs import open_study

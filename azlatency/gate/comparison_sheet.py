@@ -18,7 +18,7 @@ from azlatency.gate.verdict import (
     is_one_of_many,
 )
 from azlatency.kit.cells import is_missing
-from azlatency.kit.claim import known_ends
+from azlatency.kit.intervals import known_ends
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, explain
 from azlatency.stats.rows import Row
@@ -111,8 +111,8 @@ def _legend(judgement: Judgement) -> dict[str, str]:
         "ratio": "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
-        f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: two "
-        "one-sided tests show that the ratio is within the margin; their interval has twice the error. Latencies are "
+        f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: the "
+        f"{100 * (2 * judgement.confidence - 1):g} % interval lies within the margin (TOST). Latencies are "
         "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well."
     }
     if any(map(_runs_needed, rows)):

@@ -350,11 +350,12 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     """Explain how to read the rows, and what is odd about the nights."""
     searched = [judged for judged in judgement.series if judged.is_searched]
     reading = (
-        "One point per run, or per night with several runs (their median). The series with at least "
-        f"{FEWEST} points are one family: if nothing changed, any change is called with a probability of at "
-        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A new "
-        f"level shows when it has lasted {SHORTEST} points, or longer if it is small. Changes within the margin of "
-        f"{judgement.margin} are shown, but are no failure; a series drifts if a line fits it better than levels. "
+        "One point per run, or per night with several runs (their median). Significance is corrected for the number "
+        f"of series with at least {FEWEST} points: if nothing changed, any change is reported with a probability of at "
+        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A "
+        f"change is reported after {SHORTEST} points at the new level, or more if it is small. Changes within the "
+        f"margin of {judgement.margin} are shown, but are not a failure; a series drifts if a line fits it better than "
+        "levels. "
         "Before and now: medians of the points (loss: means). Latencies are round-trip times. The date has its 95 % "
         "interval. The history does not show the cause."
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from azlatency.kit.claim import Claim
 from azlatency.kit.objects import Finding
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ def act(text: str) -> Finding:
     return Finding("act", text)
 
 
-def answer(text: str, claim: Claim | None = None) -> Finding:
-    """Make the finding that answers the question of a page: one sentence of at most 30 words, and its values."""
-    return Finding("answer", text, claim)
+def answer(text: str) -> Finding:
+    """Make the finding that answers the question of a page: one sentence of at most 30 words."""
+    return Finding("answer", text)
 
 
 def info(text: str) -> Finding:

@@ -22,7 +22,6 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
-from azlatency.kit.claim import Claim
 from azlatency.studies.format import visible
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def style() -> Iterator[None]:
 
 #: Environment variable of a process whose charts need no PNG in a notebook: drawing it takes as long as the SVG.
 WITHOUT_PNG = "AZLATENCY_CHARTS_WITHOUT_PNG"
+#: Environment variable of a process whose charts are shown on pages for phones too: they are drawn at both widths.
+BOTH_WIDTHS = "AZLATENCY_CHARTS_IN_BOTH_WIDTHS"
 #: Formats of charts.
 FORMATS = ("svg", "pdf", "png")
 #: Endings of images and documents that a chart is not saved as; any other ending is part of a name.
@@ -84,8 +85,9 @@ _OTHER_FORMATS = frozenset({"bmp", "emf", "eps", "gif", "jpeg", "jpg", "pgf", "p
 class Chart:
     """A matplotlib figure with its title, its caption and a text alternative that contains the numbers.
 
-    ``title`` is the result in words, and ``claim`` the values that it is about. ``name`` is that of the function that
-    drew the chart. ``tips`` are the texts that the marks show under the pointer, by the id of their artist.
+    ``title`` is the result in words, ``name`` that of the function that drew the chart. ``tips`` are the texts that the
+    marks show under the pointer, by the id of their artist.
+    ``one_column`` draws the chart again, as wide as one column of a journal; None if it is that wide.
     """
 
     figure: MatplotlibFigure
@@ -93,8 +95,8 @@ class Chart:
     alt: str
     title: str = ""
     name: str = ""
-    claim: Claim | None = None
     tips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    one_column: Callable[[], Chart | Note] | None = field(default=None, compare=False)
 
     def svg(self) -> str:
         """Return the chart as SVG. Its text is text: it can be searched, selected and edited."""
@@ -177,7 +179,9 @@ class Chart:
             # JupyterLab shows SVG only in trusted notebooks, which those of a clone, Binder or papermill are not.
             data["image/png"] = b64encode(self._small_png()).decode()
         record: dict[str, Any] = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
-        record |= {"claim": asdict(self.claim)} if self.claim else {}
+        narrow = self.one_column() if self.one_column and os.environ.get(BOTH_WIDTHS) is not None else None
+        if isinstance(narrow, Chart):
+            record["narrow"] = {"svg": narrow.svg(), "caption": narrow.caption}
         return data, {"azlatency": {"kind": "figure", **record}}
 
     def _ipython_display_(self) -> None:
@@ -239,7 +243,6 @@ class Finding:
 
     kind: Literal["answer", "act", "info"]
     text: str
-    claim: Claim | None = None
 
 
 @dataclass(frozen=True)
@@ -257,10 +260,7 @@ class Findings:
         return "\n".join(f"{KINDS[finding.kind]}: {finding.text}" for finding in self.findings) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        records = [
-            {"kind": finding.kind, "text": finding.text} | ({"claim": asdict(finding.claim)} if finding.claim else {})
-            for finding in self.findings
-        ]
+        records = [asdict(finding) for finding in self.findings]
         return {"text/plain": repr(self), "text/markdown": self._markdown(), FINDINGS_TYPE: records}
 
     def _markdown(self) -> str:

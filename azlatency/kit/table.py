@@ -31,7 +31,7 @@ from azlatency.kit.cells import (
     with_interval,
 )
 from azlatency.kit.cells import number as number_format
-from azlatency.kit.claim import known_ends
+from azlatency.kit.intervals import known_ends
 from azlatency.stats.result import CODES, SHORT
 
 if TYPE_CHECKING:

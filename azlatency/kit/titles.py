@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
+from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
 from azlatency.studies.format import format_interval, format_value, one_prefix
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.path_differences import PathDifferences
 
 #: Values are not called longer or shorter than others below this ratio.
 ALIKE = 1.1
@@ -68,7 +66,7 @@ def extremes(
 
     near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
-    if found is not None and found.once and not (found.sizes or found.refused):
+    if found is not None and len(found.paths) and (found.paths["n"] == 1).all():
         method = f"{method}, one run each"
     if not set(near).isdisjoint(far) or (any(ends) and max(ends[0], default=low) >= min(ends[1], default=high)):
         return f"{start} {end(values)}, {method}"
@@ -93,7 +91,7 @@ def tied(
         pair = sorted((values[name], values[end]))
         if pair[1] <= ALIKE * pair[0]:
             return True
-        if found is not None and found.cannot_tell(str(name), str(end)):
+        if found is not None and cannot_tell(found, str(name), str(end)):
             return True
         if not known.get(name) or not known.get(end):
             return False

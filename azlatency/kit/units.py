@@ -5,7 +5,7 @@ from __future__ import annotations
 from azlatency.kit.cells import GIGABITS, MICROSECONDS, Unit
 
 #: On the column "interval that decides".
-DECIDES = "The interval has twice the error (90 % for 95 %) where both are practically equivalent: two one-sided tests."
+DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
 
 
 def level(confidence: float) -> str:

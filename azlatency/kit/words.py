@@ -212,12 +212,17 @@ def ratio_ends(low: float | None, high: float | None) -> str:
 
 
 def shares_held(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return for medians and for means how many intervals contain the recorded difference, and their rows."""
+    """Return how many intervals contain the recorded delay, apart for medians and means, and their rows."""
     groups = sorted(judged.groupby("value", sort=False, dropna=False), key=lambda item: -len(item[1]))
-    return [
-        (f"{int(rows['holds'].sum())} of {len(rows)} intervals of {str(value).removesuffix('_ns')}s", rows)
-        for value, rows in groups
-    ]
+    if len(groups) == 1:
+        return [(f"{share_held(judged)} confidence intervals", judged)]
+    return [(f"{share_held(rows)} intervals of {str(value).removesuffix('_ns')}s", rows) for value, rows in groups]
+
+
+def share_held(judged: pd.DataFrame) -> str:
+    """Return how many of the intervals contain the recorded delay: "All 12" or "22 of 24"."""
+    held = int(judged["holds"].sum())
+    return f"All {held}" if held == len(judged) > 1 else f"{held} of {len(judged)}"
 
 
 def _agreement(row: Row) -> str:
@@ -228,7 +233,7 @@ def _agreement(row: Row) -> str:
     subject = different if row["differs_in"] else VERDICTS[row["verdict"]]
     value = format_estimate(row["ratio"], *_ends(row, "ratio"), confidence=row["confidence"])
     low, high = _ends(row, "prediction")
-    single = "" if low is None else f", a single pair {format_interval(low, high)}"
+    single = "" if low is None else f", a new pair {format_interval(low, high)}"
     return f"{name}: {subject}; ratio {value}{single}, {count_of(row['n'], 'pair')}"
 
 

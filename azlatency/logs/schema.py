@@ -413,8 +413,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         first            | string  | | computed | First method of a pair, or the first round.
         second           | string  | | computed | Second method of a pair.
         last             | string  | | computed | Last round.
-        prediction_low   | float64 | | computed | Lower end of the interval for the ratio of one more pair.
-        prediction_high  | float64 | | computed | Upper end of the interval for the ratio of one more pair.
+        prediction_low   | float64 | | computed | Lower end of the prediction interval for a new pair.
+        prediction_high  | float64 | | computed | Upper end of the prediction interval for a new pair.
         first_value      | float64 | | computed | Value of the first method on a path in a round.
         second_value     | float64 | | computed | Value of the second method on a path in a round.
         differs_in       | string  | | computed | Properties in which the packets of the two methods differ.

@@ -104,6 +104,7 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         return Note(f"No chart: {why}; the table says why.")
     if len(drawn) == 1:
         return Note(f"No chart: one comparison only. {say(drawn)}.")
+    confidence = drawn["confidence"].iloc[0]
     panel, row = ("path", "method") if drawn["path"].nunique() == 1 else ("method", "path")
     return forest(
         drawn.sort_values("ratio", key=_size, ascending=False, kind="stable"),
@@ -117,8 +118,8 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         beside=two_beside(drawn, panel, row),
         xlabel="after ÷ before (log)",
         caption=(
-            f"Ratio after / before. Bar: {level(drawn['confidence'].iloc[0])} interval, of an equivalence that with "
-            "twice the error. Band: practically equivalent."
+            f"Bar: {level(confidence)} interval, of an equivalence the {level(2 * confidence - 1)} interval (TOST). "
+            "Band: practically equivalent."
         ),
         ordering="The largest change on top.",
         counted="runs or pairs of runs per comparison",

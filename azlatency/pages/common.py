@@ -1,36 +1,44 @@
-"""What the pages on latency, throughput and tails share: the typical run of each path, and printed percentiles."""
+"""What several pages share: the typical run of each path, printed percentiles, and the files behind a page."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Format, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
-from azlatency.kit.claim import interval_in, is_far_apart
 from azlatency.kit.drawing.draw import number as short_number
 from azlatency.kit.drawing.draw import with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.drawing.truth import configured
+from azlatency.kit.groups import main_method, ranges_of, run_counts, values_of
+from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import Row, cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import level, read_in
-from azlatency.report.groups import main_method
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import decimals_for, fitting_unit, format_number, format_value, interval_decimals
+from azlatency.studies.format import (
+    decimals_for,
+    fitting_unit,
+    format_number,
+    format_value,
+    interval_decimals,
+    natural_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from azlatency.kit.claim import Claim
+    from azlatency.studies.store.study import Study
 
+#: Most files that are listed.
+_MOST_FILES = 40
 #: Most zones of a matrix.
 _MOST_ZONES = 60
 #: Ratio of the largest value to the smallest up to which methods share an axis.
@@ -139,8 +147,7 @@ def typical_forest(
         caption.append(configured().caption("rate" if canonical == "bit/s" else "rtt"))
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
-    main = main_method(measured, value, typical)
-    chart = forest(
+    return forest(
         rows,
         "estimate",
         low="low",
@@ -154,14 +161,13 @@ def typical_forest(
         unit=unit if shared else "unit",
         beside=two_beside(rows, "method", "path"),
         xlabel=f"{what} per run, {unit.name}" if shared else f"{what} per run",
-        result=_forest_title(measured, rows, main),
+        result=_forest_title(measured, typical, rows, value),
         caption=" ".join(caption),
         ordering="Smallest first.",
         counted="runs per path and method",
         of="paths and methods, those with the most runs",
         name="typical_forest",
     )
-    return replace(chart, claim=main) if isinstance(chart, Chart) else chart
 
 
 def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> pd.DataFrame:
@@ -187,14 +193,17 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
 
 
-def _forest_title(measured: pd.DataFrame, rows: pd.DataFrame, main: Claim) -> str:
+def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFrame, value: str) -> str:
     """Say from where to where the typical runs of the main method reach; a range where no number stands for runs."""
-    what, unit = _QUANTITIES[main.quantity]
-    of_main = rows[rows["method"] == main.method].dropna(subset=["low", "high"])
+    main = main_method(measured, value, typical)
+    if main.empty:
+        return ""
+    (what, unit), method = _QUANTITIES[value], main["method"].iloc[0]
+    of_main = rows[rows["method"] == method].dropna(subset=["low", "high"])
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
-    found = differences_by_path(measured, main.method, main.quantity)
-    return extremes(what, main.values, unit, main.method, ranges=wide | dict(main.ranges), found=found)
+    found = differences_by_path(measured, method, value)
+    return extremes(what, values_of(main), unit, method, ranges=wide | ranges_of(main), found=found)
 
 
 def _forest_caption(typical: pd.DataFrame, what: str) -> str:
@@ -218,15 +227,17 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
     """
     what, unit = _QUANTITIES[value]
     main = main_method(runs, value, typical)
-    zones = {path: ends for path, ends in zones_of(runs).items() if path in main.values}
+    values = values_of(main)
+    zones = {path: ends for path, ends in zones_of(runs).items() if path in values}
     names = sorted({zone for ends in zones.values() for zone in ends})
     if len(set(zones.values())) < 3:
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
     scale, name = shown_unit = read_in(unit)
-    bounds = typical[typical["method"] == main.method].set_index("path")[["low", "high"]].dropna()
-    paths = pd.DataFrame([(path, *ends, main.values[path]) for path, ends in zones.items()])
+    method = main["method"].iloc[0]
+    bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()
+    paths = pd.DataFrame([(path, *ends, values[path]) for path, ends in zones.items()])
     paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
     squares = paths.groupby(["from", "to"], as_index=False).agg(
         value=("value", "median"),
@@ -237,17 +248,17 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
     )
     ends = squares[["least", "most"]] / scale
     squares = squares.assign(
-        method=main.method,
+        method=method,
         confidence=typical["confidence"].max() if len(typical) else math.nan,
         text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
     )
-    light, dark = (span([end], unit) for end in (min(main.values.values()), max(main.values.values())))
+    light, dark = (span([end], unit) for end in (min(values.values()), max(values.values())))
     caption = "Row: client's zone; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:
         caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
     elif len(squares) < len(paths):
         caption += " Several paths: their range."
-    chart = matrix(
+    return matrix(
         squares,
         "value",
         row="from",
@@ -260,11 +271,10 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         unit=shown_unit,
         ylabel="client's zone",
         xlabel="server's zone",
-        result=f"{capitalised(what)} from zone to zone, {name} ({main.method}, {main.counts})",
+        result=f"{capitalised(what)} from zone to zone, {name} ({method}, {run_counts(main)})",
         caption=caption,
         name="zone_matrix",
     )
-    return replace(chart, claim=main) if isinstance(chart, Chart) else chart
 
 
 # --- percentiles of single runs
@@ -310,3 +320,27 @@ PERCENTILE = {
     "percentile": text("what"),
     "n": cited(count("n"), lambda row: [RunsRef((row["run_id"],), "n")]),
 }
+
+
+# --- the files behind a page
+
+
+def provenance(study: Study) -> Table[Row] | Note:
+    """Return the files behind the page: path, hash, size, encoding."""
+    if not len(study.sources):
+        return Note("No log files; the numbers come from the tables of the study's folder.")
+    by_name = study.sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
+    others = len(by_name) - _MOST_FILES
+    columns = {
+        "file": text("path"),
+        "SHA-256 (first 16 digits)": text("source_id"),
+        "bytes": count("size_bytes"),
+        "encoding": text("encoding"),
+    }
+    return table(
+        by_name.head(_MOST_FILES),
+        "Files behind this page",
+        columns,
+        [f"and {others} more files"] if others > 0 else [],
+        source=lambda file: [FileRef(file["source_id"], line=1, last=int(file["lines"]))],
+    )

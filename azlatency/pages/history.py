@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from azlatency.kit import changes as words
-from azlatency.kit.cells import PERCENT, Column, Table, is_missing
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Table, Unit, is_missing
 from azlatency.kit.cells import words as in_words
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, count, flags, table, text
 from azlatency.kit.units import read_in
+from azlatency.shapes.forest import forest
+from azlatency.shapes.lines import lines
 from azlatency.shapes.series import series as draw_series
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS
+from azlatency.stats.across_runs.sightings import LIMITS
+from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import format_value
+from azlatency.studies.format import count_of, format_value, one_prefix
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.across_runs.run_history import History
 
 #: Most changes that are listed one by one.
 _MOST = 8
+#: From so many series on, shifts after their first points may have one cause.
+_MANY = 5
 _NAMES = {name: text(name, names_row=True) for name in KEYS}
 
 
@@ -111,6 +118,126 @@ def series(found: History) -> Table[Row] | Note:
     return table(shown, "Series", columns, value=_column)
 
 
+# --- published tables: all windows, and the newest one
+
+
+def over_time(windows: pd.DataFrame) -> Chart | Note:
+    """Draw every published window of each pair between zones or regions, a panel per region."""
+    between = _between(windows)
+    if between.empty:
+        return Note("No chart: no table of windows was published.")
+    first, last = between["date"].min(), between["date"].max()
+    in_a_region = bool(between["placement"].eq("cross_zone").all())
+    return lines(
+        between,
+        "mean_ns",
+        panel="region",
+        line="pair",
+        limits=LIMITS if in_a_region else (),
+        unit=_unit(between),
+        result=f"Every published window, {first:%B %Y} to {last:%B %Y}",
+        caption="Each line is a pair of zones or regions; grey: a name that is no longer in use. Windows that overlap "
+        f"are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
+        counted="windows per line",
+        of="regions",
+        name="over_time",
+    )
+
+
+def newest(windows: pd.DataFrame) -> Chart | Note:
+    """Draw the newest window of each pair, nearest first."""
+    between = _between(windows)
+    if between.empty:
+        return Note("No chart: no table of windows was published.")
+    end = between["date"].max()
+    pairs = between[between["date"] == end].sort_values("mean_ns", kind="stable")
+    several = pairs["region"].nunique() > 1
+    pairs = pairs.assign(
+        name=pairs["region"] + " " + pairs["pair"] if several else pairs["pair"],
+        all="",
+        mean_ns_low=np.nan,
+        mean_ns_high=np.nan,
+    )
+    low, high = pairs["mean_ns"].iloc[[0, -1]]
+    like = one_prefix([low, high], "ns")
+    ends = " to ".join(format_value(value, "ns", like=like) for value in (low, high))
+    unit = _unit(between)
+    return forest(
+        pairs,
+        "mean_ns",
+        panel="all",
+        row="name",
+        unit=(unit.scale, unit.name),
+        xlabel=f"mean round trip, {unit.name}",
+        result=f"{count_of(len(pairs), 'pair')} in the window to {end:%Y-%m-%d}: {ends}",
+        caption="Each dot is one published mean; nothing says how far a second one would lie from it.",
+        of="pairs",
+        name="newest",
+    )
+
+
+def _unit(windows: pd.DataFrame) -> Unit:
+    """Return the unit of an axis: µs within a region, ms between regions."""
+    return MICROSECONDS if windows["placement"].eq("cross_zone").all() else Unit(1e6, "ms")
+
+
+def _between(windows: pd.DataFrame) -> pd.DataFrame:
+    """Return the windows between zones, else those between regions, with the name of their pair."""
+    far = windows[windows["placement"].isin(["cross_zone", "cross_region"])]
+    zones = far[far["placement"] == "cross_zone"]
+    chosen = zones if len(zones) else far
+    pairs = chosen.drop_duplicates("path").set_index("path").apply(pair_of_ends, axis="columns").map(short_pair)
+    return chosen.assign(pair=chosen["path"].map(pairs) if len(chosen) else "")
+
+
+# --- seen, and not confirmed
+
+
+def seen(found: History, sightings: pd.DataFrame) -> Table[Row] | Note:
+    """Return what the series show without a confirmed change."""
+    if sightings.empty:
+        return Note("Nothing else stands out: no shift near an end, no point that came and went.")
+    family = found.series.set_index("what")["family"]
+    rows = _together(sightings)
+    rows = rows.assign(text=[_seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
+    columns: dict[str, Column[Row]] = {
+        **_NAMES,
+        "seen": text("text"),
+        "before": _value("before"),
+        "after": _value("after"),
+    }
+    notes = [
+        "Before and after: medians of the points on both sides; where a limit was crossed, of the first and last five."
+    ]
+    return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
+
+
+def _together(sightings: pd.DataFrame) -> pd.DataFrame:
+    """Join the points of a series that came and went: the farthest one stands for all, with the number of ``times``."""
+    away = sightings["ratio"].map(np.log).abs()
+    times = sightings.groupby(["what", "kind"], dropna=False)["kind"].transform("size")
+    farthest = away.groupby([sightings["what"], sightings["kind"]], dropna=False).transform("max") == away
+    return sightings.assign(times=times)[(sightings["kind"] != "came_and_went") | farthest]
+
+
+def _seen(row: Row, family: int) -> str:
+    """Say what was seen, and why it is no change of level."""
+    start, end, points = f"{row['date']:%Y-%m-%d}", f"{row['date_last']:%Y-%m-%d}", count_of(row["n"], "point")
+    size = words.percent(row)
+    if row["kind"] == "unconfirmed":
+        return f"{size} since {start}: significant for this series alone, not among all {family}"
+    few = "point" if row["n"] == 1 else points
+    if row["kind"] == "oldest":
+        return f"{size} after the first {few}, until {end}: too few to test"
+    if row["kind"] == "newest":
+        return f"{size} in the last {few}, since {start}: too few to test"
+    if row["kind"] == "came_and_went":
+        text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
+        return text if row["times"] == 1 else f"{row['times']} times away, farthest {text}"
+    side = "below" if row["after"] < row["limit"] else "above"
+    return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
+
+
 def _value(name: str, missing: str = "") -> Column[Row]:
     """Return a column of values, each with the unit that fits it."""
 
@@ -125,8 +252,8 @@ def _column(row: Row) -> str:
     return VALUE_COLUMNS.get(row["metric"], str(row["metric"]))
 
 
-def find(found: History) -> Findings:
-    """Say which levels changed, when and by how much."""
+def find(found: History, sightings: pd.DataFrame) -> Findings:
+    """Say which levels changed, when and by how much, and what else was seen."""
     searched = found.series[found.series["level"].notna()]
     if searched.empty:
         return Findings.of([info(f"No series has {FEWEST} points, so no change of level can be found.")])
@@ -144,7 +271,27 @@ def find(found: History) -> Findings:
         findings.append(act(f"{words.say_change(row)}{version}."))
     if len(found.changes) > _MOST:
         findings.append(info(f"{len(found.changes) - _MOST} more changes are in the table."))
+    findings += [info(sentence) for sentence in _in_short_seen(sightings)]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
             findings.append(info(f"{SHORT[code].rstrip('?').capitalize()}: {flagged} of {len(searched)} series."))
     return Findings.of(findings)
+
+
+def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
+    """Say how many series show what no test confirmed; shifts at the beginning of many may be one."""
+    counts = sightings.groupby("kind", dropna=False)["what"].nunique()
+    sentences = []
+    if number := int(counts.get("unconfirmed", 0)):
+        sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
+    first = sightings[sightings["kind"] == "oldest"]
+    if first["what"].nunique() >= _MANY:
+        low, high = (words.percent({"before": 1.0, "after": first["ratio"].agg(end)}) for end in ("min", "max"))
+        sentences.append(
+            f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
+            f"{first['date_last'].max():%Y-%m-%d} at the latest: too few points to test. So many together: look for a "
+            "change of the method."
+        )
+    if number := int(counts.get("newest", 0)):
+        sentences.append(f"{number} series differ in their last points: too few to test.")
+    return sentences

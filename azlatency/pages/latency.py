@@ -14,13 +14,13 @@ from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
+from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import level, read_in
 from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
-from azlatency.report.groups import answer_of, main_method
 from azlatency.shapes.curves import MOST_WITH_BARS, curves
 from azlatency.shapes.density import density
 from azlatency.shapes.series import series
@@ -71,7 +71,7 @@ def runs_in_order(typical: pd.DataFrame) -> Table[Row] | Note:
         "flags": flags(),
     }
     notes = [
-        f"A p of at most {LEVEL:g}: neighbouring runs resemble each other. Ten runs with an autocorrelation of 0.5 are "
+        f"A p of at most {LEVEL:g}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 are "
         "mostly not found, so a large p does not show that runs are independent."
     ]
     return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
@@ -97,7 +97,7 @@ def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame) -> Chart | Note:
         note="note",
         truth="truth",
         unit="unit",
-        result=f"Neighbouring runs resemble each other in {dependent.sum()} of {len(tested)} series",
+        result=f"Consecutive runs are autocorrelated in {dependent.sum()} of {len(tested)} series",
         caption=caption,
         counted="runs",
         of="series, those with the smallest p",
@@ -388,8 +388,9 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
     typical = pd.concat(both).drop_duplicates(["path", "method"])
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
-    main = main_method(runs, f"{statistic}_ns", medians if statistic == "median" else means)
-    findings = [answer(answer_of(main, runs, f"{statistic} round trip", "ns"), main)] if main.values else []
+    estimates = medians if statistic == "median" else means
+    sentence = answer_of(runs, f"{statistic}_ns", estimates, f"{statistic} round trip", "ns")
+    findings = [answer(sentence)] if sentence else []
     findings += measured_once(typical) + _dependent(typical)
     maxima = within[has_flag(within, "maximum_in_disguise")]
     if len(maxima):
@@ -410,7 +411,7 @@ def _dependent(typical: pd.DataFrame) -> list[Finding]:
         return []
     listed = join_by_method(zip(dependent["path"], dependent["method"], strict=True))
     sentence = (
-        f"Neighbouring runs resemble each other on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
+        f"Consecutive runs are autocorrelated on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
         "Spread the runs over more time; to compare, alternate both sides in rounds."
     )
     findings = [act(sentence)]

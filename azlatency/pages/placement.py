@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, Unit, interval
-from azlatency.kit.claim import interval_in, range_in
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
+from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
@@ -465,7 +465,7 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame) -> Fin
     ]
     reported = every.loc[every["origin"] == "reported", "path"]
     if len(reported) and len(measured):
-        text = f"Reported without logs: {count_or_names(reported)}. Quote these numbers, but do not test them."
+        text = f"Reported without logs: {count_or_names(reported)}. Cite as published; no test is possible."
         findings.append(act(text))
     same_host = levels[levels["placement"] == "same_host"]
     if len(same_host):

@@ -133,15 +133,14 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 
 
 def _enough(rows: pd.DataFrame) -> str:
-    """Say how many runs are enough on how many paths."""
-    wide, what = _wide(rows), rows["what"].iloc[0]
-    every = f"{len(rows)} paths{' and methods' if rows['method'].nunique() > 1 else ''}"
+    """Say with how many runs to plan, and for how many series they are enough."""
+    wide, width = _wide(rows), f"±{100 * rows['precision'].iloc[0]:g} %"
     if wide.all():
-        return f"More than {FEASIBLE} {what} are needed on all {every}."
-    most = f"**{rows.loc[~wide, 'high'].max():.0f}** {what} are enough on"
+        return f"More than {FEASIBLE} runs for {width} on all {len(rows)} series."
+    plan_for = f"Plan **{rows.loc[~wide, 'high'].max():.0f}** runs: {width} on"
     if not wide.any():
-        return f"{most} all {every}."
-    return f"{most} {(~wide).sum()} of {every}; {wide.sum()} need more than {FEASIBLE}."
+        return f"{plan_for} all {len(rows)} series."
+    return f"{plan_for} {(~wide).sum()} of {len(rows)} series; {wide.sum()} need more than {FEASIBLE}."
 
 
 def _narrowest(curve: pd.DataFrame) -> str:

@@ -204,7 +204,7 @@ def runs_in_time(found: RunsInTime) -> Table[Row] | Note:
         "Jitter: median difference of successive round-trip times. Drift: interval of the change from start to end.",
         "Level: shifts of block medians, confirmed by a test that accounts for autocorrelation.",
     ]
-    return table(shown, "Every run with samples, in time", columns, notes, value="samples")
+    return table(shown, "Every run with samples, over time", columns, notes, value="samples")
 
 
 def _level(run: Row) -> str:
@@ -376,7 +376,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table[Row] | Note:
         "throttled": text("throttled"),
         "flags": flags(),
     }
-    return table(shown, "Throughput in time (scope: within run)", columns, value="intervals")
+    return table(shown, "Throughput over time (scope: within run)", columns, value="intervals")
 
 
 def _throttled(rate: Row) -> str:
@@ -540,7 +540,7 @@ def find(
     short = rates[rates["flags"].str.contains("burst_test")]
     if len(short):
         names = join_by_method(zip(short["path"], short["method"], strict=True))
-        findings.append(act(f"Less than 60 s, so the sustained rate may be lower: {names}."))
+        findings.append(act(f"Ran < 60 s, so burst credit may not be used up: {names}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)

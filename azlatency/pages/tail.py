@@ -12,11 +12,11 @@ from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info
+from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import Row, count, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
-from azlatency.report.groups import answer_of, main_method
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import LEVELS
@@ -241,7 +241,7 @@ def at_random_moments(found: RunTails) -> Table[Row] | Note:
         "Wait: the remaining time until the outstanding reply, for a user who arrives at a random moment. The "
         "round trip of the user comes after it."
     ]
-    return table(rows, "Waits at a random moment", columns, notes, value="samples")
+    return table(rows, "Wait at a random arrival (time-weighted)", columns, notes, value="samples")
 
 
 # --- findings
@@ -255,8 +255,8 @@ def find(
     ``quantiles``: printed percentiles; ``shares``: those above the limit, from printed percentiles; ``typical``:
     `azlatency.summarize` of ``p99_ns`` of ``runs``.
     """
-    main = main_method(runs, "p99_ns", typical)
-    findings = [answer(answer_of(main, runs, "p99", "ns"), main)] if main.values else []
+    sentence = answer_of(runs, "p99_ns", typical, "p99", "ns")
+    findings = [answer(sentence)] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):

@@ -10,11 +10,11 @@ import pandas as pd
 from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, info, join, join_by_method, measured_once
+from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import Row, cited, count, number, table, text
 from azlatency.kit.titles import span
 from azlatency.pages.common import typical_runs
-from azlatency.report.groups import answer_of, main_method
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
@@ -99,8 +99,8 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     if runs.empty:
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    main = main_method(streams, "throughput_bit_s", typical)
-    findings = [answer(answer_of(main, streams, "goodput", "bit/s", directed=True), main)] if main.values else []
+    sentence = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
+    findings = [answer(sentence)] if sentence else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

@@ -40,7 +40,7 @@ def agreements(found: Agreement) -> Table[Row] | Note:
         "pairs": count("n"),
         "ratio": number("ratio", ".3f"),
         f"{level} interval": ends("ratio_low", "ratio_high", ".3f", missing="not known"),
-        "one more pair in": ends("prediction_low", "prediction_high", ",.3g"),
+        "prediction interval, new pair": ends("prediction_low", "prediction_high", ",.3g"),
         "p, equivalent": p_value("p"),
         "flags": flags(hide=["type_p_mismatch"]),
     }
@@ -86,7 +86,7 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
         xlabel="first tool ÷ second (log)",
         caption=(
             "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
-            f"with its {100 * confidence:g} % interval, and the prediction interval for one more pair (both may be "
+            f"with its {100 * confidence:g} % interval, and the prediction interval for a new pair (both may be "
             f"clipped). Band: practically equivalent, ±{100 * margin:g} %."
         ),
         result=f"Round trips of {far['first']} are {ratio}: {VERDICTS[far['verdict']]}",
@@ -101,7 +101,7 @@ def _panel(frame: pd.DataFrame) -> pd.Series:
 
 
 def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the chart: the paths by size, whose dots are the rounds, the mean, and one more pair."""
+    """Return the rows of the chart: the paths by size, whose dots are the rounds, the mean, and a new pair."""
     paths = pairs.groupby(["panel", "path"], as_index=False, sort=False).agg(
         size=("size", lambda sizes: np.log(sizes).mean()), n=("size", "size"), ratio=("ratio", "first")
     )
@@ -109,7 +109,10 @@ def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     paths = paths.rename(columns={"path": "row"}).sort_values("size", kind="stable")
     means = chosen.assign(row="mean ratio")
     more = chosen.assign(
-        row="one more pair", ratio=np.nan, ratio_low=chosen["prediction_low"], ratio_high=chosen["prediction_high"]
+        row="new pair, prediction",
+        ratio=np.nan,
+        ratio_low=chosen["prediction_low"],
+        ratio_high=chosen["prediction_high"],
     )
     rows = pd.concat([paths, means, more])
     too_wide = rows["ratio_high"] > 100 * rows["ratio_low"]

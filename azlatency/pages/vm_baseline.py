@@ -181,7 +181,7 @@ def find(found: pd.DataFrame) -> Findings:
     if "unit_slip" in flagged:
         findings.append(act("A measured value is off by a factor of 100 or more. Check the units first."))
     if "burst_test" in flagged:
-        findings.append(act("Some tests ran for less than a minute; the sustained rate may be lower."))
+        findings.append(act("Some tests ran < 60 s: burst credit may not be used up."))
     if missing := list(dict.fromkeys(found.loc[found["estimate"].isna(), "what"])):
         findings.append(act(f"Not measured by any run: {'; '.join(missing)}. The page lists the commands."))
     return Findings.of(findings)

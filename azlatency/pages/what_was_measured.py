@@ -210,7 +210,7 @@ def reported(study: Study) -> Table[Row] | Note:
         return Note("No numbers outside the logs.")
     shown = study.reported.assign(conclusion=[_conclusion(row) for row in study.reported.to_dict("records")])
     columns = {name: text(name) for name in (*_REPORTED, "conclusion") if name in shown}
-    note = "Reported in prose or tables: no log, no spread. You can quote them, but not test them."
+    note = "Reported in prose or tables: no log, no spread. Cite them as published; no test is possible."
     file = str(study.info.get("reported"))
 
     def source(row: Row) -> list[Ref]:
@@ -332,7 +332,7 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
         counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
         contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
         return Findings.of(
-            [answer(f"This study has no logs, only {contents}. You can quote its numbers but not test them.")]
+            [answer(f"This study has no logs, only {contents}. Cite its numbers as published; no test is possible.")]
         )
     runs = run_table(study)
     tools = ", ".join(sorted(set(study.runs["tool"])))

@@ -14,7 +14,7 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import VERDICTS, Row, cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range, span
 from azlatency.kit.units import DECIDES, read_in
-from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, shares_held
+from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
 from azlatency.shapes.forest import forest
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
@@ -28,19 +28,20 @@ from azlatency.studies.runs.path import NetworkPath, route
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.asymmetry import Asymmetry
 
-_TITLES = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits (plus ½)"}
+_TITLES = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits"}
+_SHORT = {"latency": "RTT", "throughput": "goodput", "retransmits": "retransmits"}
 _QUANTITIES = {"latency": "round-trip time", "throughput": "goodput", "retransmits": "retransmits"}
 _NOT_EMULATED = "The network of this study was not emulated: its true one-way delays and rates are unknown."
 #: An interval whose end is farther from its ratio (in logarithms) says nothing about the initiator.
 _WIDE = math.log(2)
 #: What to do about pairs with a flag, by its code.
 _FLAGGED = {
-    "dependent_runs": "Neighbouring rounds resemble each other: {}. Measure both directions in a random order within "
+    "dependent_runs": "Consecutive rounds are autocorrelated: {}. Measure both directions in a random order within "
     "each round, and spread the rounds over more time.",
     "one_machine_pair": "The same two machines measured every round, so the result is about them (zone or machine: not "
-    "separable): {}. For zones, measure several control pairs within a zone or several pairs of machines.",
-    "one_control_pair": "One control pair does not show how much machines differ, so the result is about these "
-    "machines (zone or machine: not separable): {}. Measure two or more control pairs.",
+    "separable): {}. For zones, measure control pairs within a zone, or several pairs of machines.",
+    "one_control_pair": "With one control pair the result is about these machines (zone or machine: not separable): "
+    "{}. Measure two or more control pairs.",
     "no_replication": "Measured in one round only, so not testable: {}.",
     "few_runs": "Few rounds, so the intervals rely on Student's *t*: {}. The page on planning says how many are "
     "needed.",
@@ -139,6 +140,8 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table[Row] | Note:
         "ratio of these medians.",
         DECIDES,
     ]
+    if metric == "retransmits":
+        notes.append("Retransmits per direction (0.5 added before dividing).")
     caption = f"{_TITLES[metric]} in both directions (scope: across runs)"
     return table(shown, caption, columns, notes, value=_compared)
 
@@ -169,6 +172,7 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         only = shown.iloc[0]
         return Note(f"No chart: one comparison only. {only['what']}, {only['method']}: {plain(only['ratio'], 4)}.")
     panel, row = ("method", "way") if shown["method"].nunique() == 1 else ("way", "method")
+    confidence = pairs["confidence"].iloc[0]
     wider = ", wider where that is less than 1 µs" if metric == "latency" else ""
     return forest(
         shown,
@@ -181,11 +185,11 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         margin="margin",
         truth="truth" if shown["truth"].notna().any() else "",
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
-        xlabel="ratio of both directions (log)",
+        xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Ratio of the {quantity} in one direction to the other. Bar: {100 * pairs['confidence'].iloc[0]:g} % "
-            "interval over rounds, of an equivalence that with twice the error. Band: practically equivalent "
-            f"(±{100 * pairs['margin'].iloc[0]:g} %{wider}). Adjusted for the number of pairs."
+            f"Bar: {100 * confidence:g} % interval over rounds, of an equivalence the {100 * (2 * confidence - 1):g} % "
+            f"interval (TOST). Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
+            "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
         ordering="Smallest first.",
@@ -371,7 +375,6 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
         error_high=judged["high"] - judged["recorded"],
         verdict=np.where(judged["holds"], "holds", "misses"),
     ).sort_values("method", key=lambda names: names.map(list(steps["method"]).index), kind="stable")
-    inside = f"{int(judged['holds'].sum())} of {len(judged)}"
     return forest(
         shown,
         "error",
@@ -384,11 +387,11 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
         caption=(
             f"Error of the measured differences to {judged['reference'].iloc[0]}; beside each path the recorded "
             "difference; the line at 0 is the ground truth. Bar: "
-            f"{100 * judged['confidence'].iloc[0]:g} % interval over rounds. {inside} contain the recorded difference."
+            f"{100 * judged['confidence'].iloc[0]:g} % interval over rounds."
         ),
         ordering="Smallest error first.",
         counted="rounds",
-        result=f"{inside} intervals contain the recorded difference",
+        result=f"{share_held(judged)} confidence intervals contain the recorded delay",
         name="emulated_errors",
     )
 
@@ -418,7 +421,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table[Row] | Note:
         f"Compared with {judged['reference'].iloc[0]} and its reverse in the same round; "
         f"{100 * judged['confidence'].iloc[0]:g} % intervals of the median round, not adjusted for multiplicity. "
         "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
-        "Error: what a host takes longer after a longer wait."
+        "Error: CPU wake-up time, which is longer after a longer wait."
     ]
 
     def links(row: Row) -> list[Ref]:
@@ -475,18 +478,17 @@ def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> str:
         tested = round_trips[round_trips["ratio_low"].notna()]
         # Of the method that the card and the titles speak of.
         best = (tested if len(tested) else round_trips)["method"].iloc[0]
-        parts.append(f"initiators' round trips {_most_changed(round_trips[round_trips['method'] == best])}")
+        parts.append(f"RTT A→B and B→A {_most_changed(round_trips[round_trips['method'] == best])}")
     slow = transfers[differs(transfers)]
     if len(slow):
         method, largest = most_apart(slow)
         verb = "carries" if len(largest) == 1 else "carry"
-        times = f"**{ratio_range(largest.values())} times** the reverse goodput{in_drift(slow)}"
+        times = f"**{ratio_range(largest.values())}×** the reverse goodput{in_drift(slow)}"
         parts.append(f"{names(largest)} {verb} {times} ({method})")
     elif len(transfers):
         rounds = count_of(int(methods.loc[methods["metric"] == "throughput", "rounds"].max()), "round")
-        parts.append(f"no transfer is shown to be slower in one direction over all {rounds}")
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+        parts.append(f"{'no' if parts else 'No'} transfer is shown to be slower in one direction over all {rounds}")
+    return f"{'; '.join(parts)}."
 
 
 def _most_changed(pairs: pd.DataFrame) -> str:
@@ -517,8 +519,8 @@ def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
     errors = judged.groupby("method")["error"].agg(["min", "max"]) / 1e3
     by_method = "; ".join(f"{name} {low:+.1f} to {high:+.1f} µs" for name, low, high in errors.itertuples())
     text = (
-        f"{join(share for share, _ in shares_held(judged))} contain the difference that the emulator recorded, of up "
-        f"to {judged['recorded'].max() / 1e3:,.0f} µs. Errors of the measured differences: {by_method}."
+        f"{join(share for share, _ in shares_held(judged))} contain the recorded delay, of up to "
+        f"{judged['recorded'].max() / 1e3:,.0f} µs. Errors: {by_method}."
     )
     return [info(text)]
 

@@ -4,23 +4,19 @@ Every chart has a caption that says what is drawn and how uncertainty is shown, 
 Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
-from azlatency.report.charts import (
-    Options,
-    column,
-    export,
-    few,
-    ground_truth,
-    show,
-    zone_map,
-)
+from azlatency.kit.drawing.base import column, export, few, show
+from azlatency.kit.drawing.options import Options
+from azlatency.kit.drawing.truth import ground_truth
 from azlatency.shapes.course import course
 from azlatency.shapes.curves import curves
 from azlatency.shapes.density import density
 from azlatency.shapes.forest import forest
+from azlatency.shapes.lines import lines
 from azlatency.shapes.matrix import matrix
 from azlatency.shapes.series import series
+from azlatency.shapes.zone_map import zone_map
 
 __all__ = [
-    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "matrix", "series",
-    "show", "zone_map",
+    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "lines", "matrix",
+    "series", "show", "zone_map",
 ]  # fmt: skip

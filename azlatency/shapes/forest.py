@@ -48,8 +48,9 @@ MARKS = {
     "reported": Mark("D", GREY, False, "diamond, or two and their range: reported in a text, without a log"),
 }
 _PLAIN = Mark("|", ESTIMATE, True, "")
-#: Inches of a row, between two panels (with an axis of their own), and of the highest figure.
-_ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.45, 0.85, 9.0
+#: Inches of a row, and of one of many; between two panels (with an axis of their own); of all panels of the highest
+#: figure, which is 9 inches with its title and axis.
+_ROW, _LOW_ROW, _GAP, _GAP_WITH_AXIS, _HIGHEST = 0.2, 0.18, 0.45, 0.85, 8.15
 #: Ends of a ratio's interval that are drawn in full.
 _FARTHEST = 5.0
 #: Letters of the longest name of a row beside which two panels stand side by side.
@@ -151,7 +152,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     columns = side_by_side(beside, len(panels))
     counts = _row_counts(shown, panel, row, columns)
     xlabel = xlabel or (of_all.name if of_all else "")
-    figure, axes = stack(counts, each=_ROW, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
+    each = _ROW if _height(counts, gap, columns, _ROW) <= _HIGHEST else _LOW_ROW
+    figure, axes = stack(counts, each=each, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
     alternatives, names = [], list[str]()
     for place, (axis, (heading, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         scale = of_all or Unit(*group[unit].iloc[0])
@@ -351,16 +353,20 @@ def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list
     return [len(names) * lines(*(label(name, _LETTERS[columns > 1]) for name in names)) for names in groups]
 
 
+def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
+    """Return the inches of all panels."""
+    if columns > 1:
+        return -(-len(counts) // columns) * (gap + row * max(counts))
+    return sum(gap + row * rows for rows in counts)
+
+
 def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
     """Return the rows that fit into a figure, those with the most runs first, in their order."""
     kept = frame
     while len(kept) > 1:
         columns = side_by_side(beside, kept[panel].nunique(dropna=False))
         counts = _row_counts(kept, panel, row, columns)
-        if columns > 1:
-            height = -(-len(counts) // columns) * (gap + _ROW * max(counts))
-        else:
-            height = sum(gap + _ROW * rows for rows in counts)
+        height = _height(counts, gap, columns, _LOW_ROW)
         if height <= _HIGHEST:
             break
         fewer = max(int(len(kept) * _HIGHEST / height), 1)

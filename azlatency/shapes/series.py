@@ -165,7 +165,7 @@ def _dots(axis: Axes, drawn: pd.DataFrame, unit: Unit) -> bool:
     if is_integer_dtype(drawn["place"]):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     else:
-        locator = AutoDateLocator(minticks=3, maxticks=5)
+        locator = AutoDateLocator(minticks=2, maxticks=5)
         axis.xaxis.set_major_locator(locator)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
     return bool(beyond.any())

@@ -14,20 +14,18 @@ import threading
 import warnings
 from dataclasses import asdict
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from azlatency import __version__
-from azlatency.kit.claim import Claim
 from azlatency.logs.parse import LogError
 from azlatency.site import freshness
-from azlatency.site.cards import stored_card, strip
+from azlatency.site.cards import stored_card
 from azlatency.site.changes import changes, reports
-from azlatency.site.claims import contradictions
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
+from azlatency.site.front import COMMIT, LANES, Source, answered, crossing, pairs, picture, tiles
 from azlatency.site.kernels.outputs import write_notebook, write_whole
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
@@ -40,7 +38,7 @@ from azlatency.site.notebooks import (
     worker_count,
 )
 from azlatency.site.outputs import Finding
-from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_by_study, chapters_of, study_view
+from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
@@ -70,7 +68,7 @@ def build(
             warnings.warn(
                 f"{view.name} is out of date: {view.outdated}. Run: azlatency import --study {view.name}", stacklevel=2
             )
-    shown = chapters_by_study(views, chapters)
+    shown = {view.name: view.chapters(chapters) for view in views}
     jobs = [
         Job(study=view, chapters=shown[view.name], number=number)
         for view in views
@@ -92,9 +90,6 @@ def build(
             if progress is not None:
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
-        for view in views:
-            for problem in contradictions(view, [kept[job.page] for job in jobs if job.study == view]):
-                warnings.warn(f"{view.name} contradicts itself: {problem}; please report this", stacklevel=2)
         site.write_record()
         site.publish()
     finally:
@@ -160,7 +155,6 @@ class _Site:
             findings=tuple(Finding(**finding) for finding in says["findings"]),
             card=stored_card(says["card"]),
             parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
-            claims=tuple((said, Claim(**claim)) for said, claim in says["claims"]),
         )
 
     def take_over(self, kept: list[str]) -> None:
@@ -251,8 +245,7 @@ class _Site:
         run = self._run_key(made.job, read)
         portable = [self._place(name, back=False) for name in read]
         card = made.card.record() if made.card else None
-        claims = [(said, asdict(claim)) for said, claim in made.claims]
-        says = {"findings": [asdict(finding) for finding in made.findings], "card": card, "claims": claims}
+        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
         self._pages[page] = {
             "run": run, "read": portable, "look": self._look(made.job), "files": digests,
             "says": {**says, "parts": list(made.parts)},
@@ -269,9 +262,8 @@ class _Site:
             job=job,
             findings=tuple(view.outputs.findings),
             error=error,
-            card=None if job.chapter.is_story else view.outputs.card,  # the story repeats that of the summary
+            card=view.outputs.card,
             parts=view.texts.parts(),
-            claims=tuple(view.outputs.claims),
         )
         return html, made
 
@@ -310,6 +302,10 @@ class _Site:
         for document in self._documents:
             pages[document.at], parts = document.page(environment, self._documents)
             entries.append((document.at, document.title, "Concepts", parts))
+        if pairs(_sources(made)):
+            entries.append(
+                ("across.html", "All round trips", "All studies", (("text", "pairs", "Replicas", (COMMIT,)),))
+            )
         pages["search.html"] = self._render("search.html.j2", "search.html", texts=texts_of(entries))
         for name, html in pages.items():
             _write(self._out / name, html)
@@ -317,31 +313,30 @@ class _Site:
         self._pages["index.html"] = {"run": self._whole_key(views, made), "files": digests}
 
     def index(self, views: list[StudyView], made: list[Made]) -> str:
-        """Return the HTML of the index."""
+        """Return the HTML of the first page: studies of real clouds first, by the number of questions they answer."""
         pages = {view.name: [page for page in made if page.job.study.name == view.name] for view in views}
         cards = {page.job.study.name: page.card for page in made if page.card}
-        ordered = sorted(views, key=lambda view: (view.emulated, view.group, view.name))
-        groups = [(name, list(some)) for name, some in groupby(ordered, lambda view: view.group)]
-        story = next((page for page in made if page.job.chapter.is_story), None)
+        sources = _sources(made)
+        counts = answered(sources)
+        first = {name: own[0].page for name, own in pages.items() if own}
+        ordered = sorted(views, key=lambda view: (view.emulated, -counts.get(first.get(view.name, ""), 0), view.name))
         return self._render(
             "site.html.j2",
             "index.html",
-            groups=groups,
-            studies=views,
+            crossing=crossing(sources),
+            picture=picture([source for source in sources if not source.emulated], LANES),
+            tiles=tiles(sources),
+            studies=ordered,
             pages=pages,
             cards=cards,
-            story=story,
             documents=self._documents,
         )
 
     def across(self, made: list[Made]) -> str:
         """Return the page with all round trips."""
-        cards = {
-            (page.job.study.title, f"{page.job.study.url}/{page.job.chapter.url}"): page.card
-            for page in made
-            if page.card
-        }
-        return self._render("across.html.j2", "across.html", strip=strip(cards))
+        sources = _sources(made)
+        real = [source for source in sources if not source.emulated]
+        return self._render("across.html.j2", "across.html", picture=picture(real), pairs=pairs(sources), commit=COMMIT)
 
     def changes(self, views: list[StudyView], made: list[Made]) -> str:
         """Return the page with what changed since the report that was in the folder before."""
@@ -390,6 +385,19 @@ def _exporter() -> Any:
     return PageExporter(
         template_name="azlatency", template_file="page.html.j2", extra_template_basedirs=[str(_TEMPLATES)]
     )
+
+
+def _sources(made: list[Made]) -> list[Source]:
+    return [
+        Source(
+            title=page.job.study.title,
+            page=f"{page.job.study.url}/{page.job.chapter.url}",
+            emulated=page.job.study.emulated,
+            card=page.card,
+        )
+        for page in made
+        if page.card
+    ]
 
 
 # --- files

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from azlatency.kit.titles import span
 from azlatency.site.markdown import markdown_line
-from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.studies.format import format_value, one_prefix
 
 if TYPE_CHECKING:
     from azlatency.kit.cells import RowLinks
@@ -77,6 +74,7 @@ class CardView:
     limits: tuple[dict[str, Any], ...] = ()
     paths: tuple[dict[str, Any], ...] = ()
     assumed: tuple[str, ...] = ()
+    readers: dict[str, tuple[PartView, ...]] = field(default_factory=dict)
     files: dict[str, Any] = field(default_factory=dict)
 
     def line(self, text: str) -> Markup:
@@ -109,9 +107,9 @@ def card_view(record: Any, links: Links | None = None) -> CardView | None:
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
     texts |= {name: tuple(record.get(name, ())) for name in _LISTS}
-    return CardView(
-        **texts, dots=dots, files={name: list(file) for name, file in dict(record.get("files", {})).items()}
-    )
+    readers = {question: _sentence(parts, links) for question, parts in dict(record.get("readers", {})).items()}
+    files = {name: list(file) for name, file in dict(record.get("files", {})).items()}
+    return CardView(**texts, dots=dots, readers=readers, files=files)
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
@@ -121,7 +119,9 @@ def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
     try:
         fields = {name: tuple(record[name]) for name in _LISTS}
         fields |= {name: tuple(PartView(**part) for part in record[name]) for name in _SENTENCES}
-        return CardView(**{**record, **fields, "dots": tuple(DotView(**dot) for dot in record["dots"])})
+        fields |= {"dots": tuple(DotView(**dot) for dot in record["dots"])}
+        readers = {name: tuple(PartView(**part) for part in parts) for name, parts in record["readers"].items()}
+        return CardView(**{**record, **fields, "readers": readers})
     except (KeyError, TypeError):
         return None
 
@@ -134,77 +134,6 @@ def _sentence(parts: Sequence[Mapping[str, Any]], links: Links | None) -> tuple[
             target=found.target if links and (found := links(part, str(part["text"]))) else "",
         )
         for part in parts
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StripRow:
-    """The round trips of a placement, shortest first; their range; and title and page of the studies."""
-
-    placement: str
-    dots: tuple[DotView, ...]
-    range: str
-    studies: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Strip:
-    """A strip plot of round trips: one row per placement, near to far, on a logarithmic axis."""
-
-    rows: tuple[StripRow, ...]
-    limits: tuple[DotView, ...]
-    ticks: tuple[DotView, ...]
-
-
-def strip(cards: Mapping[tuple[str, str], CardView]) -> Strip | None:
-    """Return all round trips of several studies by placement; None without any.
-
-    ``cards`` are by title of the study and address of its page.
-    """
-    trips = [(study, trip) for study, card in cards.items() for trip in card.round_trips]
-    if not trips:
-        return None
-    limits = [limit for card in cards.values() for limit in card.limits]
-    values = [float(trip["value"]) for _, trip in trips] + [float(limit["value"]) for limit in limits]
-    start, length = math.log(min(values) / 1.3), math.log(1.69 * max(values) / min(values))
-
-    def view(value: float, label: str, text: str, *, near: bool = False, target: str = "") -> DotView:
-        at = round(100 * (math.log(value) - start) / length, 2)
-        return DotView(label=label, text=text, near=near, at=at, low=at, high=at, target=target)
-
-    rows = []
-    for placement in NEAR_TO_FAR:
-        there = sorted(
-            ((float(trip["value"]), study, trip) for study, trip in trips if trip["placement"] == placement),
-            key=lambda item: item[0],
-        )
-        if not there:
-            continue
-        dots = tuple(
-            view(
-                value,
-                f"{title}: {trip['path']}, {trip['method']}",
-                format_value(value, "ns"),
-                near=bool(trip["reported"]),
-                target=page,
-            )
-            for value, (title, page), trip in there
-        )
-        values_there = [value for value, _, _ in there]
-        rows.append(
-            StripRow(
-                placement=placement.replace("_", " "),
-                dots=dots,
-                range=span(values_there, "ns", like=one_prefix(values_there, "ns")),
-                studies=tuple(dict.fromkeys(study for _, study, _ in there)),
-            )
-        )
-    lines = {(float(limit["value"]), limit["printed"], limit["source"]) for limit in limits}
-    ticks = [10.0**power for power in range(3, 10) if min(values) / 1.3 <= 10.0**power <= 1.3 * max(values)]
-    return Strip(
-        rows=tuple(rows),
-        limits=tuple(view(value, source, f"“{printed}”") for value, printed, source in sorted(lines)),
-        ticks=tuple(view(tick, "", format_value(tick, "ns", digits=1)) for tick in ticks),
     )
 
 

@@ -43,11 +43,12 @@ _OPACITY = re.compile(r"(?<![\w-])opacity")
 _CSS_URL = re.compile(r"url\(\s*(.*?)\s*\)", re.I)
 
 
-def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup | None:
+def svg(source: str, prefix: str, title: str, described_by: str = "", width: str = "") -> Markup | None:
     """Return a figure as inline SVG without scripts and external references, or None if it is not SVG.
 
     ``prefix`` is put before every id, so that figures on one page do not share them; ``title`` is its accessible name;
-    ``described_by`` the id of the element with the text alternative.
+    ``described_by`` the id of the element with the text alternative; ``width`` a class, of a figure that is drawn for a
+    page or for a phone.
     """
     try:
         if re.search(r"<!ENTITY", source, re.I):
@@ -65,6 +66,8 @@ def svg(source: str, prefix: str, title: str, described_by: str = "") -> Markup 
     root.attrib |= {"style": _FONT, "role": "img", "aria-labelledby": f"{prefix}title"}
     if described_by:
         root.set("aria-describedby", described_by)
+    if width:
+        root.set("class", width)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
@@ -166,4 +169,6 @@ def placeholder(figure: Markup) -> Markup:
     """Return an empty SVG with the size of a figure, or an empty string if it is not SVG."""
     head = re.match(r"<svg\b[^>]*>", figure)
     size = re.findall(r' (?:width|height|viewBox)="[^"]*"', head[0]) if head else []
-    return Markup(f'<svg class="room" aria-hidden="true"{"".join(size)}></svg>') if size else Markup()
+    width = re.search(r' class="([\w-]+)"', head[0]) if head else None
+    kind = f"room {width[1]}" if width else "room"
+    return Markup(f'<svg class="{kind}" aria-hidden="true"{"".join(size)}></svg>') if size else Markup()

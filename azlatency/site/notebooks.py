@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from azlatency.kit.objects import WITHOUT_PNG
+from azlatency.kit.objects import BOTH_WIDTHS, WITHOUT_PNG
 from azlatency.logs.parse import LogError
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
@@ -63,11 +63,14 @@ def notebook_files(folder: Path) -> list[Path]:
 
 
 def new_kernel(*, png: bool = False) -> WarmKernel:
-    """Start a kernel in the project's folder that uses the same data as this process; ``png``: charts are PNG too."""
-    without = {} if png else {WITHOUT_PNG: "1"}
+    """Start a kernel in the project's folder that uses the same data as this process.
+
+    Charts are drawn for pages, at both widths; with ``png`` for notebooks, as SVG and PNG.
+    """
+    drawing = {} if png else {WITHOUT_PNG: "1", BOTH_WIDTHS: "1"}
     data = data_folder("processed").parent.absolute()
     project = notebooks_folder().parent
-    return WarmKernel(Path.cwd() if project == INSTALLED else project, {"AZLATENCY_DATA": str(data)} | without)
+    return WarmKernel(Path.cwd() if project == INSTALLED else project, {"AZLATENCY_DATA": str(data)} | drawing)
 
 
 def worker_count() -> int:

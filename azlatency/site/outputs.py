@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from azlatency.kit.cells import table_html
-from azlatency.kit.claim import Claim
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
-from azlatency.report.card import CARD_TYPE
+from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
@@ -83,6 +82,8 @@ class Shown:
     alt: str = ""
     room: Markup = field(default_factory=Markup)
     """An empty figure of the same size, which keeps the place of one that is drawn when the page has opened."""
+    phone_title: str = ""
+    """The caption of the drawing for phones, if it differs: that drawing may have room for fewer rows."""
     anchor: str = ""
     headline: str = ""
     """The id of a figure, which does not change with the data, or of a table; and the title of a figure."""
@@ -106,12 +107,20 @@ class Shown:
         return f"{name} ({self.rows} {'row' if self.rows == 1 else 'rows'})"
 
     @property
-    def caption(self) -> tuple[str, str]:
+    def whole_caption(self) -> Markup:
+        """The caption of a figure, and that of its drawing for phones."""
+        if not self.phone_title:
+            return escape(self.title)
+        both = '<span class="page-width">{}</span><span class="phone-width">{}</span>'
+        return Markup(both).format(self.title, self.phone_title)
+
+    @property
+    def caption(self) -> tuple[Markup, Markup]:
         """The caption of a figure: what a page shows, and what it folds.
 
         Above a later figure, the first sentence of its section says what it is, and its title the result.
         """
-        return (self.title, "") if self.first else ("", self.title)
+        return (self.whole_caption, Markup()) if self.first else (Markup(), self.whole_caption)
 
     @property
     def short(self) -> bool:
@@ -120,12 +129,11 @@ class Shown:
 
 
 class Outputs:
-    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings and claims."""
+    """Turns the outputs of one page into `Shown`, numbers its figures and collects its findings."""
 
     def __init__(self, trail: Trail | None = None) -> None:
         self.findings: list[Finding] = []
         self.card: CardView | None = None
-        self.claims: list[tuple[str, Claim]] = []
         self._trail = trail
         self._count = self._tables = 0
         self._figures: Counter[str] = Counter()
@@ -172,22 +180,23 @@ class Outputs:
         caption = str(record.get("caption") or "")
         name = caption or (alt.splitlines() or ["Figure"])[0]
         prefix = f"o{self._count}_"
-        image = svg(data["image/svg+xml"], prefix, name, f"{prefix}alt") if "image/svg+xml" in data else None
-        if image is None and "image/png" in data:
-            image = png(data["image/png"], name)
-        if image is None:
+        drawings = _drawings(data, record, prefix, name)
+        if not drawings and "image/png" in data and (picture := png(data["image/png"], name)) is not None:
+            drawings = [picture]
+        if not drawings:
             return None
-        self._claim(str(record.get("title") or caption), record)
+        phone_caption = str(record["narrow"]["caption"]) if len(drawings) > 1 else caption
         kind = re.sub(r"[^a-z0-9]+", "-", str(record.get("name") or "").lower()).strip("-") or "chart"
         self._figures[kind] += 1
         anchor = f"figure-{kind}" + (f"-{self._figures[kind]}" if self._figures[kind] > 1 else "")
         return Shown(
             "figure",
             prefix,
-            image,
+            Markup().join(drawings),
             title=caption,
             alt=alt,
-            room=placeholder(image),
+            room=Markup().join(map(placeholder, drawings)),
+            phone_title="" if phone_caption == caption else phone_caption,
             anchor=anchor,
             headline=str(record.get("title") or ""),
             first=self._figures.total() == 1 and not self._tables,
@@ -200,17 +209,18 @@ class Outputs:
             return None
         if any(finding.kind not in KINDS for finding in findings):
             return None
-        for record in records:
-            self._claim(str(record["text"]), record)
         self.findings += findings
         return Shown("findings", findings=findings)
 
-    def _claim(self, said: str, record: Mapping[str, Any]) -> None:
-        """Keep the values that a title or a sentence is about; a record that is not ours has none."""
-        try:
-            self.claims.append((said, Claim(**record["claim"])))
-        except (KeyError, TypeError):
-            return
+
+def _drawings(data: Mapping[str, Any], record: Mapping[str, Any], prefix: str, name: str) -> list[Markup]:
+    """Return a figure as inline SVG: once, or for a page and for a phone, of which the style shows one."""
+    try:
+        narrow = svg(record["narrow"]["svg"], f"{prefix}n", name, f"{prefix}alt", "phone-width")
+    except (KeyError, TypeError):
+        narrow = None
+    wide = svg(data.get("image/svg+xml", ""), prefix, name, f"{prefix}alt", "page-width" if narrow else "")
+    return [] if wide is None else [wide] if narrow is None else [wide, narrow]
 
 
 def _as_text(data: Mapping[str, Any]) -> Shown:

@@ -13,8 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.kit.claim import Claim
-from azlatency.report.answerable import Unanswered, unanswered
+from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
@@ -27,7 +26,6 @@ from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.store.study import load
 
-_WORDS_PER_MINUTE = 200
 #: Short names of pages whose file name is not one.
 _SHORT = {
     "zone pair asymmetry": "Directions", "vm baseline": "Machines", "tool agreement": "Tools",
@@ -124,11 +122,6 @@ class Chapter:
         return _SHORT.get(words, words.capitalize()) or self.title
 
     @property
-    def is_story(self) -> bool:
-        """Whether it tells a study from start to end."""
-        return self.path.stem == "story"
-
-    @property
     def url(self) -> str:
         """Relative address of its page within the study."""
         return quote(self.file)
@@ -177,19 +170,11 @@ class Made:
     error: str | None = None
     card: CardView | None = None
     parts: tuple[Part, ...] = ()
-    claims: tuple[tuple[str, Claim], ...] = ()
-    """Titles and answers with the values that they are about."""
 
     @property
     def page(self) -> str:
         """Its path in the site."""
         return self.job.page
-
-    @property
-    def minutes(self) -> int:
-        """How long it takes to read."""
-        words = sum(len(text.split()) for *_, texts in self.parts for text in texts)
-        return max(round(words / _WORDS_PER_MINUTE), 1)
 
 
 @dataclass(kw_only=True)
@@ -309,16 +294,6 @@ def _counted(number: int, noun: str) -> str:
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:
     """Return the pages of each study; the site's index replaces index.ipynb."""
     return tuple(_chapter(path) for path in notebook_files(folder) if path.stem != "index")
-
-
-def chapters_by_study(views: Sequence[StudyView], chapters: Sequence[Chapter]) -> dict[str, tuple[Chapter, ...]]:
-    """Return the pages of each study; the story is told once, of the study with the most pages."""
-    shown = {view.name: view.chapters(chapters) for view in views}
-    told = max(views, key=lambda view: (not view.emulated, len(shown[view.name])), default=None)
-    for view in views:
-        if view != told:
-            shown[view.name] = tuple(chapter for chapter in shown[view.name] if not chapter.is_story)
-    return shown
 
 
 def _chapter(path: Path) -> Chapter:

@@ -16,7 +16,6 @@ from typing import Any
 METHOD = "Method and provenance"
 #: Beginning of the paragraph that names the study whose outputs a notebook has stored.
 STORED = "*Stored with the study"
-_FINDINGS = "## Findings"
 _HEADING = re.compile(r"\A\s*(#{1,6} .+)\n*")
 _SENTENCE = re.compile(r"(.+?[.:?!])(?=\s+[A-Z*`]|\s*\Z)", re.S)
 #: Beginnings of paragraphs that are not sentences: formulas, tables, lists, quotes, code.
@@ -109,10 +108,7 @@ def split_lead(source: str) -> tuple[str, str]:
 
 
 def sections(notebook: Any) -> list[Section]:
-    """Return the sections of an executed notebook, without the question of its first text.
-
-    The findings stand above the sections, so their section has no heading.
-    """
+    """Return the sections of an executed notebook, without the question of its first text."""
     groups: list[list[Part]] = []
     for part in _parts(notebook):
         if not groups or part.lead.startswith("## ") or not part.lead:
@@ -130,8 +126,6 @@ def _parts(notebook: Any) -> Iterator[Part]:
     for number, (start, end) in enumerate(zip(texts, ends, strict=True)):
         source = str(notebook.cells[start].source)
         lead, more = split_lead(source) if number else ("", split_question(source)[1].strip())
-        if source.strip() == _FINDINGS:
-            lead = ""
         yield Part(lead=lead, more=more, cells=_code(notebook.cells[start + 1 : end]))
 
 

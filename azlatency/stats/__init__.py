@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.before_after import compare_imports
     from azlatency.stats.across_runs.emulation_check import emulated_differences
     from azlatency.stats.across_runs.planning import precision_curves, runs_needed
+    from azlatency.stats.across_runs.sightings import sightings
     from azlatency.stats.across_runs.zone_pairs import zone_pairs
     from azlatency.stats.within_run import distribution_shape, tail_by_run, time_series
     from azlatency.stats.within_run.exceedance import exceedance
@@ -38,6 +39,7 @@ _HOMES = {
     "across_runs.before_after": "compare_imports",
     "across_runs.emulation_check": "emulated_differences",
     "across_runs.planning": "precision_curves runs_needed",
+    "across_runs.sightings": "sightings",
     "across_runs.zone_pairs": "zone_pairs",
     "within_run.exceedance": "exceedance",
     "within_run.fan_out": "fan_out",
@@ -61,8 +63,8 @@ _MODULES = {
 __all__ = [
     "agreement", "check_expectation", "compare_imports", "distribution_shape", "emulated_differences",
     "exceedance", "fan_out", "histogram_quantiles", "interval_mean", "lifetimes", "percentile_sizes", "placement",
-    "precision_curves", "printed_quantiles", "remaining_wait", "rounds_needed", "runs_needed", "smallest_n",
-    "stability", "tail_by_run", "throttling", "time_series", "trend", "unit_checks", "zone_pairs",
+    "precision_curves", "printed_quantiles", "remaining_wait", "rounds_needed", "runs_needed", "sightings",
+    "smallest_n", "stability", "tail_by_run", "throttling", "time_series", "trend", "unit_checks", "zone_pairs",
 ]  # fmt: skip
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar
-
-from azlatency.logs.schema import refuse_foreign
 
 Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "inconclusive"]
@@ -42,7 +38,7 @@ _CODES = {
     ),
     "dependent_runs": (
         "drift",
-        "runs resemble the runs before them, so the interval may be too short, and a difference may be one of time; "
+        "consecutive runs are autocorrelated, so the interval may be too short, and a difference may be one of time; "
         "alternate both sides in rounds, or spread the runs over more time",
     ),
     "close_runs": (
@@ -90,9 +86,9 @@ _CODES = {
     ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "few_effective": (
-        "few effective packets",
+        "autocorrelated",
         "packets depend on each other, and the run has so few independent groups of them that the interval may be too "
-        "short; measure longer",
+        "short, or missing; measure longer",
     ),
     "within_run_floor": ("lower bound", "the interval assumes independent packets; the true interval is wider"),
     "tail_unresolved": ("tail unresolved", "too few observations lie above this percentile to bound it"),
@@ -131,7 +127,7 @@ _CODES = {
     ),
     "clock_step": ("clock step", "the clock was set during the run"),
     "short_series": ("short series", "fewer than 30 intervals; the autocorrelation cannot be estimated"),
-    "burst_test": ("burst", "the test lasted less than 60 s; the sustained rate may be lower"),
+    "burst_test": ("burst", "the test ran < 60 s: burst credit may not be used up"),
     "host_wide_counter": ("host-wide counter", "the counter covers all traffic of the host, not only this path"),
     "logical_zone": ("logical zones", "zone numbers are per subscription; provide the mapping to physical zones"),
     "duplicate_runs": (
@@ -283,33 +279,6 @@ class Comparison:
         """The interval of the ratio that decides: ``inner`` on equivalence, else that of ``ratio``."""
         is_inner = self.verdict == "equivalent" and None not in self.inner
         return self.inner if is_inner else (self.ratio.low, self.ratio.high)
-
-
-def refuse_frames(**arguments: object) -> None:
-    """Raise `TypeError` if an argument that must be a list of results is a data frame."""
-    for name, value in arguments.items():
-        refuse_foreign(value)
-        if hasattr(value, "columns"):
-            raise TypeError(
-                f"{name} is a data frame, but must be a list of results: pass what the function that computed them "
-                "returned, for example az.summarize(runs), without to_frame()"
-            )
-
-
-def results_only(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Make a function refuse data frames for the parameters that are not annotated as such."""
-    parameters = signature(function)
-    others = {name for name, text in function.__annotations__.items() if "DataFrame" not in str(text)}
-
-    @wraps(function)
-    def run(*args: _P.args, **keywords: _P.kwargs) -> _T:
-        given = parameters.bind(*args, **keywords).arguments
-        for value in given.values():
-            refuse_foreign(value)
-        refuse_frames(**{name: value for name, value in given.items() if name in others})
-        return function(*args, **keywords)
-
-    return run
 
 
 def explain(codes: Iterable[str]) -> tuple[str, ...]:

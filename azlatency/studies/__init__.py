@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from azlatency.studies.runs.run_table import frequency_tables as frequency_tables
     from azlatency.studies.runs.run_table import run_table as run_table
     from azlatency.studies.runs.selection import other_study as other_study
+    from azlatency.studies.runs.selection import published_windows as published_windows
     from azlatency.studies.runs.selection import select as select
     from azlatency.studies.runs.selection import without as without
     from azlatency.studies.runs.throughput import throughput as throughput
@@ -38,6 +39,7 @@ _HOMES = {
     "list_studies": "store.folders",
     "load": "store.study",
     "other_study": "runs.selection",
+    "published_windows": "runs.selection",
     "recorded_round_trips": "emulation",
     "run_table": "runs.run_table",
     "select": "runs.selection",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import azlatency as az
+from azlatency import shapes as charts
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import (
     before_after,
@@ -25,7 +26,6 @@ from azlatency.pages import (
     vm_baseline,
     zone_pair_asymmetry,
 )
-from azlatency.report import charts
 from azlatency.stats.across_runs.placement import FACTORS
 
 

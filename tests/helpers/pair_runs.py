@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from azlatency.report.findings.summary.answer import Data
+from azlatency.pages.summary.answer import Data
 from azlatency.stats.across_runs.placement import conditions, widest
 from azlatency.studies.runs.round_trips import latency
 from helpers.studies import load

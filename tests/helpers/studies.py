@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from azlatency.report.card import Card
-from azlatency.report.findings import summary
+from azlatency.pages import summary
+from azlatency.pages.summary.card import Card
 from azlatency.studies.store import study
 
 

@@ -6,7 +6,7 @@ from base64 import b64decode
 
 import pytest
 
-from azlatency.kit.objects import FINDINGS_TYPE, WITHOUT_PNG, Chart, Finding, Findings, Note
+from azlatency.kit.objects import BOTH_WIDTHS, FINDINGS_TYPE, WITHOUT_PNG, Chart, Finding, Findings, Note
 
 
 def test_findings_carry_their_kind() -> None:
@@ -43,3 +43,15 @@ def test_a_notebook_gets_a_small_png_beside_the_svg(monkeypatch: pytest.MonkeyPa
     assert png.startswith(b"\x89PNG") and len(png) < len(chart.png(100))
     monkeypatch.setenv(WITHOUT_PNG, "1")
     assert chart._repr_mimebundle_()[0].keys() == {"text/plain", "image/svg+xml"}
+
+
+def test_a_chart_of_a_page_is_drawn_in_one_column_too_with_its_own_caption(monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.figure import Figure
+
+    wide = Chart(Figure(), "Shown: 3 of 3", "", one_column=lambda: Chart(Figure(figsize=(3.3, 4)), "Shown: 2 of 3", ""))
+    assert "narrow" not in wide._repr_mimebundle_()[1]["azlatency"]
+    monkeypatch.setenv(BOTH_WIDTHS, "1")
+    narrow = wide._repr_mimebundle_()[1]["azlatency"]["narrow"]
+    assert 'width="237.6pt"' in narrow["svg"] and narrow["caption"] == "Shown: 2 of 3"
+    without = Chart(Figure(), "", "", one_column=lambda: Note("No chart."))
+    assert "narrow" not in without._repr_mimebundle_()[1]["azlatency"]

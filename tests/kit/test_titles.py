@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from statistics import median
 
-from azlatency.kit.titles import by_method, extremes, names, tied, times
+import pytest
+
+from azlatency.kit.titles import by_method, extremes, names, span, tied, times
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.path_differences import path_differences
 
@@ -70,3 +72,16 @@ def test_a_ratio_is_said_in_words_from_two_on() -> None:
     assert times([8.32, 8.11], "as long") == "8.11–8.32 times as long"
     assert times([0.25, 0.2], "as long") == "0.200–0.250× as long"
     assert times([0.2, 2.1], "as long") == "0.200–2.10× as long"
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((121e3,), "121 µs"),
+        ((1398e3, 1436e3), "1.40–1.44 ms"),
+        ((950e3, 1436e3), "0.95–1.44 ms"),
+        ((40.1, 40.2), "40.1–40.2 ns"),
+    ],
+)
+def test_a_range_has_one_unit(values: tuple[float, ...], text: str) -> None:
+    assert span(values, "ns") == text

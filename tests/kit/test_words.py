@@ -15,7 +15,7 @@ def test_a_row_is_a_sentence_with_its_flags_and_several_rows_explain_them_once()
     assert len(lines) == 7 and sum(line.endswith("(different packets)") for line in lines) == 3
     assert lines[-1].startswith("different packets: the runs differ in tool")
     alike = methods[(methods["first"] == "lagscope TCP") & (methods["second"] == "sockperf TCP 14 B")]
-    assert az.say(alike).endswith("ratio 0.99, 95 % CI 0.97–1.02, a single pair 0.89–1.11, 24 pairs")
+    assert az.say(alike).endswith("ratio 0.99, 95 % CI 0.97–1.02, a new pair 0.89–1.11, 24 pairs")
 
 
 def test_what_is_no_result_has_no_sentences() -> None:

@@ -129,3 +129,10 @@ def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
     chart = common.typical_forest(runs, typical)
     assert isinstance(chart, Chart)
     assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)
+
+
+def test_the_files_behind_a_page_are_listed_with_their_sizes(latte: Study, echo: Study) -> None:
+    table = common.provenance(latte)
+    # `wc -c`: sender.log 307 bytes, receiver.log 304 bytes
+    assert (cell(table, "sender.log", "bytes"), cell(table, "receiver.log", "bytes")) == ("307", "304")
+    assert isinstance(common.provenance(echo), Note)

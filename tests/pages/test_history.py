@@ -18,6 +18,8 @@ import azlatency as az
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import history as page
 from azlatency.stats.across_runs.run_history import History
+from azlatency.stats.across_runs.sightings import sightings
+from azlatency.studies.runs.selection import published_windows
 
 NIGHTS = pd.date_range("2026-09-01", periods=50, freq="D", tz="UTC")
 
@@ -25,6 +27,10 @@ NIGHTS = pd.date_range("2026-09-01", periods=50, freq="D", tz="UTC")
 def nights(path: str, step: float, seed: int, **columns: object) -> pd.DataFrame:
     values = 300e3 * stream(seed).lognormal(0, 0.02, 50) * np.where(np.arange(50) >= 30, step, 1)
     return pd.DataFrame({"path": path, "method": "ping 56 B", "started_at": NIGHTS, "median_ns": values, **columns})
+
+
+def found_in(found: History) -> str:
+    return str(page.find(found, sightings(found)))
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,7 @@ def emulated() -> History:
 def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentence(emulated: History) -> None:
     # The median of the times that ping prints, in the median round: 338 µs in the first 25, 363 µs in the other 35.
     size = "+25.0 µs (+7.4 %, 95 % CI +7.2 to +7.7)"
-    table, chart, findings = page.changes(emulated), page.history(emulated), str(page.find(emulated))
+    table, chart, findings = page.changes(emulated), page.history(emulated), found_in(emulated)
     assert cell(table, "az1a → az2a", "before") == "338.0 µs" and cell(table, "az1a → az2a", "after") == "363.0 µs"
     assert cell(table, "az1a → az2a", "change") == size and cell(table, "az3a → az2a", "before") == "762.7 Mbit/s"
     assert isinstance(chart, Chart)
@@ -59,7 +65,7 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
     assert "image 2" in panels[1].get_title("left").split("\n")[-1]
     assert "b → c, ping 56 B, median: " in chart.alt and "no change" in chart.alt
-    assert "label image 2 (before: image 1)" in str(page.find(found))
+    assert "label image 2 (before: image 1)" in found_in(found)
     assert cell(page.changes(found), "a → c", "label in force") == "label image 2 (before: image 1)"
     (date,) = found.changes.loc[found.changes["path"] == "a → c", "date"]
     assert abs(date - NIGHTS[30]) <= timedelta(days=1)
@@ -68,7 +74,7 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
 
 def test_a_new_version_of_the_tool_is_named_and_explained() -> None:
     found = az.history(nights("a → b", 1.1, 1, tool_version=["3.7"] * 30 + ["3.8"] * 20))
-    assert "label 3.8 (before: 3.7); new version of the tool." in str(page.find(found))
+    assert "label 3.8 (before: 3.7); new version of the tool." in found_in(found)
     assert "the tool may be the cause" in str(page.changes(found))
 
 
@@ -90,13 +96,13 @@ def test_a_drift_has_no_date() -> None:
     chart = page.history(found)
     assert isinstance(chart, Chart) and chart.title == "1 of 1 series drift, and no level changed"
     words = f"drifts by {100 * (found.series['drift'][0] - 1):+.1f} % over 120 points"
-    assert f"a → b, ping 56 B, median: {words}, without a date." in str(page.find(found))
+    assert f"a → b, ping 56 B, median: {words}, without a date." in found_in(found)
     assert words.startswith("drifts by +10.") and words in chart.alt and isinstance(page.changes(found), Note)
 
 
 def test_a_steady_study_is_said_to_be_steady() -> None:
     found = az.history(nights("a → b", 1, 7).drop(index=[5, 6]))
-    findings, chart = str(page.find(found)), page.history(found)
+    findings, chart = found_in(found), page.history(found)
     assert "**No level changed** in 1 series of up to 48 points" in findings
     assert "Nights missing: 1 of 1 series" in findings
     assert isinstance(chart, Chart) and chart.title == "No level changed in 1 series"
@@ -105,7 +111,7 @@ def test_a_steady_study_is_said_to_be_steady() -> None:
 def test_short_series_have_no_chart() -> None:
     found = az.history(nights("a → b", 1, 5)[:10])
     assert isinstance(page.history(found), Note) and isinstance(page.changes(found), Note)
-    assert "20 points" in str(page.find(found)) and "too few groups" in str(page.series(found))
+    assert "20 points" in found_in(found) and "too few groups" in str(page.series(found))
     assert cell(page.series(found), "a → b", "level now") == "–" and cell(page.series(found), "a → b", "changes") == ""
     assert isinstance(page.series(found._replace(series=found.series[:0])), Note)
 
@@ -113,4 +119,35 @@ def test_short_series_have_no_chart() -> None:
 @pytest.mark.parametrize("study", ["westeurope-psping", "westeurope-azure-cni"])
 def test_the_notebook_runs_without_a_history(study: str) -> None:
     """No series at all, and series of one run each: the report leaves the page out, and a person opens it."""
-    assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[0], Note)
+    assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[1], Note)
+
+
+def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> None:
+    """us-east-wdc06-a to wdc07-a fell from 0.62–0.70 to 0.28 ms in autumn 2025; lon04-a to lon05-a only in the end."""
+    found = az.history(load("ibm-cloud-zones"))
+    table = page.seen(found, sightings(found))
+    assert not isinstance(table, Note)
+    rows = {(row[0], row[3]): row[4:] for row in table.cells}
+    wdc = "−57 % since 2025-09-06: significant for this series alone, not among all 64"
+    assert rows["us-east-wdc06-a → us-east-wdc07-a", wdc] == ("655.0 µs", "280.0 µs")
+    newest = "−36 % in the last point, since 2026-07-18: too few to test"
+    assert rows["eu-gb-lon04-a → eu-gb-lon05-a", newest] == ("2.185 ms", "1.390 ms")
+    assert rows["us-east-wdc04-a → us-east-wdc06-a", "+110 % for 1 point, 2026-05-09"] == ("695.0 µs", "1.460 ms")
+    assert rows["br-sao-sao01-a → br-sao-sao05-a", "below 1 ms since 2025-11-15"] == ("2.640 ms", "530.0 µs")
+    said = found_in(found)
+    assert "12 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said
+    assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)
+
+
+def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
+    windows = published_windows(load("ibm-cloud-zones"))
+    assert len(windows) == 10_362
+    chart = page.over_time(windows)
+    assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
+    assert "Sao Paulo: 1–2 1,980 → 1,810 µs" in chart.alt and "sao01–sao05 2,640 → 530 µs" in chart.alt
+    newest = page.newest(windows)
+    assert isinstance(newest, Chart) and newest.figure.get_size_inches()[1] <= 9
+    assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
+    assert "Dallas dal10–dal13 2,160 µs" in newest.alt
+    without = published_windows(load("emulated-nights"))
+    assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)

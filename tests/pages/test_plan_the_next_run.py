@@ -63,9 +63,9 @@ def test_the_title_and_the_answer_count_the_paths_that_need_too_many_runs(plans:
     known = plans[plans["at_pilot_spread"].notna()]
     wide, most = (known["high"] > 200).sum(), known.loc[known["high"] <= 200, "high"].max()
     chart, text = page.runs_needed(plans), str(page.find(plans, az.stats.percentile_sizes()))
-    enough = f"runs for ±2 % are enough on {len(known) - wide} of 40 paths and methods; {wide} need more than 200"
-    assert wide > 1 and isinstance(chart, Chart) and chart.title == f"{most:.0f} {enough}"
-    assert f"Answer: **{most:.0f}** {enough}." in text and "More than 200 runs: " in text
+    enough = f"runs: ±2 % on {len(known) - wide} of 40 series; {wide} need more than 200"
+    assert wide > 1 and isinstance(chart, Chart) and chart.title == f"Plan {most:.0f} {enough}"
+    assert f"Answer: Plan **{most:.0f}** {enough}." in text and "More than 200 runs: " in text
     edges = [text.get_text() for axis in chart.figure.axes for text in axis.texts]
     assert edges.count("> 200") == wide
 

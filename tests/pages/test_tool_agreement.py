@@ -44,7 +44,7 @@ def test_each_path_has_the_ratio_of_the_printed_means(found: Agreement) -> None:
     # 38.8 us of qperf over 37.645 us of sockperf
     assert isinstance(chart, Chart) and "AZ1 - AZ1" in chart.alt and "1.031" in chart.alt
     rows = [item.get_text() for item in chart.figure.axes[0].get_yticklabels()]
-    assert rows[-2:] == ["mean ratio", "one more pair"] and len(rows) == 7
+    assert rows[-2:] == ["mean ratio", "new pair, prediction"] and len(rows) == 7
     low, high = chart.figure.axes[0].get_xlim()
     assert 1 / 1.1 < low < 1 / 1.05 and 1.05 < high < 1.1
 

@@ -68,7 +68,7 @@ def test_table_picture_and_sentence_say_the_same_row(found: Asymmetry, links: pd
     assert cell(table, "az2a ↔ az3a, iperf3 TCP", "interval that decides") == "1.95 – 2.00"
     assert isinstance(chart, Chart) and "iperf3 TCP 1.991 [1.947, 2], different" in chart.alt
     assert chart.title.endswith("most az2a → az3a against back, 1.99× as much (iperf3 TCP)")
-    assert "az2a → az3a carries **1.99 times** the reverse goodput (iperf3 TCP)" in str(page.find(found, links))
+    assert "az2a → az3a carries **1.99×** the reverse goodput (iperf3 TCP)" in str(page.find(found, links))
 
 
 def test_the_emulated_network_and_its_configuration(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame) -> None:
@@ -115,9 +115,9 @@ def test_the_answer_says_the_largest_difference_of_round_trips_and_of_transfers(
     answer = page.find(az.asymmetry(study), az.studies.configured_links(study)).findings[0]
     assert answer.kind == "answer" and len(answer.text.split()) <= 30
     # No interval of a pair of zones reaches farther from 1 than 1.21; the measured ratios are 0.985 to 1.01.
-    assert "Initiators' round trips show no difference, at most **21 %** (ping 56 B, 95 % CI)" in answer.text
+    assert "RTT A→B and B→A show no difference, at most **21 %** (ping 56 B, 95 % CI)" in answer.text
     # Both paths from zone 2 to zone 3 carry 0.79 Gbit/s and back 0.40 Gbit/s, so neither is the most different.
-    assert "az2a → az3a, az2b → az3b carry **1.99–2.00 times** the reverse goodput" in answer.text
+    assert "az2a → az3a, az2b → az3b carry **1.99–2.00×** the reverse goodput" in answer.text
 
 
 def test_a_large_difference_of_initiators_is_not_called_inconclusive() -> None:
@@ -128,20 +128,20 @@ def test_a_large_difference_of_initiators_is_not_called_inconclusive() -> None:
         for path, value in (("a → b", 3e5 * (1 + number / 500)), ("b → a", 1e5 * (1 + number / 400)))
     ]
     text = page.find(az.asymmetry(pd.DataFrame(rows)), NO_LINKS).findings[0].text
-    assert text == "Initiators' round trips differ by at most **200 %** (m, 95 % CI)."
+    assert text == "RTT A→B and B→A differ by at most **200 %** (m, 95 % CI)."
 
 
 def test_a_level_that_changed_is_looked_up_in_the_history() -> None:
     """From round 46 on, one direction has half the rate; one ratio over all rounds does not say so."""
     study = load("emulated-nights")
     text = str(page.find(az.asymmetry(study), az.studies.configured_links(study)))
-    assert "carries **1.01 times** the reverse goodput in these runs, which drift (iperf3 TCP)" in text
+    assert "az2a → az3a carries **1.01×** the reverse goodput in these runs, which drift (iperf3 TCP)" in text
     assert "see the page *History*" in text
 
 
 def test_ratios_of_dependent_rounds_are_named(found: Asymmetry, links: pd.DataFrame) -> None:
     pairs = found.pairs[~found.pairs["same_zone"]]
     methods = set(pairs.loc[pairs["flags"].str.contains("dependent_runs"), "method"])
-    lines = [line for line in str(page.find(found, links)).splitlines() if "Neighbouring rounds" in line]
+    lines = [line for line in str(page.find(found, links)).splitlines() if "Consecutive rounds" in line]
     assert methods == {"ping 56 B"} and len(lines) == 1 and "(ping 56 B)" in lines[0]
     assert "in a random order within each round" in lines[0]

@@ -5,8 +5,9 @@ import json
 import pytest
 from helpers.studies import load, load_card
 
-from azlatency.report.card import CARD_TYPE, Card, Linked, dot
-from azlatency.site.cards import card_view, stored_card, strip
+from azlatency.kit.sentences import Linked
+from azlatency.pages.summary.card import CARD_TYPE, Card, dot
+from azlatency.site.cards import card_view, stored_card
 from azlatency.site.provenance import StudyLogs, Trail
 
 
@@ -77,20 +78,3 @@ def test_a_card_survives_the_record_of_the_report() -> None:
     assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
     assert stored_card(None) is None
     assert stored_card({"dots": [], "answer": "of another version"}) is None
-
-
-def test_the_strip_has_one_row_per_placement_and_the_published_limit() -> None:
-    trips = [
-        {"placement": "cross_zone", "path": "a", "method": "latte", "value": 1.4e6, "reported": True},
-        {"placement": "same_zone", "path": "b", "method": "latte", "value": 77e3, "reported": False},
-    ]
-    limit = {"value": 2e6, "printed": "less than two milliseconds", "source": "Microsoft"}
-    card = card_view(record(1.0) | {"round_trips": trips, "limits": [limit]})
-    assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
-    view = strip({("Study", "study/00_summary.html"): card})
-    assert view is not None and [row.placement for row in view.rows] == ["same zone", "cross zone"]
-    assert [row.range for row in view.rows] == ["77.0 µs", "1.40 ms"]
-    assert view.rows[0].studies == (("Study", "study/00_summary.html"),)
-    assert view.rows[1].dots[0].target == "study/00_summary.html"
-    assert view.rows[1].dots[0].at < view.limits[0].at and "less than two milliseconds" in view.limits[0].text
-    assert strip({}) is None

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from helpers.studies import load_card
 
-from azlatency.report.card import CARD_TYPE
+from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view, stored_card
 from azlatency.site.changes import StudyReport, changes, reports
 

@@ -6,30 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.report.answerable import Unanswered
-from azlatency.site.pages import Chapter, Job, Made, StudyView, chapters_by_study
+from azlatency.pages.summary.answerable import Unanswered
+from azlatency.site.pages import Chapter, StudyView
 
 
-def _study(name: str, *left_out: str, emulated: bool = False) -> StudyView:
+def _study(name: str, *left_out: str) -> StudyView:
     missing = tuple(Unanswered(page=page, question="?", measure="!", elsewhere=False) for page in left_out)
-    return StudyView(name=name, info={"emulated": emulated}, contents=(), unanswered=missing)
+    return StudyView(name=name, info={}, contents=(), unanswered=missing)
 
 
-CHAPTERS = [Chapter(path=Path(f"{stem}.ipynb"), title=stem) for stem in ("00_summary", "01_latency", "story")]
-
-
-def test_the_story_is_told_once_of_the_real_study_with_the_most_pages() -> None:
-    views = [_study("a", "01_latency"), _study("b"), _study("c"), _study("d", emulated=True)]
-    shown = chapters_by_study(views, CHAPTERS)
-    assert [name for name, some in shown.items() if any(chapter.is_story for chapter in some)] == ["b"]
-    assert [chapter.title for chapter in shown["a"]] == ["00_summary"]
-    assert chapters_by_study([], CHAPTERS) == {}
-
-
-def test_the_time_to_read_a_page_is_that_of_its_words() -> None:
-    job = Job(study=_study("a"), chapters=tuple(CHAPTERS), number=2)
-    assert Made(job=job, findings=(), parts=(("text", "", "", ("word " * 900,)),)).minutes == 4
-    assert Made(job=job, findings=()).minutes == 1
+def test_a_study_has_the_pages_that_it_has_data_for() -> None:
+    chapters = [Chapter(path=Path(f"{stem}.ipynb"), title=stem) for stem in ("00_summary", "01_latency")]
+    assert [chapter.title for chapter in _study("a", "01_latency").chapters(chapters)] == ["00_summary"]
+    assert len(_study("b").chapters(chapters)) == 2
 
 
 @pytest.mark.parametrize(
@@ -54,6 +43,6 @@ def test_a_study_of_several_regions_says_how_many() -> None:
 
 
 def test_a_page_has_a_short_name() -> None:
-    stems = ("01_latency", "06_vm_baseline", "00_what_was_measured", "story", "2026")
+    stems = ("01_latency", "06_vm_baseline", "00_what_was_measured", "2026")
     names = [Chapter(path=Path(f"{stem}.ipynb"), title="A title").name for stem in stems]
-    assert names == ["Latency", "Machines", "What was measured", "Story", "A title"]
+    assert names == ["Latency", "Machines", "What was measured", "A title"]

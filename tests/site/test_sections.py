@@ -53,18 +53,15 @@ def test_a_section_without_anything_to_show_gives_its_reason() -> None:
             new_code_cell("show(*charts)  # none"),
             new_markdown_cell("## Prepared\n\nProse."),
             new_code_cell("import y"),
-            new_markdown_cell("## Findings"),
-            _cell("findings"),
             new_markdown_cell("## Method and provenance\n\nOne. Two."),
             _cell(Note("No files.")),
         ]
     )
-    start, empty, full, pictures, prepared, findings, method = sections(notebook)
+    start, empty, full, pictures, prepared, method = sections(notebook)
     assert (start.parts[0].lead, start.parts[0].more, start.reason) == ("", "Because.", "")
     assert (empty.title, empty.is_empty, empty.reason) == ("Empty", True, "No log has it. Nor that.")
     assert (full.title, full.is_empty, full.reason) == ("Full", False, "No log has it.")
     assert pictures.is_empty and not pictures.reason and not prepared.is_empty
-    assert (findings.title, len(findings.parts[0].cells)) == ("", 1)
     assert not full.is_method and method.is_method and method.parts[0].body == "One. Two."
 
 

@@ -86,12 +86,6 @@ def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
     assert frame["statistic"].str.contains("median").all()
 
 
-def test_a_frame_in_the_place_of_results_is_refused() -> None:
-    frame = runs()
-    with pytest.raises(TypeError, match=r"is a data frame, but must be a list of results: pass what .* to_frame"):
-        az.charts.zone_map(frame)
-
-
 def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() -> None:
     """Every name of ``az.stats`` is a function or module with a docstring, and the type checker sees the same names."""
     import ast

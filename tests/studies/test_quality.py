@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.gate.verdict import frames_of_metric
-from azlatency.report.answerable import unanswered
+from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.quality import LATENCY_USES, check
 

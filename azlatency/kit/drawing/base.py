@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -32,7 +32,7 @@ from azlatency.kit.drawing.options import (
     recolour_ground,
 )
 from azlatency.kit.objects import Chart, Note, fonts, style
-from azlatency.stats.result import results_only
+from azlatency.stats.across_runs.run_values import check_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,9 +49,9 @@ _column: ContextVar[Literal["single", "double"]] = ContextVar("column", default=
 MOST_PANELS = 8
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
 _LABEL_LINES, _TITLE_LINES = 3, 2
-#: Characters per line and size of the figure's title, by width; inches of a line, and most lines.
-_HEADLINE = {"single": (42, 8.5), "double": (78, 10)}
-_HEADLINE_INCHES, _HEADLINE_LINES = 0.19, 2
+#: Characters per line, most lines and size of the figure's title, by width; inches of a line.
+_HEADLINE = {"single": (42, 3, 8.5), "double": (78, 2, 10)}
+_HEADLINE_INCHES = 0.19
 #: What a title leaves out where it is too long: the names of paths beside their values, which the panels show.
 _ASIDE = re.compile(r" \([^()]*\)")
 
@@ -272,14 +272,30 @@ def _save(chart: Chart, name: str) -> None:
 
 
 def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
-    """Run a chart function with the style sheet and its options; save its chart if an export is active."""
-    draw = results_only(draw)
+    """Run a chart function with the style sheet and its options; save its chart if an export is active.
+
+    The chart can draw itself again one column wide (`Chart.one_column`).
+    """
+    parameters = signature(draw)
+    # The first parameter is the frame; the others without a default name its columns.
+    first, *columns = (name for name, each in parameters.parameters.items() if each.default is Parameter.empty)
 
     @wraps(draw)
     def run(*args: Any, **keywords: Any) -> Chart | Note:
+        own = {name: value for name, value in keywords.items() if name not in NAMES}
+        given = parameters.bind(*args, **own).arguments
+        check_columns(given[first], *(given[name] for name in columns))
         options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
         width = nullcontext() if options.width is None else column(options.width)
         with width, options.applied():
+            chart = drawn(*args, **keywords)
+            if isinstance(chart, Note) or options.is_inside or narrow():
+                return chart
+            # What the chart was drawn with, such as the ground truth, may have changed when it is drawn again.
+            return replace(chart, one_column=partial(copy_context().run, in_one_column, *args, **keywords))
+
+    def in_one_column(*args: Any, **keywords: Any) -> Chart | Note:
+        with column("single"), replace(OPTIONS.get(), width=None).applied(), during(_export, None):
             return drawn(*args, **keywords)
 
     def drawn(*args: Any, **keywords: Any) -> Chart | Note:
@@ -342,21 +358,23 @@ def _set_headline(chart: Chart) -> None:
     """Write the chart's title, the result in words, above the panels; the figure grows by its lines."""
     if not chart.title:
         return
-    figure, (letters, size) = chart.figure, _HEADLINE[_column.get()]
-    headline = figure.suptitle(_headline(chart.title, letters), x=0.008, ha="left", fontsize=size, fontweight="bold")
+    figure, (letters, most, size) = chart.figure, _HEADLINE[_column.get()]
+    headline = figure.suptitle(
+        _headline(chart.title, letters, most), x=0.008, ha="left", fontsize=size, fontweight="bold"
+    )
     while letters > 20 and headline.get_window_extent().x1 > figure.bbox.x1:  # names of wide letters
         letters -= 2
-        headline.set_text(_headline(chart.title, letters))
+        headline.set_text(_headline(chart.title, letters, most))
     grow(figure, _HEADLINE_INCHES * (headline.get_text().count("\n") + 1) + 0.05)
 
 
-def _headline(title: str, letters: int) -> str:
-    """Break a title into two lines; a longer one loses what is in parentheses, and then its end."""
+def _headline(title: str, letters: int, most: int) -> str:
+    """Break a title into at most so many lines; a longer one loses what is in parentheses, and then its end."""
     broken = wrap(title, letters)
-    if broken.count("\n") < _HEADLINE_LINES:
+    if broken.count("\n") < most:
         return broken
     shown = wrap(_ASIDE.sub("", title), letters).split("\n")
-    return "\n".join(shown[:_HEADLINE_LINES]) + ("…" if len(shown) > _HEADLINE_LINES else "")
+    return "\n".join(shown[:most]) + ("…" if len(shown) > most else "")
 
 
 def _shorten_names(figure: Figure) -> None:

@@ -26,10 +26,17 @@ def freeze(figure: Figure) -> None:
         if not which.get_label_text():
             # Any place: matplotlib measures all tick labels again to find one, even for a label that is not there.
             which.set_label_coords(0, 0)
+    titles = [axis._left_title for axis in figure.axes]  # type: ignore[attr-defined]
+    texts = [title.get_text() for title in titles]
+    # A long title, which is broken below, would leave no room for the axes of a narrow figure.
+    for title, text in zip(titles, texts, strict=True):
+        title.set_text(text and "\n".join("x" for _ in text.split("\n")))
     _lay_out(figure)
     # A layout takes longer than the rest of a chart, so it is repeated only after a change.
     changed = _label_tall_panels(figure) | _separate_thousands(figure)
     _thin_ticks(figure)
+    for title, text in zip(titles, texts, strict=True):
+        title.set_text(text)
     if _break_long_lines(figure):
         # Shorter lines make the axes wider, which leaves more room for the lines.
         _lay_out(figure)

@@ -2,7 +2,7 @@
 
 Every colour that carries meaning has a contrast of at least 3:1 with the background, in both schemes. The hues of pairs
 differ by at least 30 (CIE 1976 ΔE*ab) from each other, also for readers with deuteranopia or protanopia.
-`tests/report/charts/test_palette.py` computes this.
+`tests/kit/drawing/test_palette.py` computes this.
 """
 
 from __future__ import annotations

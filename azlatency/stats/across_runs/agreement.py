@@ -51,7 +51,7 @@ class Agreement(NamedTuple):
     methods : DataFrame
         One row per two methods: ``first``, ``second``, ``n`` pairs, the geometric mean ``ratio`` of first over second
         with ``ratio_low`` and ``ratio_high``, the limits of agreement ``limit_low`` and ``limit_high`` (1.96 standard
-        deviations), the interval of one more pair ``prediction_low`` and ``prediction_high``, ``p`` of the two
+        deviations), the prediction interval for a new pair ``prediction_low`` and ``prediction_high``, ``p`` of the two
         one-sided tests, ``verdict``, ``margin``, ``differs_in`` (what tells their packets apart; then the verdict is
         about definitions, not accuracy), ``confidence``, ``scope``, ``statistic``, ``flags`` and ``run_ids``.
     pairs : DataFrame

@@ -10,130 +10,40 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import pandas as pd
 
 from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
-from azlatency.stats.across_runs.run_values import refusals, run_values
+from azlatency.stats.across_runs.run_values import is_frame, only_values, refusals, run_values
+from azlatency.stats.across_runs.turns import in_turns
+from azlatency.stats.rows import COMPARISON, of_comparison
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
-    from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.stats.across_runs.shared_spread import SharedSpread
-    from azlatency.stats.result import Comparison
+    from azlatency.stats.across_runs.run_values import RunData, RunValues
 
-#: Of more paths, only the smallest and the largest are compared.
+#: What may be said of all paths; ``once`` and ``refused``: no two of them have runs to compare.
+PathVerdict = Literal["different", "equivalent", "inconclusive", "once", "refused"]
+#: Of more paths, only as many at both ends decide on what is said of all.
 _MOST = 12
+#: Most paths of which every two are compared; of more, each is compared with as many neighbours in size.
+_EVERY_TWO, _NEIGHBOURS = 20, 6
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathDifferences:
-    """The comparisons of paths of one method.
+class PathDifferences(NamedTuple):
+    """The comparisons of paths of one method; see `path_differences`."""
 
-    Attributes
-    ----------
-    sizes : mapping of str to float
-        The median run of each path that has several comparable runs, smallest first.
-    once : tuple of str
-        Paths with one run: their values describe it.
-    refused : tuple of str
-        Paths whose runs must not be pooled (`azlatency.stats.run_values.refusals`).
-    margin : float
-        Relative margin that is practically equivalent.
-    confidence : float
-        Level of all statements together, between 0.5 and 1.
-    """
-
-    sizes: Mapping[str, float]
-    once: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-    margin: float = 0.05
-    confidence: float = 0.95
-    group_of: Mapping[str, str] = field(default_factory=dict)
-    """Paths of one group, such as both directions of a pair of zones, are not compared."""
-    _runs: Mapping[str, RunData] = field(repr=False, compare=False)
-    _value: str | None = field(default=None, repr=False)
-    _spread: SharedSpread | None = field(default=None, repr=False)
-    _known: dict[tuple[str, str], Comparison] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def pairs(self) -> int:
-        """The number of pairs of paths that could be called different."""
-        in_group = Counter(self.group_of.get(path, path) for path in self.sizes).values()
-        return math.comb(len(self.sizes), 2) - sum(math.comb(count, 2) for count in in_group)
-
-    def _is_pair(self, first: str, second: str) -> bool:
-        return self.group_of.get(first, first) != self.group_of.get(second, second)
-
-    def compare(self, first: str, second: str) -> Comparison:
-        """Return the ratio of the larger of two paths with several runs to the smaller, and the verdict on it."""
-        small, large = sorted((first, second), key=lambda path: (self.sizes[path], path))
-        if (small, large) not in self._known:
-            self._known[small, large] = compare_runs(
-                self._runs[large],
-                self._runs[small],
-                value=self._value,
-                unit="ns" if self._value is None else None,
-                paired=None,
-                margin=self.margin,
-                confidence=1 - (1 - self.confidence) / self.pairs,
-                spread=self._spread,
-                what=f"{large} against {small}",
-                labels={"large": large, "small": small},
-            )
-        return self._known[small, large]
-
-    def cannot_tell(self, first: str, second: str) -> bool:
-        """Return whether two paths have several runs each and are not shown to be different."""
-        known = {first, second} <= self.sizes.keys() and self._is_pair(first, second)
-        return known and self.compare(first, second).verdict != "different"
-
-    @property
-    def decisive(self) -> Comparison | None:
-        """The comparison that a statement about all paths is made from; None of fewer than two paths.
-
-        The largest ratio of two paths that are different, else the largest that cannot be told from 1, else the one
-        whose interval reaches farthest from 1: all paths are practically equivalent within it.
-        """
-        paths = list(self.sizes)
-        tested = paths if len(paths) <= _MOST else [*paths[: _MOST // 2], *paths[-_MOST // 2 :]]
-        chosen = [pair for pair in combinations(tested, 2) if self._is_pair(*pair)]
-        by_size = sorted(chosen, key=lambda pair: self.sizes[pair[0]] / self.sizes[pair[1]])
-        found = []
-        for pair in by_size:
-            found.append(self.compare(*pair))
-            if found[-1].verdict == "different":
-                return found[-1]
-        inconclusive = [comparison for comparison in found if comparison.verdict == "inconclusive"]
-        return next(iter(inconclusive), max(found, key=largest_ratio, default=None))
-
-    @property
-    def verdict(self) -> Literal["different", "equivalent", "inconclusive", "once", "refused"]:
-        """What may be said of all paths; ``once`` and ``refused``: no two of them have runs to compare."""
-        decisive = self.decisive
-        if decisive is None:
-            return "refused" if self.refused else "once"
-        if decisive.verdict == "different":
-            return "different"
-        if decisive.verdict == "inconclusive" or len(self.sizes) > _MOST:
-            return "inconclusive"
-        return "equivalent"
-
-    @property
-    def bound(self) -> float:
-        """The largest ratio, in either direction, that the interval of `decisive` allows."""
-        return largest_ratio(self.decisive) if self.decisive is not None else math.inf
-
-
-def largest_ratio(comparison: Comparison) -> float:
-    """Return the largest ratio, in either direction, that the interval allows which decides on equivalence."""
-    low, high = comparison.inner
-    return max(high or 1.0, 1 / low if low else 1.0)
+    verdict: PathVerdict
+    decisive: pd.DataFrame
+    pairs: pd.DataFrame
+    paths: pd.DataFrame
 
 
 def path_differences(
@@ -162,30 +72,51 @@ def path_differences(
     Returns
     -------
     PathDifferences
-        Nothing is compared before a statement is asked for.
+        ``pairs``: one row per compared pair, the largest ratio first: ``large`` ÷ ``small``, as `azlatency.compare`
+        returns it, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two are
+        compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
+        ``decisive``: the row of ``pairs`` that a statement about all paths is made from, none of fewer than two paths:
+        the largest ratio of two paths that are different, else the largest that cannot be told from 1, else the one
+        whose interval reaches farthest from 1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the
+        median run (``estimate``), smallest first; ``flags`` say why a path is not compared: it has one run, or runs
+        that must not be pooled.
 
     Examples
     --------
     >>> found = path_differences({"a": [100e3, 101e3, 99e3, 100e3], "b": [200e3, 202e3, 198e3, 201e3]})
-    >>> found.verdict, found.decisive.what, round(found.decisive.ratio.estimate, 2)
+    >>> found.verdict, found.decisive["what"].item(), round(found.decisive["ratio"].item(), 2)
     ('different', 'b against a', 2.0)
     """
     values = {path: run_values(data, value) for path, data in runs.items()}
-    measured = {path: found for path, found in values.items() if len(found.values) + found.endless}
-    several = {path: found for path, found in measured.items() if len(found.values) + found.endless > 1}
-    refused = tuple(path for path in several if refusals([runs[path]], value) or not min(values[path].values) > 0)
-    sizes = {path: float(median(found.values)) for path, found in several.items() if path not in refused}
-    return PathDifferences(
-        sizes=dict(sorted(sizes.items(), key=lambda item: (item[1], item[0]))),
-        once=tuple(path for path in measured if path not in several),
-        refused=refused,
+    paths = _paths(runs, values, value)
+    medians = paths[paths["flags"] == ""].set_index("path")["estimate"].to_dict()
+    groups = {path: (group_of or {}).get(path, path) for path in medians}
+    family = math.comb(len(medians), 2) - sum(math.comb(count, 2) for count in Counter(groups.values()).values())
+    spreads = spreads_of_pairs([(values[path],) for path in runs if path in medians], [0] * len(medians))
+    compare = partial(
+        compare_runs,
+        value=value,
+        unit="ns" if value is None else None,
+        paired=None,
         margin=margin,
-        confidence=confidence,
-        group_of=group_of or {},
-        _runs=runs,
-        _value=value,
-        _spread=next(iter(spreads_of_pairs([(values[path],) for path in sizes], [0] * len(sizes))), None),
+        confidence=1 - (1 - confidence) / max(family, 1),
+        spread=spreads[0] if spreads else None,
     )
+    compared = [pair for pair in _pairs(list(medians)) if groups[pair[0]] != groups[pair[1]]]
+    compared.sort(key=lambda pair: medians[pair[0]] / medians[pair[1]])
+    # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
+    # time of a study with many paths.
+    refused = bool(refusals([runs[path] for path in medians], value))
+    measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
+    found = []
+    for small, large in compared:
+        sides = measured if refused or _in_turns(measured[large], measured[small], value) else values
+        labels = {"large": large, "small": small}
+        comparison = compare(sides[large], sides[small], what=f"{large} against {small}", labels=labels)
+        found.append({**of_comparison(comparison), "family": family})
+    pairs = pd.DataFrame(found, columns=["large", "small", *COMPARISON, "family"])
+    decisive = _decisive(pairs, _at_ends(list(medians)))
+    return PathDifferences(_verdict(decisive, paths), decisive, pairs, paths)
 
 
 def differences_by_path(
@@ -195,3 +126,71 @@ def differences_by_path(
     chosen = runs[(runs["method"] == method) & runs[value].notna()]
     by_path = {str(path): group for path, group in grouped(chosen, "path")}
     return path_differences(by_path, value, group_of=group_of)
+
+
+def cannot_tell(found: PathDifferences, first: str, second: str) -> bool:
+    """Return whether two paths were compared and are not shown to be different."""
+    pairs = found.pairs
+    of_both = pairs[pairs["large"].isin((first, second)) & pairs["small"].isin((first, second))]
+    return bool((of_both["verdict"] != "different").any())
+
+
+def _paths(runs: Mapping[str, RunData], values: Mapping[str, RunValues], value: str | None) -> pd.DataFrame:
+    """Return the paths with runs, smallest first, and why one is not compared."""
+    rows = []
+    for path, found in values.items():
+        count = len(found.values) + found.endless
+        codes: tuple[str, ...] = ()
+        if count == 1:
+            codes = ("no_replication",)
+        elif count:
+            codes = refusals([runs[path]], value) or (() if min(found.values) > 0 else ("not_positive",))
+        rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(codes)))
+    paths = pd.DataFrame(rows, columns=["path", "n", "estimate", "flags"])
+    return paths[paths["n"] > 0].sort_values(["estimate", "path"], kind="stable", ignore_index=True)
+
+
+def _pairs(paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs that are compared of paths that are sorted by size."""
+    if len(paths) <= _EVERY_TWO:
+        return list(combinations(paths, 2))
+    smallest, largest = paths[0], paths[-1]
+    to_ends = [pair for path in paths[1:-1] for pair in ((smallest, path), (path, largest))]
+    near = [(path, other) for place, path in enumerate(paths, 1) for other in paths[place : place + _NEIGHBOURS]]
+    return list(dict.fromkeys([*combinations(_at_ends(paths), 2), *to_ends, *near]))
+
+
+def _at_ends(paths: Sequence[str]) -> list[str]:
+    """Return the paths that decide on what is said of all."""
+    return list(paths) if len(paths) <= _MOST else [*paths[: _MOST // 2], *paths[-_MOST // 2 :]]
+
+
+def _measured(data: RunData, value: str | None) -> RunData:
+    return only_values(data, value) if is_frame(data) and value is not None else data
+
+
+def _in_turns(first: RunData, second: RunData, value: str | None) -> bool:
+    return is_frame(first) and is_frame(second) and in_turns(first, second, value) is not None
+
+
+def _decisive(pairs: pd.DataFrame, at_ends: Sequence[str]) -> pd.DataFrame:
+    """Return the comparison that a statement about all paths is made from; no row without any."""
+    tested = pairs[pairs["large"].isin(at_ends) & pairs["small"].isin(at_ends)]
+    for verdict in ("different", "inconclusive"):
+        if (tested["verdict"] == verdict).any():
+            return tested[tested["verdict"] == verdict].head(1)
+    if tested.empty:
+        return tested
+    reach = pd.concat([tested["inner_high"], 1 / tested["inner_low"]], axis=1).max(axis=1)
+    return tested.loc[[reach.idxmax()]]
+
+
+def _verdict(decisive: pd.DataFrame, paths: pd.DataFrame) -> PathVerdict:
+    """Return what may be said of all paths."""
+    flags = paths["flags"]
+    if decisive.empty:
+        return "refused" if (~flags.isin(["", "no_replication"])).any() else "once"
+    verdict = decisive["verdict"].item()
+    if verdict == "different":
+        return "different"
+    return "inconclusive" if verdict == "inconclusive" or (flags == "").sum() > _MOST else "equivalent"

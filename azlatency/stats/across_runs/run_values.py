@@ -39,8 +39,8 @@ METRICS = {
     "median_ns": "median", "mean_ns": "mean", "p99_ns": "p99", "throughput_bit_s": "goodput", "loss": "loss",
 }  # fmt: skip
 _UNITS = {"_ns": "ns", "_bit_s": "bit/s", "_bytes": "bytes", "n": "count", "received": "count", "retransmits": "count"}
-# Columns that order the runs, and that name them.
-_OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end")
+# Columns that order the runs, that name them, and that say which ones count.
+_OF_RUN = ("started_at", "round", "file", "first_line", "run_id", "other_end", "status", "assumed")
 #: 1 µs: a smaller difference has no practical effect, even if it is a large percentage.
 FLOOR_NS = 1000.0
 #: Dates in names that do not begin with the year.
@@ -171,8 +171,7 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         assumed = tuple(sorted(code for text in _distinct([data], "assumed") for code in text.split()))
         data, notes = _complete(data)
         # To sort all columns of a run table takes several times longer.
-        used_columns = {column, resolution_column(column), *_OF_RUN}
-        data, order = in_time_order(data[[name for name in data.columns if name in used_columns]])
+        data, order = in_time_order(only_values(data, column))
         resolution = resolution_of(data, column)
         array = floats(data[column])
         rounds = _rounds(data)
@@ -204,6 +203,12 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         assumed=assumed,
         notes=notes,
     )
+
+
+def only_values(runs: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the columns that `run_values` reads, without those that only `refusals` does."""
+    used = {column, resolution_column(column), *_OF_RUN}
+    return runs[[name for name in runs.columns if name in used]]
 
 
 def _complete(runs: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from itertools import pairwise
 from typing import NamedTuple
 
 import pandas as pd
 
 from azlatency.stats.across_runs.run_values import value_column
-from azlatency.studies.runs.groups import grouped
 
 #: The smallest number of rounds whose exact interval reaches a confidence of 95 %.
 FEWEST_ROUNDS = 6
@@ -31,30 +32,26 @@ def in_turns(first: pd.DataFrame, second: pd.DataFrame, value: str | None = None
     of the other. None without the start times of all runs, if a round began before the last one ended, and for fewer
     than six rounds with both sides. Runs without a ``value`` are left out.
     """
+    if min(len(first), len(second)) < FEWEST_ROUNDS or not all("started_at" in side for side in (first, second)):
+        return None
     first, second = (side[side[value_column(side, value)].notna()] for side in (first, second))
-    if not all("started_at" in side and len(side) and side["started_at"].notna().all() for side in (first, second)):
+    if any(side["started_at"].isna().any() for side in (first, second)):
         return None
-    runs = pd.DataFrame({"second": [False] * len(first) + [True] * len(second)})
-    runs["started_at"] = [*first["started_at"], *second["started_at"]]
+    starts = [*first["started_at"], *second["started_at"]]
     named = all("round" in side and side["round"].notna().all() for side in (first, second))
-    if named:
-        runs["round"] = [*first["round"], *second["round"]]
-    runs = runs.sort_values("started_at", kind="stable")
-    if not named:
-        runs["round"] = [place // 2 for place in range(len(runs))]
-    rounds = grouped(runs, "round").agg(
-        begin=("started_at", "first"),
-        end=("started_at", "last"),
-        sides=("second", "nunique"),
-        second_begins=("second", "first"),
-    )
-    overlap = (rounds["begin"].iloc[1:].to_numpy() <= rounds["end"].iloc[:-1].to_numpy()).any()
-    shared = rounds["sides"] == 2
-    if overlap or shared.sum() < FEWEST_ROUNDS or not (named or shared.all()):
+    names = [*first["round"], *second["round"]] if named else []
+    # For each round, its runs in the order of their start; those from len(first) on are of the second side.
+    rounds: dict[Hashable, list[int]] = {}
+    for place, run in enumerate(sorted(range(len(starts)), key=starts.__getitem__)):
+        rounds.setdefault(names[run] if named else place // 2, []).append(run)
+    shared = [of_round for of_round in rounds.values() if min(of_round) < len(first) <= max(of_round)]
+    overlap = any(starts[after[0]] <= starts[before[-1]] for before, after in pairwise(rounds.values()))
+    if overlap or len(shared) < FEWEST_ROUNDS or not (named or len(shared) == len(rounds)):
         return None
-    numbers = runs["round"].map({key: place for place, key in enumerate(rounds.index, start=1)}).sort_index()
+    number_of = {run: number for number, of_round in enumerate(rounds.values(), start=1) for run in of_round}
+    numbers = [number_of[run] for run in range(len(starts))]
     return Turns(
-        first.assign(round=numbers.iloc[: len(first)].to_numpy()),
-        second.assign(round=numbers.iloc[len(first) :].to_numpy()),
-        rounds.loc[shared, "second_begins"].nunique() == 2,
+        first.assign(round=numbers[: len(first)]),
+        second.assign(round=numbers[len(first) :]),
+        len({of_round[0] < len(first) for of_round in shared}) == 2,
     )

@@ -136,7 +136,9 @@ _ORDINAL = re.compile(
 )
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
-_SPELLED_TEXT = "one two three four five six seven eight nine ten eins zwei drei vier uno dos tres"
+_SPELLED_TEXT = """
+    one two three four five six seven eight nine ten eins zwei drei vier uno dos tres i ii iii iv v vi vii viii ix x
+"""
 _SPELLED = frozenset(_SPELLED_TEXT.split())
 #: These stand in front of what they count, too: ``first_run``.
 _SPELLED_ORDINALS_TEXT = """

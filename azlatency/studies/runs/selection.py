@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations
+from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations, whole_run_rows
 from azlatency.studies.store.study import Stamp, Study, load
 
 #: A year, a month or a day.
@@ -205,3 +205,23 @@ def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
 
 def _zone_pair(*names: str) -> tuple[str, ...]:
     return tuple(sorted(name.strip() for name in names)) if len(names) == 2 else ()
+
+
+def published_windows(study: Study) -> pd.DataFrame:
+    """Return all windows of the published tables of a study, also those that overlap and do not count as runs.
+
+    One row per window in the order of time, indexed by ``run_id``: the columns of `run_table`, ``date`` (its end, UTC)
+    and ``mean_ns``, the round trip in ns.
+    """
+    runs = run_table(study)
+    means = whole_run_rows(study.metrics, "rtt_mean")["value"].astype("float64").reindex(runs.index)
+    runs = runs.assign(mean_ns=means)
+    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & means.notna()]
+    ends = windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
+    return windows.assign(date=ends).dropna(subset="date").sort_values("date", kind="stable")
+
+
+def newest_windows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs without the earlier windows of published tables: what a series says of its last window."""
+    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & runs["started_at"].notna()]
+    return runs.drop(windows.index[windows["started_at"] < windows["started_at"].max()])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from matplotlib.figure import Figure
 
 from azlatency.kit.drawing.fitting import freeze
@@ -16,3 +18,19 @@ def test_a_frozen_figure_keeps_its_axes_when_it_is_drawn_again() -> None:
     figure.draw_without_rendering()
     assert figure.get_layout_engine() is None, "with any engine, each file is drawn twice"
     assert axis.get_position().bounds == bounds
+
+
+def test_a_title_that_is_wider_than_the_page_leaves_the_axes_their_room() -> None:
+    """Unbroken, it would squeeze them to a few pixels, where only one tick has room."""
+    figure = Figure(figsize=(3.3, 4), layout="constrained")
+    for axis in figure.subplots(2):
+        axis.set_xscale("log")
+        axis.set_xlim(30, 2000)
+        axis.set_yticks([0.5], ["accelerated networking"])
+        axis.set_title("Same zone, Standard_D4s_v3, accelerated networking and placement group", loc="left")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        freeze(figure)
+    for axis in figure.axes:
+        assert axis.get_position().width > 0.4 and axis._left_title.get_text().count("\n") >= 1  # type: ignore[attr-defined]
+        assert {100, 1000} <= set(axis.get_xticks())

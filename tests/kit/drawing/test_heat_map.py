@@ -7,7 +7,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.report.charts import column
+from azlatency.shapes import column
 
 
 def test_missing_squares_stay_empty_and_the_longest_time_is_not_the_darkest_shade() -> None:

@@ -23,8 +23,7 @@ from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
 from azlatency.kit.objects import Chart
 from azlatency.pages import common, latency, stability
-from azlatency.report.charts.summary import zone_map
-from azlatency.stats.across_runs.zone_pairs import ZonePair
+from azlatency.shapes.zone_map import zone_map
 
 NAMES = {
     "Chinese": "東京都港区の仮想計算機第一号機" * 4,
@@ -140,10 +139,8 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     ).assign(mean_ns=5e5)
     study = load("westeurope-azure-cni")
     streams = az.throughput(study).drop_duplicates("path").head(4)
-    pairs = [
-        ZonePair(first=one, second=other, values=(1e5,), quantity="mean RTT")
-        for one, other in combinations_with_replacement(ends, 2)
-    ]
+    pairs = pd.DataFrame(combinations_with_replacement(ends, 2), columns=["first", "second"])
+    pairs = pairs.assign(path="", method="", value=1e5, quantity="mean RTT")
     with column(width):
         drawn = {
             "order": latency.order_of_runs(runs, az.summarize(runs)),

@@ -8,10 +8,10 @@ import pandas as pd
 from helpers.chart_cases import StudyResults
 
 import azlatency as az
+from azlatency import shapes as charts
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.objects import Chart
 from azlatency.pages import common
-from azlatency.report import charts
 
 
 def test_charts_of_an_emulated_study_draw_what_was_configured(results_of: Callable[[str], StudyResults]) -> None:

@@ -5,14 +5,15 @@ import pytest
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, zones_of
 
 
 def pairs(name: str) -> dict[tuple[str, str], tuple[float, ...]]:
     study = load(name)
     runs = az.latency(study)
     levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
-    return {(pair.first, pair.second): pair.values for pair in az.stats.zone_pairs(study, runs, levels)}
+    found = az.stats.zone_pairs(study, runs, levels)
+    return {ends: tuple(group) for ends, group in found.groupby(["first", "second"], dropna=False)["value"]}
 
 
 def test_both_directions_of_a_pair_are_one_edge() -> None:
@@ -24,10 +25,11 @@ def test_the_typical_run_of_a_pair_is_that_of_each_direction() -> None:
     study = load("emulated-zones")
     runs = az.latency(study)
     levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
-    (edge,) = (pair for pair in az.stats.zone_pairs(study, runs, levels) if (pair.first, pair.second) == ("1", "2"))
+    found = az.stats.zone_pairs(study, runs, levels).query("first == '1' and second == '2'")
     of_method = runs[runs["method"].isin(levels["method"])]
     medians = of_method.groupby("path")["median_ns"].median()
-    assert sorted(edge.typical) == sorted(medians[list(edge.paths)]) and len(edge.values) > len(edge.typical) == 2
+    typical = medians_by_path(found)["value"]
+    assert sorted(typical) == sorted(medians[list(found["path"].unique())]) and len(found) > len(typical) == 2
 
 
 def test_reported_numbers_and_connect_times_have_edges_too() -> None:

@@ -18,6 +18,8 @@ def parts(path: str, known: frozenset[int] = frozenset()) -> tuple[list[str], st
         ("ping_run3.log", ["ping"], None),
         ("rep-1/ping.log", ["ping"], None),
         ("iteration_3/p.json", ["p"], None),
+        ("ping_run_III.log", ["ping"], None),
+        ("phase_II.log", ["phase", "II"], None),
         ("Lauf 2.txt", [], None),
         ("第3次.log", [], None),
         ("2nd_run_bbr.log", ["bbr"], None),

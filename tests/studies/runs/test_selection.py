@@ -13,7 +13,7 @@ import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.objects import Note
 from azlatency.pages import before_after
-from azlatency.report.answerable import unanswered
+from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.runs.selection import select_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"

@@ -175,10 +175,11 @@ function printFigure(figure, svg) {
 }
 function figureTools(figure) {
   const card = one(".card", figure);
-  const caption = one("figcaption", figure), title = caption ? plain(caption) : "Figure";
+  const title = card.getAttribute("aria-label");
   const picture = () => { unfold(card); return one("svg,img", card); };
   const enlarge = () => {
-    const own = picture();
+    picture();
+    const own = all("svg,img", card).find(drawing => drawing.getClientRects().length);  // that of a phone, or of a page
     const holder = make("div", {class: "card large", tabindex: "0", role: "group", "aria-label": title}), mark = document.createComment("");
     own.replaceWith(mark);
     holder.append(own);
@@ -276,7 +277,7 @@ function searchBox() {
 
 // --- index: filters; without this script all studies are listed
 function filters() {
-  const cards = all(".cards>[data-tool]"), groups = all(".cards>.group");
+  const cards = all(".cards>[data-tool]");
   if (cards.length < 4) return;
   const of = (card, name) => card.dataset[name].split("|").filter(Boolean);
   const choose = name => {
@@ -287,11 +288,6 @@ function filters() {
   };
   const show = () => {
     cards.forEach(card => { card.hidden = chosen.some(([name, {value}]) => value && !of(card, name).includes(value)); });
-    groups.forEach(group => {
-      let card = group.nextElementSibling, some = false;
-      for (; card && !card.matches(".group"); card = card.nextElementSibling) some ||= !card.hidden;
-      group.hidden = !some;
-    });
     said.textContent = `${cards.filter(card => !card.hidden).length} of ${cards.length} studies`;
   };
   const chosen = ["tool", "placement", "confidence"].map(choose), said = make("span", {role: "status"});

@@ -1,0 +1,73 @@
+"""The verdict on several paths in words: the same for a card, an answer and a title."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from azlatency.kit.cells import is_missing
+from azlatency.kit.sentences import Linked, Sentence
+from azlatency.kit.words import at_most, in_drift, ratio_ends
+from azlatency.studies.format import format_interval, plain
+
+if TYPE_CHECKING:
+    from azlatency.kit.cells import Ref
+    from azlatency.stats.across_runs.path_differences import PathDifferences
+
+    Row = dict[str, Any]
+
+
+def difference(
+    found: PathDifferences,
+    what: str,
+    refs: Callable[[str], Ref],
+    name: Callable[[str], str] = str,
+    *,
+    rate: bool = False,
+) -> Sentence:
+    """Say whether paths differ, as the beginning of a sentence that goes on with their values.
+
+    ``what``: what is compared, in the plural; ``refs``: the runs of a path; ``name``: how a path is called; ``rate``:
+    the values are rates, and not times.
+    """
+    if found.decisive.empty:
+        return ("Measured once: " if found.verdict == "once" else "Not compared, because the runs are not pooled: ",)
+    (row,) = found.decisive.to_dict("records")
+    unit, linked = "much" if rate else "long", [refs(row["large"]), refs(row["small"])]
+    large, small = name(row["large"]), name(row["small"])
+    if found.verdict == "different":
+        verb = "carries" if rate else "takes"
+        return (
+            f"The {what} differ{in_drift(found.decisive)}: {large} {verb} ",
+            Linked(f"{plain(row['ratio'])} times", *linked),
+            f" as {unit} as {small} ({interval_words(row, row['family'])}): ",
+        )
+    if found.verdict == "equivalent":
+        return f"No difference between the {what} (at most ", Linked(bound_words(row), *linked), "): "
+    start = f"Cannot tell whether the {what} differ"
+    if is_missing(row["ratio_low"]):
+        return (f"{start}: ",)
+    ends = Linked(f"{ratio_ends(row['ratio_low'], row['ratio_high'])} times", *linked, bold=False)
+    return f"{start} ({large} may {'carry' if rate else 'take'} ", ends, f" as {unit} as {small}): "
+
+
+def not_different(found: PathDifferences) -> str:
+    """Say that paths are equal within a bound, or that their runs cannot tell: "no difference (at most 3 %)"."""
+    rows = found.decisive.to_dict("records")
+    if found.verdict == "equivalent":
+        return f"no difference (at most {bound_words(rows[0])})"
+    if not rows or is_missing(rows[0]["ratio_low"]):
+        return "cannot tell them apart"
+    return f"cannot tell them apart: the ratio may be {ratio_ends(rows[0]['ratio_low'], rows[0]['ratio_high'])}"
+
+
+def bound_words(row: Row) -> str:
+    """Return how far two equivalent paths are apart at most."""
+    return at_most([row["inner_low"], row["inner_high"]])
+
+
+def interval_words(row: Row, pairs: int = 1) -> str:
+    """Return the interval of a ratio, which holds for so many pairs together: "95 % CI 1.40–1.80 for all 3 pairs"."""
+    level = 1 - pairs * (1 - row["confidence"])
+    interval = f"{100 * level:g} % CI {format_interval(row['ratio_low'], row['ratio_high'])}"
+    return f"{interval} for all {pairs} pairs" if pairs > 1 else interval

@@ -1,0 +1,219 @@
+"""Paths that behave alike, named by their zones: how a sentence or a title speaks of many paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from azlatency.kit.differences import not_different
+from azlatency.kit.intervals import interval_in
+from azlatency.kit.titles import ALIKE, by_method, capitalised, span
+from azlatency.stats.across_runs.main_method import measured_runs
+from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.format import one_prefix
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import route
+
+#: The value of each path of a pair of zones, or the range of its runs.
+Unit = dict[str, tuple[float, ...]]
+#: Most groups that a sentence lists, and most pairs of zones that the name of a group does.
+_MOST_GROUPS, _MOST_PAIRS = 4, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Paths with similar values: how they are called, and the value of each."""
+
+    name: str
+    values: tuple[float, ...]
+    inside: bool = False
+
+    def say(self, unit: str, like: float | None) -> str:
+        """Return the name and the values, as Markdown."""
+        return f"{self.name} **{span(self.values, unit, like=like)}**"
+
+
+def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the paths of the method that says most: estimates across runs, else the median of the runs.
+
+    ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column. One
+    row per path: ``path``, ``method``, ``n`` runs and the typical run (``estimate``); ``lowest`` and ``highest`` are
+    the ends of the runs that no estimate with an interval stands for.
+    """
+    known = runs[runs[column].notna()]
+    # A run that lost most of its probes is the slowest one, not a missing one.
+    method, medians = by_method(zip(measured_runs(known), known[column].astype(float), strict=True))
+    estimates = {}
+    if typical is not None:
+        of_method = typical[typical["method"].astype(str) == method]
+        estimates = {str(row["path"]): row for row in of_method.to_dict("records")}
+    rows = []
+    for path, group in grouped(known[known["method"] == method], "path")[column]:
+        values, estimate = group.astype(float), estimates.get(str(path))
+        value = medians[path]
+        if estimate is not None and not math.isnan(estimate["estimate"]):
+            value = estimate["estimate"]
+        ends = math.nan, math.nan
+        if len(values) > 1 and interval_in(estimate) is None:
+            finite = values[values < math.inf]
+            ends = finite.min(), finite.max()
+        rows.append((str(path), method, len(values), value, *ends))
+    main = pd.DataFrame(rows, columns=["path", "method", "n", "estimate", "lowest", "highest"])
+    return main[main["estimate"] < math.inf]
+
+
+def values_of(main: pd.DataFrame) -> dict[str, float]:
+    """Return the typical run of each path of `main_method`."""
+    return dict(zip(main["path"], main["estimate"], strict=True))
+
+
+def ranges_of(main: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return the range of the runs of each path of `main_method` that no estimate stands for."""
+    wide = main.dropna(subset=["lowest"])
+    return dict(zip(wide["path"], zip(wide["lowest"], wide["highest"], strict=True), strict=True))
+
+
+def run_counts(main: pd.DataFrame) -> str:
+    """Say how many runs the paths have: "one run each", "1 to 3 runs each"."""
+    fewest, most = main["n"].min(), main["n"].max()
+    each = " each" if len(main) > 1 else ""
+    if fewest == most:
+        return f"one run{each}" if most == 1 else f"{most} runs{each}"
+    return f"{fewest} to {most} runs each"
+
+
+def groups(
+    main: pd.DataFrame, runs: pd.DataFrame, *, directed: bool = False, found: PathDifferences | None = None
+) -> list[Group]:
+    """Return groups of paths with similar values, smallest first, those inside a zone last.
+
+    ``main``: as `main_method` returns it, from ``runs``. Paths without zones are named by themselves. ``directed``: the
+    two directions of a pair of zones are apart where their values are: those of a transfer, not those of a round trip.
+    ``found``: neighbours that it cannot tell apart are similar.
+    """
+    zones = zones_of(runs)
+    local = set(map(str, runs.loc[runs["placement"] == "same_host", "path"])) if "placement" in runs.columns else set()
+    units: dict[tuple[str, ...], Unit] = {}
+    # What never crossed the network is no answer about it, unless there is nothing else.
+    values, ranges = values_of(main), ranges_of(main)
+    for path in [path for path in values if path not in local] or values:
+        ends = zones.get(path)
+        unit = (path,) if ends is None else ends if directed else tuple(sorted(ends))
+        units.setdefault(unit, {})[path] = ranges.get(path, (values[path],))
+    if directed:
+        units = _joined_directions(units, found)
+    inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
+    across = {unit: some for unit, some in units.items() if unit not in inside}
+    every = [unit for unit in across if len(unit) == 2]
+    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across, found)]
+    if inside:
+        name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
+        named.append(Group(name=name, values=_values(inside, inside), inside=True))
+    return named
+
+
+def say(found: Sequence[Group], unit: str) -> str:
+    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone."""
+    like = one_prefix((value for group in found for value in group.values), unit)
+    across, inside = ([group for group in found if group.inside is where] for where in (False, True))
+    if len(across) > _MOST_GROUPS:
+        low, high = across[0], across[-1]
+        ends = [f"from **{span(low.values[:1], unit, like=like)}** ({low.name}) to "
+                f"**{span(high.values[-1:], unit, like=like)}** ({high.name})"]  # fmt: skip
+    else:
+        ends = [group.say(unit, like) for group in across]
+    return "; ".join([*ends, *(group.say(unit, like) for group in inside)])
+
+
+def _joined_directions(
+    units: Mapping[tuple[str, ...], Unit], found: PathDifferences | None
+) -> dict[tuple[str, ...], Unit]:
+    """Join the directions of a pair whose values are similar; the others keep an arrow in their name."""
+    joined: dict[tuple[str, ...], Unit] = {}
+    for unit, values in units.items():
+        back = units.get(unit[::-1], {}) if len(unit) == 2 else {}
+        if len(unit) < 2 or not back or _alike(values, back, found):
+            joined[tuple(sorted(unit))] = {**values, **back}
+        else:
+            joined[(f"zone {route(*unit)}",)] = values
+    return joined
+
+
+def _clusters(units: Mapping[tuple[str, ...], Unit], found: PathDifferences | None) -> list[list[tuple[str, ...]]]:
+    """Return the keys in groups whose values are similar, smallest first."""
+    ordered = sorted(units, key=lambda unit: _ends(units[unit]))
+    clusters: list[list[tuple[str, ...]]] = []
+    for unit in ordered:
+        before = {path: values for other in clusters[-1] for path, values in units[other].items()} if clusters else {}
+        if before and _alike(before, units[unit], found):
+            clusters[-1].append(unit)
+        else:
+            clusters.append([unit])
+    return clusters
+
+
+def _ends(unit: Unit) -> tuple[float, float]:
+    values = [value for path in unit.values() for value in path]
+    return min(values), max(values)
+
+
+def _alike(first: Unit, second: Unit, found: PathDifferences | None) -> bool:
+    """Return whether values differ by at most a tenth, or runs do not tell apart the smallest and the largest path.
+
+    Paths without an interval are alike if their ranges overlap.
+    """
+    (low, high), (low_after, high_after) = sorted((_ends(first), _ends(second)))
+    if max(high, high_after) <= ALIKE * min(low, low_after) or (low < high and low_after < high):
+        return True
+    before, after = sorted((first, second), key=_ends)
+    smallest, largest = min(before, key=before.__getitem__), max(after, key=after.__getitem__)
+    return found is not None and cannot_tell(found, smallest, largest)
+
+
+def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple[float, ...]:
+    return tuple(sorted(value for unit in part for path in units[unit].values() for value in path))
+
+
+def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
+    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names."""
+    pairs = [unit for unit in part if len(unit) == 2]
+    if len(pairs) < len(part):
+        names = [f"zones {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
+        return ", ".join(names) if len(names) <= _MOST_PAIRS else f"{len(names)} paths"
+    if len(pairs) == len(every) > 1:
+        return "between zones"
+    shared = set(pairs[0]).intersection(*map(set, pairs))
+    others = {pair for pair in every if shared & set(pair)}
+    if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
+        return f"zone {shared.pop()} to the others"
+    names = ["–".join(pair) for pair in pairs]
+    return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
+
+
+def answer_of(
+    runs: pd.DataFrame,
+    column: str,
+    typical: pd.DataFrame,
+    quantity: str,
+    unit: str,
+    *,
+    directed: bool = False,
+) -> str:
+    """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …".
+
+    Where runs do not show a difference between the paths, the sentence ends with that. The other parameters are those
+    of `main_method` and `groups`. Empty if no run has a value.
+    """
+    main = main_method(runs, column, typical)
+    if main.empty:
+        return ""
+    method = main["method"].iloc[0]
+    found = differences_by_path(runs, method, column)
+    listed = say(groups(main, runs, directed=directed, found=found), unit)
+    verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
+    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main)}){verdict}."

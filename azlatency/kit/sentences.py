@@ -1,0 +1,45 @@
+"""Sentences whose numbers know the runs or lines that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from azlatency.kit.cells import Ref
+
+
+@dataclass(frozen=True, init=False)
+class Linked:
+    """A number of a sentence, and the runs or lines that it comes from: both sides of a ratio.
+
+    ``bold`` marks the numbers that answer the question.
+    """
+
+    text: str
+    refs: tuple[Ref, ...]
+    bold: bool
+
+    def __init__(self, text: str, *refs: Ref, bold: bool = True) -> None:
+        for name, value in (("text", text), ("refs", tuple(dict.fromkeys(refs))), ("bold", bold)):
+            object.__setattr__(self, name, value)
+
+
+#: Plain text and numbers.
+Sentence = tuple[str | Linked, ...]
+
+
+def listed(sentences: Iterable[Sentence]) -> Sentence:
+    """Join sentences as words are joined: "a, b and c"."""
+    parts = list(sentences)
+    joined: list[str | Linked] = []
+    for index, part in enumerate(parts):
+        joined += [", " if index < len(parts) - 1 else " and "] * (index > 0)
+        joined += part
+    return tuple(joined)
+
+
+def plain_sentence(sentence: Sentence) -> str:
+    """Return a sentence without its references."""
+    return "".join(part if isinstance(part, str) else part.text for part in sentence)

@@ -1,0 +1,206 @@
+"""What does a study show, on one page? The card with its answer, its author's conclusions, and what it cannot answer.
+
+What kind of answer a study gets follows from what it measured: an emulated network, the effect of a setting, several
+pairs of zones, placements, a falling rate, connect times, or expectations alone. Every number is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
+from azlatency.kit.objects import Note
+from azlatency.kit.table import Row, table, text
+from azlatency.pages.summary.answer import Answer, Data
+from azlatency.pages.summary.answerable import unanswered
+from azlatency.pages.summary.card import Card, Limit, RoundTrip, TypicalRun
+from azlatency.pages.summary.connections import connect_times
+from azlatency.pages.summary.emulated import emulated
+from azlatency.pages.summary.expected import expectations
+from azlatency.pages.summary.nights import changed_levels
+from azlatency.pages.summary.placements import placements, single_level
+from azlatency.pages.summary.rates import falling_rates, goodputs, single_falls
+from azlatency.pages.summary.readers import answers
+from azlatency.pages.summary.settings import settings
+from azlatency.pages.summary.zones import pairs_of_zones
+from azlatency.stats.across_runs.crossings import crossings
+from azlatency.stats.across_runs.placement import conditions, widest
+from azlatency.studies.conclusions import conclusions as stated_conclusions
+from azlatency.studies.format import count_of
+from azlatency.studies.manifest.zones import zone_maps as maps_of
+from azlatency.studies.runs.assumptions import assumptions
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import STEP, to_durations
+from azlatency.studies.runs.selection import newest_windows
+from azlatency.studies.runs.throughput import throughput
+
+if TYPE_CHECKING:
+    from azlatency.studies.conclusions import Conclusion
+    from azlatency.studies.store.study import Study
+
+
+# --- the answer
+
+_DAY = 86_400e9
+_NOTHING = Answer(
+    badge="not_measured",
+    inference=("No log of this study contains a latency or a rate, and no text reports one.",),
+    next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
+)
+
+
+def make_card(study: Study) -> Card:
+    """Answer the question of a study; one without an answer has its question and what to measure."""
+    runs = latency(study)
+    measured = conditions(study, runs)
+    # A published series is answered by its newest window: the earlier ones are its history.
+    newest = newest_windows(runs)
+    window = _window(newest) if len(newest) < len(runs) else ""
+    data = Data(study, newest, widest(conditions(study, newest) if window else measured), window)
+    trips = crossings(study, measured, runs)
+    kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
+             goodputs, single_falls, expectations)  # fmt: skip
+    answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
+    answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
+    first = next(iter(stated_conclusions(study)), None)
+    if window:
+        said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."
+        answer = replace(answer, inference=(said,), axis=f"{answer.axis}, {window}")
+    if answer.badge != "emulated":
+        answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
+    return Card(
+        **vars(answer),
+        study=study.name,
+        title=str(study.info.get("title", study.name)),
+        question=str(study.info.get("question", "What do these logs show?")),
+        source_says=f"“{first.said}” We say: {first.we_say}" if first else "",
+        likely_cause=str(study.info.get("likely_cause", "")),
+        likely_cause_source=str(study.info.get("likely_cause_source", "")),
+        round_trips=() if study.info.get("emulated") else _round_trips(trips),
+        readers=answers(study, trips, runs),
+        limits=tuple(
+            Limit(value=float(row["high"]), printed=str(row["printed"]), source=str(row["conditions"]))
+            for row in study.expectations
+            if row["metric"] == "rtt_mean" and row["relation"] == "at_most"
+        ),
+        paths=(
+            *_typical_round_trips(runs),
+            *_typical_runs(throughput(study, sender_only=True), "throughput_bit_s", "bit/s"),
+        ),
+        assumed=tuple(assumptions(study)),
+        files=_files(study),
+    )
+
+
+def _window(runs: pd.DataFrame) -> str:
+    """Return what the windows of a series cover: "the 30 days to 2026-08-16"."""
+    last = runs.loc[[runs["started_at"].idxmax()]]
+    # A window that ends with a day, at midnight, is named by that day.
+    end = (last["started_at"] + to_durations(last["duration_ns"] - 1e3)).iloc[0]
+    return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"
+
+
+def _typical_round_trips(runs: pd.DataFrame) -> Iterator[TypicalRun]:
+    """Yield the typical run of each path: of medians where all runs of its method have one, else of means."""
+    for _, group in runs.groupby("method", sort=False):
+        yield from _typical_runs(group, "median_ns" if group["median_ns"].notna().all() else "mean_ns", "ns")
+
+
+def _typical_runs(runs: pd.DataFrame, column: str, unit: str) -> Iterator[TypicalRun]:
+    for (path, method), group in runs.groupby(["path", "method"], sort=False) if len(runs) else ():
+        value, step = float(group[column].median()), float(group[f"{column}_resolution"].max())
+        yield TypicalRun(
+            path=str(path),
+            method=str(method),
+            value=value if math.isfinite(value) else None,
+            unit=unit,
+            resolution=step / STEP if math.isfinite(step) else 0.0,
+        )
+
+
+def _files(study: Study) -> dict[str, tuple[str, int]]:
+    """Return the files of a study with their contents' name and the number of their runs."""
+    counts = study.runs["source_id"].value_counts()
+    pairs = zip(study.sources["path"], study.sources["source_id"], strict=True)
+    return {str(path): (str(source), int(counts.get(source, 0))) for path, source in pairs}
+
+
+def _round_trips(trips: pd.DataFrame) -> tuple[RoundTrip, ...]:
+    return tuple(
+        RoundTrip(
+            placement=row["placement"],
+            region=row["region"],
+            pair=row["pair"],
+            path=row["path"],
+            method=row["method"],
+            value=row["round_trip_ns"],
+            low=row["lowest_ns"],
+            high=row["highest_ns"],
+            p99=row["p99_ns"] if math.isfinite(row["p99_ns"]) else None,
+            added=row["added_ns"] if math.isfinite(row["added_ns"]) else None,
+            runs=row["n"],
+        )
+        for row in trips.to_dict("records")
+        if math.isfinite(row["round_trip_ns"])
+    )
+
+
+# --- what the author concluded, the zones, and what is missing
+
+
+def conclusions(study: Study) -> Table[Row] | Note:
+    """Return what the author concluded, what the data say, and why."""
+    stated = stated_conclusions(study)
+    if not stated:
+        return Note("The source of this study states no conclusion.")
+    rows = [
+        {
+            "said": conclusion.said,
+            "we_say": conclusion.we_say,
+            "because": conclusion.because,
+            "refs": _origins(conclusion),
+        }
+        for conclusion in stated
+    ]
+    columns = {"the author concluded": text("said"), "we say": text("we_say"), "because": text("because")}
+    caption = "The author's conclusions, and what the data say"
+    return table(pd.DataFrame(rows), caption, columns, source=lambda row: row["refs"])
+
+
+def _origins(conclusion: Conclusion) -> list[Ref]:
+    return [
+        RunsRef((origin.run_id,), origin.metric if origin.q is None else "", q=origin.q)
+        if origin.run_id
+        else ReportedRef(origin.scenario, origin.metric, segment=bool(origin.segment))
+        for origin in conclusion.origins
+    ]
+
+
+def zone_maps(study: Study) -> Table[Row] | Note:
+    """Return the physical zones of each logical zone, one column per subscription."""
+    maps = maps_of(study)
+    if not maps:
+        return Note("No zone map: the physical zones behind the zone numbers are unknown.")
+    subscriptions = sorted({str(subscription) for subscription, _, _ in maps})
+    physical = {(str(subscription), region, zone): place for (subscription, region, zone), place in maps.items()}
+    rows = [
+        {"zone": f"{region}, zone {zone}"} | {name: physical.get((name, region, zone), "") for name in subscriptions}
+        for region, zone in sorted({key[1:] for key in maps})
+    ]
+    columns = {"logical zone": text("zone")}
+    columns |= {f"subscription {number}": text(name) for number, name in enumerate(subscriptions, start=1)}
+    return table(pd.DataFrame(rows), "The same zone number means different places in different subscriptions", columns)
+
+
+def missing(study: Study) -> Table[Row] | Note:
+    """Return the questions that the study cannot answer, and what to measure."""
+    questions = [question._asdict() for question in unanswered(study) if not question.elsewhere]
+    if not questions:
+        return Note("Every page of this report has something to say about this study.")
+    columns = {"question": text("question"), "measure": text("measure")}
+    return table(pd.DataFrame(questions), "Not answerable with these data", columns)

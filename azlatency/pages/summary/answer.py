@@ -1,0 +1,210 @@
+"""What the answers of all studies share: their parts, and how they name values, placements and conditions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from azlatency.kit.cells import Ref
+from azlatency.kit.intervals import interval_in
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.table import Row, condition_ref
+from azlatency.kit.titles import span
+from azlatency.kit.words import say_in_short
+from azlatency.pages.summary.card import Badge, Dot, dot
+from azlatency.stats.across_runs.attainable import rounds_needed
+from azlatency.stats.result import SHORT
+from azlatency.studies.format import count_of, format_value, one_prefix
+
+if TYPE_CHECKING:
+    from azlatency.stats.across_runs.path_differences import PathDifferences
+    from azlatency.studies.store.study import Study
+
+#: Most typical runs that a card lists.
+_MOST_TYPICAL = 3
+#: Most paths that a sentence lists, and most that a card draws.
+MOST_LISTED, MOST_DRAWN = 6, 12
+ONCE = "Each path was measured once, so this describes these connections; other machines may rank differently."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one kind of answer says; the attributes are those of `Card`."""
+
+    badge: Badge
+    answer: Sentence = ()
+    inference: Sentence = ()
+    dots: tuple[Dot, ...] = ()
+    axis: str = ""
+    next_step: str = ""
+    reported: bool = False
+
+
+@dataclass(frozen=True)
+class Data:
+    """A study with the tables that the answers share."""
+
+    study: Study
+    runs: pd.DataFrame
+    levels: pd.DataFrame
+    """Conditions of the kind of measurement that covers most placements and paths."""
+    window: str = ""
+    """The newest window of a published series, in words, if only that is used."""
+
+    def level(self, label: int) -> Row:
+        """Return the condition with a label, as `changes` names the two sides of a change."""
+        return {str(name): value for name, value in self.levels.loc[label].items()}
+
+    def both_sides(self, steps: pd.DataFrame) -> pd.DataFrame:
+        """Return the conditions of several changes, each once: the base and the other one of each change."""
+        return self.levels.loc[steps[["base", "other"]].stack().unique()]
+
+
+def axis_of(levels: pd.DataFrame) -> str:
+    """Return what the axis of the small chart shows."""
+    first = levels.iloc[0]
+    reported = ", as reported" if first["origin"] == "reported" else ""
+    return f"{first['value'].removesuffix('_ns')} RTT, {first['kind'].split()[0]}{reported}"
+
+
+def badge_of(levels: pd.DataFrame) -> Badge:
+    """Return how far to trust what a card says: by the intervals that `inference_of` shows."""
+    if all(interval_in(level) for level in levels.to_dict("records")):
+        return "replicated"
+    once = (levels["origin"] == "reported") | (levels["n"] == 1)
+    return "indicative" if once.all() else "incomplete"
+
+
+def inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str] = ()) -> Sentence:
+    """Say what the conditions support, an interval, single connections, or a quotation; and what the tool printed.
+
+    ``first`` are the paths that the answer speaks of: their intervals come first.
+    """
+    shown = " ".join(levels["run_ids"]).split()
+    halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
+    note = (f" {levels['kind'].iloc[0].split()[0]} prints half of each value.",) if halved else ()
+    return (*_inference_of(levels, runs, first), *note)
+
+
+def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str]) -> Sentence:
+    if levels["origin"].iloc[0] == "reported":
+        without = f"and only {count_of(len(runs), 'other run')} with logs" if len(runs) else "without logs"
+        text = (
+            f"The text reports these numbers {without}, so the spread between runs is unknown: cite as published; "
+            "no test possible."
+        )
+        return (text,)
+    if badge_of(levels) == "indicative":
+        return (ONCE,)
+    in_order = sorted(levels.to_dict("records"), key=lambda level: level["path"] not in first)
+    known: list[Sentence] = [
+        (Linked(say_in_short(level), condition_ref(level), bold=False),) for level in in_order if interval_in(level)
+    ]
+    unknown: list[Sentence] = [(_without_interval(level),) for level in in_order if not interval_in(level)]
+    typical: Sentence = ("Typical runs: ", *first_of(known), ".") if known else ()
+    without_interval: Sentence = (" " * bool(known), "No interval: ", *first_of(unknown), ".") if unknown else ()
+    return typical + without_interval
+
+
+def decisive_paths(found: PathDifferences) -> list[str]:
+    """Return the paths that a statement about all of them names."""
+    return [str(path) for path in found.decisive[["large", "small"]].to_numpy().ravel()]
+
+
+def first_of(parts: Sequence[Sentence]) -> Sentence:
+    """List the first parts, and say how many more there are."""
+    more: list[Sentence] = [(f"{len(parts) - _MOST_TYPICAL:,} more",)] if len(parts) > _MOST_TYPICAL else []
+    return listed([*parts[:_MOST_TYPICAL], *more])
+
+
+def _without_interval(level: Row) -> str:
+    """Say why a condition has no interval: one run, runs that are not pooled, or runs that are too far apart."""
+    codes = level["flags"].split() if math.isnan(level["estimate"]) else ()
+    reason = ", ".join(SHORT[code] for code in codes if code != "no_replication") or "too far apart"
+    why = f": {reason}" if level["n"] > 1 else ""
+    return f"{level['path']} ({count_of(level['n'], 'run')}{why})"
+
+
+def next_rounds(levels: pd.DataFrame, tests: int, before: str, after: str = "") -> str:
+    """Say what to repeat in how many rounds, or where the number of further rounds is if that was done."""
+    rounds = rounds_needed(tests)
+    if levels["origin"].iloc[0] == "log" and levels["n"].min() >= rounds:
+        return "See the page *Planning the next measurement* for the rounds that smaller differences need."
+    return f"{before} in at least {rounds} rounds{after}."
+
+
+def range_of(level: Row) -> tuple[float, float]:
+    """Return the lowest and the highest run of a condition, or the range that a text reports."""
+    return level["lowest"], level["highest"]
+
+
+def values_of(level: Row, *, bold: bool = False, like: float | None = None) -> Linked:
+    """Return the values of a condition with where they come from; ``like`` as in `span`."""
+    return Linked(span(range_of(level), "ns", like=like), condition_ref(level), bold=bold)
+
+
+def middle_of(level: Row) -> float:
+    """Return the typical run of a condition, or the middle of its runs."""
+    return sum(range_of(level)) / 2 if math.isnan(level["estimate"]) else float(level["estimate"])
+
+
+def with_size(level: Row, start: str) -> str:
+    """Return the message size after ``start``; nothing if it is unknown."""
+    size = level["message_bytes"]
+    return "" if pd.isna(size) or not size else f"{start}{size:,} B"
+
+
+def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
+    """List the values of paths in the order of size; of many, the lowest and the highest."""
+    if len(in_order) <= MOST_LISTED:
+        return listed(in_order)
+    return "from ", *in_order[0], " to ", *in_order[-1], f" ({len(in_order):,} {what})"
+
+
+def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
+    """Return the dots that a card draws, of many the lowest and the highest, and what its axis says of them."""
+    if len(in_order) <= MOST_DRAWN:
+        return tuple(in_order), axis
+    half = MOST_DRAWN // 2
+    axis = f"{axis}: the lowest and the highest of {len(in_order):,} paths"
+    return (*in_order[:half], *in_order[-half:]), axis
+
+
+def refs_of(levels: pd.DataFrame) -> list[Ref]:
+    """Return where the numbers of several conditions come from."""
+    return [condition_ref(level) for level in levels.to_dict("records")]
+
+
+def dots_of_levels(levels: pd.DataFrame, label: Callable[[Row], str]) -> tuple[Dot, ...]:
+    """Return a dot for each condition, with its interval or its values."""
+    near, like = levels["placement"].iloc[0], prefix_of(levels)
+    dots = []
+    for level in levels.to_dict("records"):
+        interval, estimate = interval_in(level), level["estimate"]
+        dots.append(
+            dot(
+                label(level),
+                interval or range_of(level),
+                "ns",
+                condition_ref(level),
+                near=level["placement"] == near,
+                value=estimate if interval else None,
+                text=format_value(estimate, "ns", like=like) if interval else "",
+                like=like,
+            )
+        )
+    return tuple(dots)
+
+
+def prefix_of(levels: pd.DataFrame) -> float | None:
+    """Return the value whose prefix all values of a card take; None if they are too far apart for one."""
+    return one_prefix([*levels["lowest"], *levels["highest"]], "ns")
+
+
+def label_of(level: Row) -> str:
+    """Return path and message size."""
+    return f"{level['path']}{with_size(level, ', ')}"

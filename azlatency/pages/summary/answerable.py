@@ -1,0 +1,195 @@
+"""Which pages a study has data for, and what to measure for the others.
+
+A page that could only say that nothing can be said is not built. The summary of the study lists its question with the
+measurement that would answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.samples import select_quantity
+from azlatency.studies.runs.selection import other_study
+from azlatency.studies.runs.throughput import throughput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store.study import Study
+
+#: A percentile from here on describes the tail.
+_TAIL = 0.99
+#: Fewest intervals of a run that show whether it is stable.
+_MANY_INTERVALS = 60
+
+
+class Unanswered(NamedTuple):
+    """A question that a study cannot answer: the notebook that would, and what to measure.
+
+    ``topic`` is what the card calls not measured; empty if only the summary lists the question. ``elsewhere``: another
+    page answers it, with numbers of a text or with the rate of each interval.
+    """
+
+    page: str
+    question: str
+    measure: str
+    topic: str = ""
+    elsewhere: bool = False
+
+
+class _Facts(NamedTuple):
+    """What a study contains, as far as the pages need it, without any statistic."""
+
+    study: Study
+    latency_runs: pd.DataFrame
+    throughput_runs: pd.DataFrame
+    reported: set[str]
+
+
+class _Page(NamedTuple):
+    """A notebook and whether a study has data for it; the rest is as in `Unanswered`."""
+
+    name: str
+    has_data: Callable[[_Facts], bool]
+    question: str
+    measure: str
+    topic: str = ""
+
+
+def _facts(study: Study) -> _Facts:
+    reported = set(study.reported["metric"]) if len(study.reported) else set()
+    return _Facts(study, latency(study), throughput(study, sender_only=True), reported)
+
+
+def _has_latency(facts: _Facts) -> bool:
+    return len(facts.latency_runs) > 0
+
+
+def _has_throughput(facts: _Facts) -> bool:
+    return len(facts.throughput_runs) > 0
+
+
+def _has_samples(facts: _Facts) -> bool:
+    return len(select_quantity(facts.study.samples)) > 0
+
+
+def _has_tail(facts: _Facts) -> bool:
+    quantiles = facts.study.quantiles
+    return bool(((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any()) or _has_samples(facts)
+
+
+def _has_both_directions(facts: _Facts) -> bool:
+    table = client_runs(facts.study)
+    names = zip(map(NetworkPath.parse, table["path"]), table["method"], strict=True)
+    ends = {(path.ends, method) for path, method in names if path.ends}
+    return any(((server, client), method) in ends for (client, server), method in ends if client != server)
+
+
+def _has_placements(facts: _Facts) -> bool:
+    reported = facts.study.reported
+    rows = reported[reported["metric"] == "rtt_mean"] if len(reported) else reported
+    settings = rows["scenario"].nunique() if len(rows) else 0
+    return settings > 1 or facts.latency_runs["placement"].nunique() > 1
+
+
+def _has_expectations(facts: _Facts) -> bool:
+    return bool(facts.study.expectations)
+
+
+def _has_time_series(facts: _Facts) -> bool:
+    intervals = grouped(facts.study.intervals, "run_id").size()
+    return _has_samples(facts) or bool((intervals >= _MANY_INTERVALS).any()) or "failed_at" in facts.reported
+
+
+def _has_common_paths(facts: _Facts) -> bool:
+    return bool((grouped(facts.latency_runs, "path")["method"].nunique() > 1).any())
+
+
+def _has_runs(facts: _Facts, fewest: int) -> bool:
+    """Return whether a path was measured so many times with one method."""
+    return any(
+        bool((grouped(runs, ["path", "method"]).size() >= fewest).any())
+        for runs in (facts.latency_runs, facts.throughput_runs)
+    )
+
+
+def _has_repeats(facts: _Facts) -> bool:
+    return _has_runs(facts, 2)
+
+
+def _has_history(facts: _Facts) -> bool:
+    return _has_runs(facts, FEWEST)
+
+
+def _has_other_study(facts: _Facts) -> bool:
+    before = other_study(facts.study, "") if _has_repeats(facts) else None
+    return before is not None and bool(before.info) and _has_repeats(_facts(before))
+
+
+def _has_rates_in_time(facts: _Facts) -> bool:
+    return _has_time_series(facts) and bool(facts.study.intervals["throughput_bit_s"].notna().any())
+
+
+_PAGES = (
+    _Page(
+        "01_latency", _has_latency, "How long does a round trip take on each path?",
+        "Run sockperf, qperf or ping on each path and keep the whole output.", "round trips",
+    ),
+    _Page(
+        "02_throughput", _has_throughput, "How much data does each path carry?",
+        "Run iperf3 or ntttcp on each path for at least a minute and keep its summary.", "throughput",
+    ),
+    _Page(
+        "03_tail", _has_tail, "How slow are the slowest packets?",
+        "Use a tool that prints percentiles or every packet: sockperf with --full-log, lagscope, ping.", "the tail",
+    ),
+    _Page(
+        "04_zone_pair_asymmetry", _has_both_directions, "Is a path slower from one zone than from the other?",
+        "Run the same tool from both ends of each pair, in at least six rounds.", "both directions of a pair",
+    ),
+    _Page(
+        "05_placement", _has_placements, "What does the placement of two machines cost?",
+        "Measure two placements with one tool and one message size, alternating.", "the cost of a placement",
+    ),
+    _Page(
+        "06_vm_baseline", _has_expectations, "Does the VM deliver what its specification promises?",
+        "Write the expected values to baseline.toml and measure each with the command that the source gives.",
+    ),
+    _Page(
+        "07_stability", _has_time_series, "Is a path stable over hours?",
+        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", "stability over hours",
+    ),
+    _Page(
+        "08_tool_agreement", _has_common_paths, "Do two tools agree on one path?",
+        "Run two tools that send the same packets on the same paths, in rounds.",
+    ),
+    _Page(
+        "09_before_after", _has_other_study, "Did something change between two measurements?",
+        "Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
+    ),
+    _Page(
+        "10_plan_the_next_run", _has_repeats, "How many runs does a given precision take?",
+        "Measure at least one path three times with one tool: the spread of these runs is the pilot.",
+    ),
+    _Page(
+        "11_history", _has_history, "Did a level change, night after night?",
+        "Measure the same paths at least 20 times, each time with its start; azlatency import --append adds a night.",
+    ),
+)  # fmt: skip
+
+
+def unanswered(study: Study) -> list[Unanswered]:
+    """Return the questions that a study cannot answer, one per page that is not built for it, in their order."""
+    facts = _facts(study)
+    elsewhere = {"01_latency": "rtt_mean" in facts.reported, "02_throughput": _has_rates_in_time(facts)}
+    return [
+        Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))
+        for page in _PAGES
+        if not page.has_data(facts)
+    ]

@@ -1,0 +1,128 @@
+"""The answer of an emulated network: how many confidence intervals contain the recorded delays."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scipy.stats import binom
+
+from azlatency.kit.cells import FileRef, RunsRef
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.words import shares_held
+from azlatency.pages.summary.answer import Answer, Data
+from azlatency.pages.summary.card import dot
+from azlatency.stats.across_runs.emulation_check import emulated_differences
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
+from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.emulation import configured_links, recorded_round_trips, route_changes
+from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.runs.path import route
+from azlatency.studies.runs.throughput import throughput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def emulated(data: Data) -> Answer | None:
+    """Say how many confidence intervals contain the delays that the emulator recorded."""
+    records = recorded_round_trips(data.study)
+    steps = emulated_differences(configured_links(data.study), records, data.runs)
+    checked = steps[steps["holds"].notna()]
+    if checked.empty:
+        return None
+    worst = checked.loc[checked["error"].abs().idxmax()]
+    method = next(name for name in rank_methods(measured_runs(data.runs)) if name in set(checked["method"]))
+    shown = checked[checked["method"] == method].head(6)
+    like = one_prefix([*shown["estimate"], *shown["recorded"]], "ns")
+    shares = [(Linked(share, *map(_runs, rows.to_dict("records"))),) for share, rows in shares_held(checked)]
+    truth = [FileRef("truth.json", file) for file in records["file"].reindex(worst["run_ids"].split()).dropna()]
+    held, methods = int(checked["holds"].sum()), set(checked["method"])
+    few = binom.cdf(held, len(checked), 0.95) < 0.05
+    short = f"; {held} is too few: CPU wake-up time grows with the wait, which no repeat removes" if few else ""
+    return Answer(
+        badge="emulated",
+        answer=(
+            *_changed_routes(data, records),
+            *_narrow_directions(data),
+            *listed(shares),
+            " contain the recorded delay; largest error ",
+            Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
+            " in ",
+            Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
+            f" ({worst['method']}).",
+        ),
+        inference=(
+            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth{short}. "
+            "The delays were configured on one machine: nothing here describes a cloud.",
+        ),
+        dots=tuple(
+            dot(
+                step["path"],
+                (step["low"], step["high"]),
+                "ns",
+                _runs(step),
+                value=step["estimate"],
+                text=f"{format_value(step['estimate'], 'ns', like=like)} "
+                f"(recorded {format_value(step['recorded'], 'ns', like=like)})",
+            )
+            for step in shown.to_dict("records")
+        ),
+        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT less that of {shown['reference'].iloc[0]}, {method}, "
+        "95 % CI",
+        # Where several tools measured, page 08 compares them already.
+        next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
+        + ": what remains is CPU wake-up time.",
+    )
+
+
+def _runs(step: Mapping[Any, Any] | pd.Series) -> RunsRef:
+    return RunsRef(tuple(step["run_ids"].split()), step["value"])
+
+
+def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
+    """Say by how much round trips between two zones rose when their route changed, and that no others did."""
+    runs = data.runs.join(records["median_ns"].rename("recorded_ns"), how="inner")
+    ends = [frozenset(map(str, pair)) for pair in zip(runs["physical_zone"], runs["peer_physical_zone"], strict=True)]
+    text: Sentence = ()
+    for zones, first in route_changes(data.study):
+        changed = [{name.rpartition("-")[2] for name in pair} == set(zones) for pair in ends]
+        rises = {}
+        for column in ("median_ns", "recorded_ns"):
+            late = runs[runs["round"] >= first].groupby("path")[column].median()
+            rises[column] = late - runs[runs["round"] < first].groupby("path")[column].median()
+        paths = {str(path) for path in runs.loc[changed, "path"]}
+        inside, outside = (
+            [path for path in rises["median_ns"].index if (str(path) in paths) is where] for where in (True, False)
+        )
+        measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
+        rest = rises["median_ns"][outside].median()
+        refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
+        names = " and ".join(name.removeprefix("az") for name in zones)
+        text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns"), refs))
+        other = f"{'−' if rest < 0 else '+'}{format_value(abs(rest), 'ns')}"
+        text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
+    return text
+
+
+def _narrow_directions(data: Data) -> Sentence:
+    """Say which pair of zones carries less in one direction, if the links were configured so."""
+    links = configured_links(data.study)
+    streams = throughput(data.study, sender_only=True)
+    zones = {path: pair for path, pair in zones_of(streams).items() if pair[0] != pair[1] and path in links.index}
+    rates: dict[tuple[str, str], list[float]] = {}
+    for path, pair in zones.items():
+        rates.setdefault(pair, []).append(float(links.at[path, "rate_bit_s"]))
+    text: Sentence = ()
+    for pair, configured in rates.items():
+        back = rates.get(pair[::-1])
+        if back is None or statistics.median(configured) >= statistics.median(back):
+            continue
+        sides = [streams[[zones.get(str(path)) == side for path in streams["path"]]] for side in (pair, pair[::-1])]
+        ratio = sides[0]["throughput_bit_s"].median() / sides[1]["throughput_bit_s"].median()
+        refs = RunsRef(tuple(str(run) for side in sides for run in side.index), "throughput")
+        truth = statistics.median(configured) / statistics.median(back)
+        text += (f"Zone {route(*pair)} carries ", Linked(f"{ratio:.2f}×", refs))
+        text += (f" what the reverse does (configured {truth:.2f}×). ",)
+    return text

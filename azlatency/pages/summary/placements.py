@@ -1,0 +1,190 @@
+"""The answer about placements: what each costs compared with the nearest one, or the round trip of the only one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from azlatency.kit.cells import ReportedRef, RunsRef
+from azlatency.kit.differences import difference
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.table import Row, condition_ref
+from azlatency.kit.titles import span
+from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
+from azlatency.pages.summary.answer import (
+    Answer,
+    Data,
+    axis_of,
+    badge_of,
+    decisive_paths,
+    dots_of_levels,
+    ends_of,
+    from_to,
+    inference_of,
+    label_of,
+    middle_of,
+    next_rounds,
+    prefix_of,
+    refs_of,
+    values_of,
+    with_size,
+)
+from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.path_differences import differences_by_path
+from azlatency.stats.across_runs.placement import all_changes, as_measured
+from azlatency.stats.within_run.time_series import reported_connection_ends
+from azlatency.studies.format import count_of, format_value
+from azlatency.studies.runs.run_table import whole_run_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from azlatency.studies.store.study import Study
+
+_STEPS = {
+    "availability_set": "An availability set", "proximity_placement_group": "A placement group",
+    "same_zone": "Another host of the zone", "cross_zone": "Crossing zones", "cross_region": "Crossing regions",
+}  # fmt: skip
+
+
+def placements(data: Data) -> Answer | None:
+    """Say what each placement costs compared with the nearest one."""
+    steps = all_changes(data.levels, data.runs, "placement")
+    if steps.empty:
+        return None
+    text: Sentence = ()
+    levels = data.both_sides(steps)
+    like, is_reported = prefix_of(levels), levels["origin"].iloc[0] == "reported"
+    for _, group in steps.groupby("placement", sort=False):
+        text += _cost(data, group, like, first=not text)
+    return Answer(
+        badge=badge_of(levels),
+        reported=is_reported,
+        answer=text + _separated(data, steps) + _broken(data.study),
+        inference=inference_of(levels, data.runs),
+        dots=dots_of_levels(levels, label_of),
+        axis=axis_of(levels),
+        next_step=next_rounds(
+            levels,
+            steps["placement"].nunique(),
+            "Record every packet, and start the connections at different times,"
+            if is_reported
+            else "Repeat each placement on the same machines,",
+        ),
+    )
+
+
+def _cost(data: Data, steps: pd.DataFrame, like: float | None, *, first: bool) -> Sentence:
+    """Return the sentence about one placement: what it costs if its runs show it, and values by message size."""
+    sized, verdict = steps["message_bytes"].nunique(dropna=False) > 1, verdict_on(steps)
+    described = verdict in ("once", "reported")
+    pairs = [(data.level(step["base"]), data.level(step["other"])) for step in _by_size(steps)]
+    values: list[Sentence] = [
+        (
+            values_of(other, bold=described, like=like),
+            *((" against ", values_of(base, bold=described, like=like)) if first else ()),
+            with_size(other, " at ") if sized else "",
+        )
+        for base, other in pairs
+    ]
+    placement, path = steps.iloc[0][["placement", "path"]]
+    start: Sentence = (f"{'' if first else ' '}{_STEPS.get(placement, path)}",)
+    if verdict == "different":
+        gaps = [middle_of(other) - middle_of(base) for base, other in pairs]
+        verb = "costs" if min(gaps) > 0 else "changes the round trip by"
+        refs = refs_of(data.both_sides(steps))
+        ratios, interval = ratios_of(steps)
+        gap, ratio = Linked(span(gaps, "ns", digits=2, like=like), *refs), Linked(f"{ratios}×", *refs)
+        start += (f" {verb} ", gap, " (", ratio, f", {interval}){in_drift(steps)}")
+    else:
+        start += (f"{', ' if described else ': '}{change_words(steps)}",)
+    return *start, ": ", *listed(values), "."
+
+
+def _by_size(steps: pd.DataFrame) -> list[Row]:
+    """Return changes in the order of their message sizes, an unknown one first."""
+    in_order = steps.sort_values("message_bytes", na_position="first", kind="stable")
+    return [{str(name): value for name, value in row.items()} for row in in_order.to_dict("records")]
+
+
+def _separated(data: Data, steps: pd.DataFrame) -> Sentence:
+    """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
+    if steps["origin"].iloc[0] != "log":
+        return ()
+    minima = whole_run_rows(data.study.metrics, "rtt_min")["value"]
+    comparisons: list[Sentence] = []
+    for step in _by_size(steps):
+        base, other = data.level(step["base"]), data.level(step["other"])
+        near_runs, far_runs = base["run_ids"].split(), other["run_ids"].split()
+        slow = data.runs.loc[near_runs, "p99_ns"].max()
+        fast = minima.reindex(far_runs).min()
+        if not slow < fast:
+            return ()
+        tail = Linked(format_value(slow, "ns"), RunsRef(tuple(near_runs), q=0.99), bold=False)
+        least = Linked(format_value(fast, "ns"), RunsRef(tuple(far_runs), "rtt_min"), bold=False)
+        comparisons.append((tail, " against ", least, with_size(other, " at ")))
+    first = steps.iloc[0]
+    near = PLACES.get(first["base_placement"], first["base_path"])
+    far = PLACES.get(first["placement"], first["path"])
+    said = f" The p99 {near} is below the minimum {far} ("
+    return said, *listed(comparisons), ").", *_reversed_tail(data, steps, near)
+
+
+def _reversed_tail(data: Data, steps: pd.DataFrame, near: str) -> Sentence:
+    """Say the lowest printed percentile from p99.9 on at which the nearer placement is slower than the farther one."""
+    printed = data.study.quantiles
+    printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
+    for step in steps.to_dict("records"):
+        sides = [data.level(step[side]) for side in ("base", "other")]
+        values = [
+            printed[printed["run_id"].isin(side["run_ids"].split())].groupby("q")["value_ns"].median() for side in sides
+        ]
+        both = values[0].index.intersection(values[1].index)
+        if not (slower := [q for q in both if values[0][q] > values[1][q]]):
+            continue
+        q = min(slower)
+        shown = [
+            Linked(format_value(of_side[q], "ns"), RunsRef(tuple(side["run_ids"].split()), q=q), bold=False)
+            for of_side, side in zip(values, sides, strict=True)
+        ]
+        size = with_size(sides[1], " at ")
+        return f" But its p{100 * q:g}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
+    return ()
+
+
+def _broken(study: Study) -> Sentence:
+    """Say how many connections broke, if a text reports when."""
+    broken = reported_connection_ends(study.reported)
+    if broken.empty:
+        return ()
+    refs, together = [ReportedRef(path, "failed_at") for path in broken["path"]], int(broken["together"].sum())
+    text: Sentence = (" ", Linked(count_of(len(broken), "connection"), *refs, bold=False), " broke")
+    return (*text, f", {together + 1} of them within a minute of each other." if together else ".")
+
+
+def single_level(data: Data) -> Answer | None:
+    """Say the round trip of each path, where nothing can be compared."""
+    if data.levels.empty:
+        return None
+    levels = data.levels.assign(middle=[middle_of(level) for level in data.levels.to_dict("records")])
+    levels = levels.sort_values("middle", kind="stable")
+    rows, like = levels.to_dict("records"), prefix_of(levels)
+    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level['path']}") for level in rows]
+    value = str(rows[0]["value"])
+    method = rank_methods(as_measured(levels))[0]
+    of_path = {level["path"]: level for level in rows if level["method"] == method}
+    found = differences_by_path(data.runs, method, value)
+    verdict: Sentence = ()
+    if len(found.decisive):
+        verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
+    dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
+    return Answer(
+        badge=badge_of(levels),
+        reported=rows[0]["origin"] == "reported",
+        answer=(*(verdict or (f"The {value.removesuffix('_ns')} round trip takes ",)), *from_to(parts), "."),
+        inference=inference_of(levels, data.runs, decisive_paths(found)),
+        dots=dots,
+        axis=axis,
+        next_step="Measure a second path or setting with the same tool and message size, in rounds."
+        if len(levels) == 1
+        else next_rounds(levels, len(levels), "Repeat every path"),
+    )

@@ -1,0 +1,169 @@
+"""What a study says to the questions that readers bring: a sentence each, for the first page of a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from azlatency.kit.cells import Ref, ReportedRef, RunsRef
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.titles import span
+from azlatency.stats.across_runs.crossings import ALIKE
+from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.stats.across_runs.zone_pairs import short_pair
+from azlatency.stats.within_run.time_series import reported_connection_ends
+from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.runs.groups import grouped
+
+if TYPE_CHECKING:
+    from azlatency.studies.store.study import Study
+
+#: The questions, in the order of the first page.
+QUESTIONS = {
+    "replicas": "Which pair of zones for my replicas?",
+    "placement": "Zone or availability set?",
+    "accelerated": "Does accelerated networking matter?",
+    "connections": "Do connections break?",
+    "one_run": "Can I trust one run?",
+}
+#: Most pairs of zones that a sentence lists; most runs that are "one run" each.
+_MOST_LISTED, _FEW = 4, 3
+_WHERE = {
+    "same_host": "on one host",
+    "proximity_placement_group": "in a placement group",
+    "availability_set": "in an availability set",
+    "same_zone": "inside a zone",
+    "cross_zone": "between zones",
+    "cross_region": "between regions",
+}
+_SETS = ("proximity_placement_group", "availability_set")
+
+
+def answers(study: Study, trips: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Sentence]:
+    """Return what a study says to each question that it can answer, by question.
+
+    ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`.
+    """
+    found = {
+        "replicas": _replicas(trips),
+        "placement": _placements(trips),
+        "accelerated": _accelerated(trips),
+        "connections": _connections(study),
+        "one_run": _one_run(runs),
+    }
+    return {question: sentence for question, sentence in found.items() if sentence}
+
+
+def _replicas(trips: pd.DataFrame) -> Sentence:
+    """Name the nearest and the farthest pair of zones of each region; of one method."""
+    between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
+    between = between[between["method"] == _main(between)]
+    regions = [(str(region), group) for region, group in grouped(between, "region")]
+    regions = [(region, group) for region, group in regions if group["pair"].nunique() > 1]
+    if len(regions) > 1:
+        ratios = {region: _typical(group).max() / _typical(group).min() for region, group in regions}
+        most = max(ratios, key=ratios.__getitem__)
+        rows = between[between["region"] == most]
+        ends = _typical(rows)
+        return (
+            f"in each of {len(regions)} regions; farthest from the nearest in {most}: ",
+            *_pair(rows, str(ends.idxmin())),
+            ", ",
+            *_pair(rows, str(ends.idxmax())),
+        )
+    if not regions:
+        return ()
+    ends = _typical(between)
+    names = list(map(str, ends.index))
+    if len(names) > _MOST_LISTED:
+        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]))
+    return listed(_pair(between, name) for name in names)
+
+
+def _typical(rows: pd.DataFrame) -> pd.Series:
+    return rows.groupby("pair", dropna=False)["round_trip_ns"].max().sort_values()
+
+
+def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
+    return f"{short_pair(pair)} ", _linked(rows[rows["pair"] == pair], rows)
+
+
+def _main(rows: pd.DataFrame) -> str:
+    """Return the method with the most pairs; of equal ones the one with medians."""
+    ranked = rows.assign(median=rows["value"] == "median_ns").groupby("method", dropna=False)
+    order = ranked.agg({"pair": "nunique", "median": "any"}).sort_values(["pair", "median"], kind="stable")
+    return str(order.index[-1]) if len(order) else ""
+
+
+def _placements(trips: pd.DataFrame) -> Sentence:
+    """Lay an availability set or a placement group beside zones, measured in the same way."""
+    for rows in _alike(trips, ALIKE):
+        places = set(rows["placement"])
+        if places & set(_SETS) and places & {"same_zone", "cross_zone"}:
+            ordered = [place for place in NEAR_TO_FAR if place in places]
+            said = listed((f"{_WHERE[place]} ", _linked(rows[rows["placement"] == place], rows)) for place in ordered)
+            return *said, f" ({rows['method'].iloc[0]})"
+    return ()
+
+
+def _accelerated(trips: pd.DataFrame) -> Sentence:
+    """Lay runs with accelerated networking beside those without, measured in the same way."""
+    known = trips[trips["accelerated_networking"].notna()]
+    parts: list[Sentence] = []
+    for rows in _alike(known, ("placement", *(name for name in ALIKE if name != "accelerated_networking"))):
+        on = rows["accelerated_networking"].astype(bool)
+        if on.any() and not on.all():
+            where = _WHERE[str(rows["placement"].iloc[0])]
+            parts.append((f"{where} ", _linked(rows[on], rows), " with it, ", _linked(rows[~on], rows), " without"))
+    return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
+
+
+def _connections(study: Study) -> Sentence:
+    ends = reported_connection_ends(study.reported)
+    if not len(ends):
+        return ()
+    refs = [ReportedRef(str(path), "failed_at") for path in ends["path"]]
+    lasted = {str(text) for text in ends["lasted"] if text}
+    after = f" after {lasted.pop()}" if len(lasted) == 1 else ""
+    broke = Linked(count_of(len(ends), "connection"), *refs)
+    together = int(ends["together"].sum())
+    return broke, f" broke{after}", f", {together + 1} of them within a minute of each other" if together else ""
+
+
+def _one_run(runs: pd.DataFrame) -> Sentence:
+    """Say how far runs of one path and method are apart."""
+    own = runs[runs["status"] != "summary_only"] if len(runs) else runs
+    spread: dict[tuple[Any, Any], float] = {}
+    for key, group in grouped(own, ["path", "method"]) if len(own) else ():
+        values = group["median_ns"].dropna().astype(float)
+        if len(values) >= _FEW and values.max() < float("inf"):
+            spread[key] = values.max() / values.min()
+    if not spread:
+        return ()
+    (path, method), most = max(spread.items(), key=lambda item: item[1])
+    rows = own[(own["path"] == path) & (own["method"] == method)]
+    ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
+    middle = sorted(spread.values())[len(spread) // 2]
+    return "runs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+
+
+def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
+    keys = pd.Series(
+        list(map(str, zip(*(trips[name] for name in names), strict=True))), index=trips.index, dtype=object
+    )
+    return [rows for _, rows in trips.groupby(keys, sort=False, dropna=False)]
+
+
+def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
+    """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
+    ends = [*rows["lowest_ns"], *rows["highest_ns"]]
+    like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
+    return Linked(span(sorted(ends), "ns", like=like), *map(_ref, rows.to_dict("records")))
+
+
+def _ref(row: dict[str, Any]) -> Ref:
+    if row["origin"] == "reported":
+        return ReportedRef(row["path"], "rtt_mean")
+    return RunsRef(tuple(row["run_ids"].split()), row["value"])

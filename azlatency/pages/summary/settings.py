@@ -1,0 +1,90 @@
+"""The answer about a setting: what accelerated networking and the size of the machines change."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.table import condition_ref
+from azlatency.kit.titles import span
+from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
+from azlatency.pages.summary.answer import (
+    Answer,
+    Data,
+    axis_of,
+    badge_of,
+    inference_of,
+    next_rounds,
+    prefix_of,
+    range_of,
+    refs_of,
+    values_of,
+)
+from azlatency.pages.summary.card import Dot, dot
+from azlatency.stats.across_runs.placement import all_changes
+
+
+def settings(data: Data) -> Answer | None:
+    """Say what accelerated networking changes, and whether a placement group adds to it."""
+    steps = all_changes(data.levels, data.runs, "accelerated_networking")
+    if steps.empty:
+        return None
+    placed = all_changes(data.levels, data.runs, "placement")
+    grouped = placed[placed["placement"] == "proximity_placement_group"]
+    levels = data.both_sides(pd.concat([steps, grouped])).sort_values("highest", ascending=False, kind="stable")
+    like = prefix_of(levels)
+    parts: list[Sentence] = [
+        _effect(
+            data,
+            steps.loc[[label]],
+            PLACES.get(step["placement"], step["path"]),
+            (values_of(data.level(step["base"]), like=like), " → ", values_of(data.level(step["other"]), like=like)),
+        )
+        for label, step in steps.sort_values("measured_high", kind="stable").iterrows()
+    ]
+    source = {"once": ", measured once", "reported": ", as reported"}.get(verdict_on(steps), "")
+    text: Sentence = (f"Accelerated networking{source}: ", *listed(parts), ".")
+    for label, step in grouped.iterrows():
+        values = values_of(data.level(step["other"]), like=like)
+        text += (" A placement group on top: ", *_effect(data, grouped.loc[[label]], "", (values,)), ".")
+    sizes = all_changes(data.levels, data.runs, "vm_size")
+    sizes = sizes[~sizes["accelerated_networking"].fillna(False)]
+    if len(sizes):
+        compared = data.both_sides(sizes)
+        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like)
+        shown = Linked(reach, *refs_of(compared), bold=False)
+        against = "" if verdict_on(sizes) in ("once", "reported") else ", larger against smaller"
+        text += f" VM size{against}: ", *_effect(data, sizes, "", (shown,)), "."
+    return Answer(
+        badge=badge_of(levels),
+        reported=levels["origin"].iloc[0] == "reported",
+        answer=text,
+        inference=inference_of(levels, data.runs),
+        dots=_dots_of_settings(levels, like),
+        axis=axis_of(levels),
+        next_step=next_rounds(
+            levels,
+            len(steps) + len(grouped),
+            "Measure each setting",
+            ", on and off alternating, on the same machines",
+        ),
+    )
+
+
+def _effect(data: Data, steps: pd.DataFrame, place: str, values: Sentence) -> Sentence:
+    """Say by how much changes make round trips longer or shorter, or that their runs do not show it, and the values."""
+    verdict, refs, where = verdict_on(steps), refs_of(data.both_sides(steps)), f" {place}" if place else ""
+    if verdict in ("once", "reported"):
+        return *(part if isinstance(part, str) else Linked(part.text, *part.refs) for part in values), where
+    if verdict != "different":
+        return Linked(change_words(steps), *refs), f"{where} (", *values, ")"
+    ratios, interval = ratios_of(steps)
+    return Linked(f"{ratios} times as long", *refs), f"{where}{in_drift(steps)} ({interval}; ", *values, ")"
+
+
+def _dots_of_settings(levels: pd.DataFrame, like: float | None) -> tuple[Dot, ...]:
+    dots = []
+    for level, is_on in zip(levels.to_dict("records"), levels["accelerated_networking"].fillna(False), strict=True):
+        label = f"{PLACES.get(level['placement'], level['path'])}, {'on' if is_on else 'off'}"
+        dots.append(dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like))
+    return tuple(dots)

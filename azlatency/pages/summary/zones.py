@@ -1,0 +1,197 @@
+"""The answer about several pairs of zones: which are far, and whether both directions agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+import pandas as pd
+
+from azlatency.kit.cells import RunsRef
+from azlatency.kit.differences import difference, interval_words
+from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.table import condition_ref
+from azlatency.kit.titles import ALIKE, span
+from azlatency.kit.words import at_most, in_drift
+from azlatency.pages.summary.answer import (
+    Answer,
+    Data,
+    axis_of,
+    badge_of,
+    decisive_paths,
+    inference_of,
+    next_rounds,
+    prefix_of,
+    range_of,
+)
+from azlatency.pages.summary.card import dot
+from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
+from azlatency.stats.across_runs.placement import as_measured
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
+from azlatency.studies.format import plain
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
+
+Pair = tuple[str, str]
+_ENDS = ["first", "second"]
+
+#: A pair of zones is far if it takes this many times as long as the next nearer one.
+_FAR = 2.0
+#: Most pairs that a sentence lists, and most that a card draws.
+_MOST_LISTED, _MOST_DRAWN = 10, 12
+#: Most paths on either side of a gap whose comparisons show that a zone is far.
+_MOST_COMPARED = 3
+
+
+def pairs_of_zones(data: Data) -> Answer | None:
+    """Say whether the pairs of zones differ, which are far, and how well the two directions of a pair agree."""
+    if data.levels.empty or data.levels["origin"].iloc[0] == "reported":
+        return None
+    method = rank_methods(as_measured(data.levels))[0]
+    levels = data.levels[data.levels["method"] == method]
+    pairs = zone_pairs(data.study, data.runs, levels)
+    medians = {ends: list(group) for ends, group in grouped(medians_by_path(pairs), _ENDS)["value"]}
+    across = {pair: values for pair, values in medians.items() if pair[0] != pair[1]}
+    inside = {pair: values for pair, values in medians.items() if pair[0] == pair[1]}
+    if len(across) < 2:
+        return None
+    column = str(levels["value"].iloc[0])
+    origins = {ends: RunsRef(tuple(group), column) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
+    between_zones = pairs[pairs["first"] != pairs["second"]]
+    ends_of_paths = zip(between_zones["first"], between_zones["second"], strict=True)
+    pair_of: dict[str, Pair] = dict(zip(between_zones["path"], ends_of_paths, strict=True))
+    found = differences_by_path(
+        data.runs[data.runs["path"].isin(pair_of.keys())],
+        method,
+        column,
+        group_of={path: "–".join(pair) for path, pair in pair_of.items()},
+    )
+    like = prefix_of(levels)
+
+    def between(*chosen: Pair) -> Linked:
+        values = [value for pair in chosen for value in medians[pair]]
+        return Linked(span(values, "ns", like=like), *(origins[pair] for pair in chosen))
+
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
+    far = _far_zone(across)
+    is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
+    verdict = difference(found, "pairs", lambda path: origins[pair_of[path]])
+    if data.window:
+        verdict = (f"In {data.window}: ",)
+    if far is not None and (is_far or found.verdict == "once"):
+        zone, others, rest = far
+        near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
+        within_one: list[Sentence] = [(between(pair), f" inside zone {pair[0]}") for pair in inside]
+        if len(near) > _MOST_LISTED:
+            near = [(between(*rest), " between the others")]
+        if len(within_one) > _MOST_LISTED:
+            within_one = [(between(*inside), " inside a zone")]
+        near += within_one
+        start: Sentence = (f"Zone {zone} is far. ", *verdict) if is_far else verdict
+        text = (*start, between(*others), f" from zone {zone} to the other zones, ", *listed(near), ".")
+    else:
+        listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
+        text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
+        text += _directions(between_zones, origins)
+        if len(inside) > _MOST_LISTED:
+            text += (" Inside a zone: ", between(*inside), ".")
+        else:
+            text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
+    dots = [
+        dot("one host (never on the network)", range_of(level), "ns", condition_ref(level), near=True, like=like)
+        for level in levels[levels["placement"] == "same_host"].to_dict("records")
+    ]
+    drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
+    dots += [
+        dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like) for pair in drawn_inside
+    ]
+    regions = {*data.runs["region"], *data.runs["peer_region"]}
+    names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
+    dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like) for pair in drawn]
+    every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
+    return Answer(
+        badge=badge_of(levels),
+        answer=text,
+        inference=inference_of(levels, data.runs, decisive_paths(found)),
+        dots=tuple(dots),
+        axis=axis_of(levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
+        next_step=next_rounds(levels, len(across), "Repeat every pair", ", both directions next to each other"),
+    )
+
+
+def _is_shown_to_be_far(
+    far: tuple[str, list[Pair], list[Pair]], pair_of: Mapping[str, Pair], found: PathDifferences
+) -> bool:
+    """Return whether the nearest paths of a far zone are different from the farthest of the other paths."""
+    _, others, rest = far
+    beyond, within = ([path for path in pair_of if pair_of[path] in pairs] for pairs in (others, rest))
+    compared = found.paths[found.paths["flags"] == ""]
+    if not set(beyond + within) <= set(compared["path"]):
+        return False
+    nearest = compared[compared["path"].isin(beyond)].head(_MOST_COMPARED)
+    farthest = compared[compared["path"].isin(within)].tail(_MOST_COMPARED)
+    at_gap = found.pairs[found.pairs["large"].isin(nearest["path"]) & found.pairs["small"].isin(farthest["path"])]
+    return len(at_gap) == len(nearest) * len(farthest) and bool((at_gap["verdict"] == "different").all())
+
+
+def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentence:
+    """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
+    ways = []
+    for pair, of_pair in grouped(pairs, _ENDS):
+        runs = {str(path): list(of_path) for path, of_path in grouped(of_pair, "path")["value"]}
+        for path, values in runs.items():
+            back = str(NetworkPath.parse(path).reversed())
+            if path < back and back in runs:
+                ways.append((pair, {path: values, back: runs[back]}))
+    if not ways:
+        return ()
+    refs = list(dict.fromkeys(origins[pair] for pair, _ in ways))
+    apart = [median(there) / median(back) for there, back in (both.values() for _, both in ways)]
+    measured = Linked(at_most(apart), *refs, bold=False)
+    found = [path_differences(both, confidence=1 - 0.05 / len(ways)) for _, both in ways]
+    compared = pd.concat([both.decisive for both in found])
+    if len(compared) < len(ways):
+        return " Both directions were measured at most ", measured, " apart (one run each: not testable)."
+    different = compared[compared["verdict"] == "different"]
+    if len(different):
+        most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
+        (row,) = most.to_dict("records")
+        number = Linked(f"{plain(row['ratio'])} times", *refs, bold=False)
+        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))})."
+        return f" {row['large']} takes ", number, end
+    if all(both.verdict == "equivalent" for both in found):
+        bound = Linked(at_most([*compared["inner_low"], *compared["inner_high"]]), *refs, bold=False)
+        return " No difference between the directions (at most ", bound, ")."
+    return " Cannot tell whether the directions differ (measured at most ", measured, " apart)."
+
+
+def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Linked]) -> Sentence:
+    """Say the values of the nearest and of the farthest pairs, those within a tenth of the ends."""
+    low, high = min(map(min, across.values())), max(map(max, across.values()))
+    near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
+    far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
+    names = [f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({len(pairs):,} pairs)" for pairs in (near, far)]
+    return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
+
+
+def _spread(pairs: Sequence[Pair]) -> list[Pair]:
+    """Select the pairs that a card draws, from the nearest to the farthest."""
+    if len(pairs) <= _MOST_DRAWN:
+        return list(pairs)
+    return [pairs[round(place * (len(pairs) - 1) / (_MOST_DRAWN - 1))] for place in range(_MOST_DRAWN)]
+
+
+def _far_zone(
+    across: Mapping[Pair, Sequence[float]],
+) -> tuple[str, list[Pair], list[Pair]] | None:
+    """Return the zone that all far pairs share, these pairs, and the near pairs; None if no zone is far."""
+    ordered = sorted(across, key=lambda pair: max(across[pair]))
+    for cut in range(1, len(ordered)):
+        near, far = ordered[:cut], ordered[cut:]
+        if min(across[far[0]]) < _FAR * max(across[near[-1]]):
+            continue
+        shared = set(far[0]).intersection(*map(set, far)) - {zone for pair in near for zone in pair}
+        if len(shared) == 1:
+            return shared.pop(), far, near
+    return None

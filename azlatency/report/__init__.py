@@ -1,1 +1,0 @@
-"""What the notebooks show: tables, charts and findings."""

@@ -1,0 +1,145 @@
+"""Several series per panel over time, as named lines on one logarithmic axis: small multiples.
+
+>>> from azlatency.shapes.lines import lines
+>>> lines(windows, "mean_ns", panel="region", line="pair", date="date")      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+
+from azlatency.kit.cells import MICROSECONDS, Unit
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import plain_log_ticks, spread
+from azlatency.kit.drawing.base import grid, label, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.palette import GREY, INK, Look, looks
+from azlatency.kit.objects import Chart, Note
+from azlatency.studies.format import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+
+#: Inches of a panel and of the highest figure, with what is above and below its panels; most panels in a row.
+_PANEL, _HIGHEST, _AROUND, _BESIDE = 1.35, 9.0, 0.85, 3
+#: Share of a panel's width for the names of lines, and of its height for each of them.
+_ROOM, _NAME, _MOST_NAMED = 0.42, 0.13, 7
+
+
+@styled
+def lines(  # noqa: PLR0913 - a shape is told its columns
+    frame: pd.DataFrame,
+    value: str,
+    *,
+    panel: str,
+    line: str,
+    date: str = "date",
+    limits: tuple[float, ...] = (),
+    unit: Unit = MICROSECONDS,
+    result: str = "",
+    caption: str = "",
+    counted: str = "points per line",
+    of: str = "panels",
+    name: str = "lines",
+) -> Chart | Note:
+    """Draw one line per series over time, a panel for each group of them; its name stands behind its last value.
+
+    Lines that end before the others are grey and have no name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per point, in canonical units and in the order of time. Values of 0 have no place on the axis.
+    value, date : str
+        Columns of the values and of the times.
+    panel, line : str
+        Columns that tell panels and their lines apart; the first panels are drawn, as many as fit.
+    limits : tuple of float
+        Values that are drawn as dotted lines through all panels.
+    unit : Unit
+        Unit of the axis, which all panels share.
+    result, caption : str
+        Texts; the result in words is the title. Sentences on the number of points and on panels left out are added to
+        the caption.
+    counted, of : str
+        What the points and the panels are, for these sentences.
+    name : str
+        Name of the chart, by which it is saved.
+
+    Returns
+    -------
+    Chart or Note
+        The chart, at most 9 inches high; a note if there is no point to draw.
+    """
+    rows = frame[frame[value].astype(float) > 0]
+    if rows.empty:
+        return Note("No chart: nothing to draw.")
+    rows = rows.assign(_value=rows[value].astype(float) / unit.scale)
+    panels = dict(iter(rows.groupby(panel, sort=False, dropna=False)))
+    most = int((_HIGHEST - _AROUND) / _PANEL) * side_by_side(_BESIDE, len(panels))
+    shown = {title: panels[title] for title in list(panels)[:most]}
+    figure, axes = grid(len(shown), _BESIDE, _PANEL, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
+    start, end = rows[date].min(), rows[date].max()
+    alternatives = []
+    for axis, (title, points) in zip(axes, shown.items(), strict=True):
+        series = {str(key): group for key, group in points.groupby(line, sort=False, dropna=False)}
+        axis.set_yscale("log")
+        for limit in limits:
+            axis.plot([start, end], [limit / unit.scale] * 2, color=INK, linewidth=0.8, linestyle=":")
+        look = _looks(points, line, date, end)
+        for key, group in series.items():
+            style = {"color": look[key].colour, "linestyle": look[key].dash} if key in look else {"color": GREY}
+            (drawn,) = axis.plot(group[date], group["_value"], **style)
+            drawn.set_linewidth(1)
+            tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
+        axis.set_title(label(str(title), 34, 1), fontsize=8)
+        alternatives.append(
+            f"{title}: " + "; ".join(f"{key} {_ends(of['_value'], unit)}" for key, of in series.items())
+        )
+    locator = AutoDateLocator(minticks=2, maxticks=5)
+    ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
+    for axis, points in zip(axes, shown.values(), strict=True):
+        axis.set_xlim(start, end + (end - start) * _ROOM)
+        axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+        axis.set_xticks(ticks)
+        plain_log_ticks(axis.yaxis)
+        _name_ends(axis, points[points[date] == end], line, _looks(points, line, date, end))
+    text = draw.caption(
+        caption,
+        f"{sizes((len(group) for group in _each(shown, line)), counted)}.",
+        left_out(len(shown), len(panels), of),
+    )
+    return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _each(panels: Mapping[object, pd.DataFrame], line: str) -> list[pd.DataFrame]:
+    """Return the points of each line of all panels."""
+    return [group for points in panels.values() for _, group in points.groupby(line, sort=False, dropna=False)]
+
+
+def _ends(values: pd.Series, unit: Unit) -> str:
+    """Return the first and the last value of a line."""
+    return f"{plain(values.iloc[0], 4)} → {plain(values.iloc[-1], 4)} {unit.name}"
+
+
+def _looks(points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
+    """Return the looks of the lines that reach the end; those that ended before are grey."""
+    return looks(points.loc[points[date] == end, line].astype(str).unique())
+
+
+def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Look]) -> None:
+    """Name each line behind its last value; names keep a distance from each other, more than fit are left out."""
+    if not 0 < len(look) <= _MOST_NAMED:
+        return
+    last = last.sort_values("_value", kind="stable")
+    low, high = map(math.log, axis.get_ylim())
+    places = spread([(math.log(value) - low) / (high - low) for value in last["_value"]], _NAME)
+    for key, place in zip(last[line].astype(str), places, strict=True):
+        axis.text(
+            1.03 / (1 + _ROOM), place, key, transform=axis.transAxes, fontsize=7, color=look[key].colour, va="center"
+        )

@@ -1,0 +1,245 @@
+"""A map of zones: the round-trip time between every two of them, on the line that joins them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
+from azlatency.kit.drawing.truth import configured
+from azlatency.kit.groups import name_of_pairs
+from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import capitalised, span, tied
+from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
+from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
+from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.runs.groups import grouped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
+_ENDS = ["first", "second"]
+#: A pair is drawn as far from this multiple of the shortest pair on.
+_FAR_FROM = 3.0
+#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map that is a page wide.
+_FEWEST, _MOST_ZONES = 3, 5
+#: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
+_WIDEST, _INSIDE = 0.28, 0.3
+
+
+@styled
+def zone_map(pairs: pd.DataFrame) -> Chart | Note:
+    """Draw the zones as points and the time between them on the lines that join them; many zones as a heat map.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As returned by `azlatency.stats.zone_pairs`, one row per run: the zones ``first`` and ``second``, ``path``,
+        ``method``, ``value`` in ns and ``quantity``.
+
+    Returns
+    -------
+    Chart or Note
+        The map, or a note where no pair of zones was measured.
+    """
+    check_columns(pairs, "first", "second", "path", "method", "value", "quantity")
+    across = pairs[pairs["first"] != pairs["second"]]
+    if across.empty:
+        return Note("No chart: no pair of zones was measured.")
+    edges = _edges(pairs)
+    names = sorted({*pairs["first"], *pairs["second"]})
+    if len(names) > MOST_ENDS:
+        return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
+    quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
+    edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
+    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
+    if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
+        figure = _heat_map(edges, names)
+        caption += "the middle of the median runs of its paths, in µs."
+    else:
+        figure, far = _map(edges, names)
+        caption += _shown(edges)
+        if edges["truth"].notna().any():
+            caption += " " + configured().caption("rtt")
+        if far:
+            caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
+    starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
+    words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
+    return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
+
+
+def _edges(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per pair of zones: the values of its runs and those that are shown, and the configured delay.
+
+    Shown are the median run of each path, as on the card, or the values of fewer than three runs.
+    """
+    medians = {ends: list(group) for ends, group in grouped(medians_by_path(pairs), _ENDS)["value"]}
+    rows = []
+    for ends, group in grouped(pairs, _ENDS):
+        values = list(group["value"])
+        delays = [delay for path in group["path"].unique() if (delay := configured().rtt.get(path))]
+        rows.append(
+            {
+                "first": ends[0],
+                "second": ends[1],
+                "inside": ends[0] == ends[1],
+                "values": values,
+                "shown": values if len(values) < _FEWEST else medians[ends],
+                "middle": median(medians[ends]),
+                "truth": median(delays) if delays else math.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float | None) -> str:
+    """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
+    by_ends = edges.set_index(_ENDS)
+    middles: dict[tuple[str, str], float] = by_ends["middle"].to_dict()
+    found = pair_differences(across)
+    if len(found.paths) and (found.paths["n"] == 1).all():
+        quantity = f"{quantity}, one run each"
+    near, far = (_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max))
+
+    def end(chosen: Iterable[tuple[str, str]]) -> str:
+        return span([value for ends in chosen for value in by_ends.at[ends, "shown"]], "ns", like=like)
+
+    if len(edges) == 1:
+        return f"{capitalised(name_of_pairs(list(near), list(middles)))}: {end(near)} ({quantity})"
+    if not set(near).isdisjoint(far):
+        return f"No pair of zones is visibly nearer: {end(middles)} ({quantity})"
+    ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
+    return f"From {ends[0]} to {ends[1]}, {quantity}"
+
+
+def _tied(
+    across: pd.DataFrame,
+    middles: Mapping[tuple[str, str], float],
+    end: tuple[str, str],
+    found: PathDifferences,
+) -> dict[tuple[str, str], float]:
+    """Return the pairs that are tied with one of them: by their values, or as their runs cannot tell them apart."""
+    paths = {ends: list(group.unique()) for ends, group in grouped(across, _ENDS)["path"]}
+    near = tied(middles, end)
+    return {
+        pair: value
+        for pair, value in middles.items()
+        if pair in near or any(cannot_tell(found, *both) for both in product(paths[pair], paths[end]))
+    }
+
+
+def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
+    """Draw the zones on a circle; also return whether a pair is far."""
+    figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
+    places = _places(names)
+    across = edges[~edges["inside"]]
+    is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
+    for edge, far in zip(across.to_dict("records"), is_far, strict=True):
+        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"], far=far)
+    inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
+    for name, (x, y) in places.items():
+        axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
+        node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
+        node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
+        if node.get_window_extent().width > _INSIDE * figure.dpi:
+            node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
+        if name in inside:
+            below = y <= 0
+            axis.annotate(
+                f"inside: {inside[name]}",
+                (x, y),
+                (0, -17 if below else 17),
+                textcoords="offset points",
+                ha="center",
+                va="top" if below else "bottom",
+                fontsize=8,
+            )
+    for item in axis.texts:
+        item.set_in_layout(False)  # the margins leave room for them
+    axis.set(xticks=[], yticks=[])
+    axis.spines[:].set_visible(False)
+    axis.margins(0.34 if narrow() else 0.22, 0.3)
+    return figure, bool(is_far.any())
+
+
+def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
+    """Draw a square for each pair of zones; the edges of a map of so many zones would hide each other."""
+    figure, (axis,) = new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(names) else 0.6))
+    values = np.full((len(names), len(names)), np.nan)
+    for edge in edges.to_dict("records"):
+        row, column = sorted((names.index(edge["first"]), names.index(edge["second"])), reverse=True)
+        values[row, column] = edge["middle"] / MICROSECOND
+        axis.text(
+            column + 0.5,
+            row + 0.5,
+            number(values[row, column]),
+            ha="center",
+            va="center",
+            color=ON_LIGHT,
+            fontsize=7.5,
+            rotation=90 if is_upright(names) else 0,
+        )
+    shade(axis, values)
+    name_ends(axis, names)
+    return figure
+
+
+def _shown(edges: pd.DataFrame) -> str:
+    """Say in the caption what a pair's number is."""
+    counts = edges["values"].map(len)
+    if (counts == 1).all():
+        return "a single run each."
+    if counts.max() < _FEWEST:
+        return "the runs, or their range."
+    few = f"; of fewer than {_FEWEST} runs only the range" if counts.min() < _FEWEST else ""
+    return f"the median run of each path, and the range of all runs{few}."
+
+
+def _times(edge: Mapping[Any, Any], like: float | None) -> str:
+    """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
+    typical, whole = (span(edge[name], "ns", like=like) for name in ("shown", "values"))
+    lines = [typical]
+    if whole != typical:
+        lines.append(f"({whole})")
+    if not math.isnan(edge["truth"]):
+        lines.append(f"× {format_value(edge['truth'], 'ns', like=like)}")
+    return "\n".join(lines)
+
+
+def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return the positions of the zones on a circle; two zones stand side by side."""
+    if len(names) == 2:
+        return {names[0]: (-1.0, 0.0), names[1]: (1.0, 0.0)}
+    turns = [math.pi / 2 + 2 * math.pi * index / len(names) for index in range(len(names))]
+    return {name: (1.5 * math.cos(turn), math.sin(turn)) for name, turn in zip(names, turns, strict=True)}
+
+
+def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text: str, *, far: bool) -> None:
+    (x1, y1), (x2, y2) = start, end
+    axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
+    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
+    # The diameters of a circle of zones cross in its middle.
+    crosses = abs(x1 + x2) + abs(y1 + y2) < 1e-9
+    part = 0.68 if crosses and abs(y1 - y2) > 1e-9 else 0.5
+    axis.text(
+        part * x1 + (1 - part) * x2,
+        part * y1 + (1 - part) * y2,
+        text,
+        ha="center",
+        va="center",
+        fontsize=9,
+        bbox=box,
+        zorder=2,
+    )

@@ -1,0 +1,235 @@
+"""What stands across all studies: the picture of round trips, the answers to readers' questions, and pairs of zones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from azlatency.kit.titles import span
+from azlatency.pages.summary.readers import QUESTIONS
+from azlatency.site.cards import CardView, PartView
+from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.studies.format import format_value, join_words, one_prefix
+
+COMMIT = (
+    "A synchronous commit of a database waits for at least one round trip to the replica that confirms it: half of the "
+    "commits wait longer than the median, one in a hundred longer than p99. The time to write on both sides is added."
+)
+#: Placements of the picture on the first page.
+LANES = ("same_zone", "cross_zone", "cross_region")
+_NAMES = {
+    "same_host": "one host",
+    "proximity_placement_group": "placement group",
+    "availability_set": "availability set",
+    "same_zone": "inside a zone",
+    "cross_zone": "between zones",
+    "cross_region": "between regions",
+}
+#: From how many runs on a round trip is repeated.
+_REPEATED = 2
+#: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
+_HEIGHTS = (50, 20, 80, 35, 65, 8, 92)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A study as the first page cites it."""
+
+    title: str
+    page: str
+    emulated: bool
+    card: CardView
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A dot, a limit or a tick of the picture; positions in percent. ``once``: fewer than two runs are behind it."""
+
+    at: float
+    text: str
+    label: str = ""
+    height: int = 50
+    once: bool = False
+    page: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    """The round trips of a placement, shortest first, and the pages of their studies by title."""
+
+    name: str
+    dots: tuple[Mark, ...]
+    studies: tuple[tuple[str, str], ...]
+
+    @property
+    def range(self) -> str:
+        """The shortest and the longest round trip."""
+        return f"{self.dots[0].text} to {self.dots[-1].text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """Round trips of all studies on one logarithmic axis, and the limits that somebody published."""
+
+    lanes: tuple[Lane, ...]
+    limits: tuple[Mark, ...]
+    ticks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossing:
+    """The least and the most that crossing a zone adds to a round trip, and the number of studies behind it."""
+
+    low: Mark
+    high: Mark
+    studies: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """A question of readers, and the studies that answer it with what they say; emulated ones come last."""
+
+    question: str
+    answers: tuple[tuple[Source, tuple[PartView, ...]], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """The pairs of zones of a study: name, round trip, p99 and runs of each; and what is not known of them."""
+
+    source: Source
+    rows: tuple[tuple[str, str, str, str], ...]
+    unknown: str
+
+
+def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) -> Picture | None:
+    """Return the round trips of several studies by placement; None without any."""
+    trips = [
+        (source, trip) for source in sources for trip in source.card.round_trips if trip["placement"] in placements
+    ]
+    if not trips:
+        return None
+    published = {
+        (float(limit["value"]), str(limit["printed"]), str(limit["source"]))
+        for source in sources
+        for limit in source.card.limits
+    }
+    values = [float(trip["value"]) for _, trip in trips] + [value for value, *_ in published]
+    start, end = math.log(min(values) / 1.3), math.log(1.3 * max(values))
+
+    def place(value: float) -> float:
+        return round(100 * (math.log(value) - start) / (end - start), 2)
+
+    lanes = []
+    for placement in placements:
+        there = [(source, trip) for source, trip in trips if trip["placement"] == placement]
+        there.sort(key=lambda item: float(item[1]["value"]))
+        dots = tuple(
+            Mark(
+                at=place(trip["value"]),
+                text=_typical(trip),
+                label=f"{source.title}: {trip['path']}, {trip['method']}",
+                height=_HEIGHTS[number % len(_HEIGHTS)] if len(there) > 1 else 50,
+                once=trip["runs"] < _REPEATED,
+                page=source.page,
+            )
+            for number, (source, trip) in enumerate(there)
+        )
+        if dots:
+            studies = tuple(dict.fromkeys((source.title, source.page) for source, _ in there))
+            lanes.append(Lane(name=_NAMES[placement], dots=dots, studies=studies))
+    steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
+    return Picture(
+        lanes=tuple(lanes),
+        limits=tuple(
+            Mark(at=place(value), text=f"“{printed}”", label=source) for value, printed, source in sorted(published)
+        ),
+        ticks=tuple(
+            Mark(
+                at=place(step), text=format_value(step, "ns", digits=1), label="" if f"{step:e}"[0] == "1" else "minor"
+            )
+            for step in steps
+            if start < math.log(step) < end
+        ),
+    )
+
+
+def crossing(sources: Sequence[Source]) -> Crossing | None:
+    """Return the least and the most that crossing a zone adds to a round trip, over all studies that measured it."""
+    added = [
+        (float(trip["added"]), source, trip)
+        for source in sources
+        for trip in source.card.round_trips
+        if trip["added"] is not None
+    ]
+    if not added:
+        return None
+    added.sort(key=lambda item: item[0])
+    low, high = (
+        Mark(
+            at=0.0,
+            text=format_value(value, "ns", digits=2),
+            label=f"{source.title}: {trip['path']}, {trip['method']}",
+            page=source.page,
+        )
+        for value, source, trip in (added[0], added[-1])
+    )
+    return Crossing(low=low, high=high, studies=len({source.page for _, source, _ in added}))
+
+
+def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
+    """Return the questions of readers that any of the studies answers."""
+    found = []
+    for key, question in QUESTIONS.items():
+        some = [(source, source.card.readers[key]) for source in sources if key in source.card.readers]
+        # An emulated lab answers only what no study of a real cloud does.
+        real = [(source, parts) for source, parts in some if not source.emulated]
+        if some:
+            found.append(Tile(question=question, answers=tuple(real or some)))
+    return tuple(found)
+
+
+def answered(sources: Sequence[Source]) -> Mapping[str, int]:
+    """Return how many of the readers' questions each study answers, by its page."""
+    return {source.page: len(source.card.readers) for source in sources}
+
+
+def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
+    """Return the pairs of zones of each study with what a commit waits for, nearest first."""
+    found = []
+    for source in sources:
+        trips = [trip for trip in source.card.round_trips if trip["placement"] in ("same_zone", "cross_zone")]
+        trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
+        if not any(trip["placement"] == "cross_zone" for trip in trips):
+            continue
+        rows = tuple((_where(trip), _typical(trip), _time(trip["p99"]), _runs(trip)) for trip in trips)
+        found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
+    return tuple(found)
+
+
+def _where(trip: Mapping[str, Any]) -> str:
+    names = (trip["region"], trip["path"], trip["method"])
+    return ", ".join(str(name) for name in names if name)
+
+
+def _typical(trip: Mapping[str, Any]) -> str:
+    """Return the typical round trip, or the range that a text reports."""
+    ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
+    return span(ends, "ns", like=one_prefix(ends, "ns"))
+
+
+def _time(value: float | None) -> str:
+    return "–" if value is None else format_value(value, "ns")
+
+
+def _runs(trip: Mapping[str, Any]) -> str:
+    return str(trip["runs"] or "reported")
+
+
+def _unknown(trips: Sequence[Mapping[str, Any]]) -> str:
+    """Say what is not known of the pairs of a study."""
+    missing = ["p99"] if all(trip["p99"] is None for trip in trips) else []
+    missing += ["how much a second run differs"] if all(trip["runs"] < _REPEATED for trip in trips) else []
+    return join_words([*missing, "the round trip under load"])

@@ -1,0 +1,109 @@
+"""One round trip per path and method, with its pair of zones, to lay studies of several clouds side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from azlatency.stats.across_runs.main_method import sends_rarely
+from azlatency.stats.across_runs.zone_pairs import pair_of_ends
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.selection import newest_windows
+
+if TYPE_CHECKING:
+    from azlatency.studies.store.study import Study
+
+#: Circumstances in which two round trips must agree before one is laid beside the other.
+ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
+_COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "p99_ns", "n",
+            "run_ids", "added_ns"]  # fmt: skip
+_P99 = 0.99
+
+
+def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the round trip of each path and method whose placement is known.
+
+    Parameters
+    ----------
+    study : Study
+        The study, for the zones of its reported numbers.
+    measured : DataFrame
+        As returned by `azlatency.stats.placement.conditions`.
+    runs : DataFrame
+        The runs that ``measured`` was made from.
+
+    Returns
+    -------
+    DataFrame
+        One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
+        inside a zone), ``path``, ``method``, the circumstances of `conditions` and ``region``, ``lowest_ns`` and
+        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``p99_ns``
+        (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``run_ids`` and
+        ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its region if
+        those were not measured, under the same circumstances; NaN where nothing was measured inside a zone. A tool
+        that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
+        10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
+        it no longer names none.
+    """
+    rarely = measured["method"].map(sends_rarely).astype(bool)
+    steady = set(measured.loc[~rarely, "placement"])
+    kept = measured[(measured["placement"] != "") & ~(rarely & measured["placement"].isin(steady))]
+    groups = dict(iter(grouped(newest_windows(runs), ["path", "method"])))
+    texts = {str(row["scenario"]): row for row in study.reported.to_dict("records")}
+    p99_reported = _reported_p99(study.reported)
+    rows: list[dict[str, Any]] = []
+    for level in kept.to_dict("records"):
+        if level["origin"] == "reported":
+            told = texts[level["path"]]
+            found = {
+                "lowest_ns": level["lowest"],
+                "highest_ns": level["highest"],
+                "round_trip_ns": (level["lowest"] + level["highest"]) / 2,
+                "p99_ns": p99_reported.get(level["path"], np.nan),
+                "n": 0,
+            }
+        else:
+            group = groups.get((level["path"], level["method"]))
+            if group is None:
+                continue
+            values, p99 = group[level["value"]].astype(float), group["p99_ns"].astype(float)
+            told = group.iloc[0]
+            found = {
+                "lowest_ns": values.min(),
+                "highest_ns": values.max(),
+                "round_trip_ns": values.median(),
+                "p99_ns": p99.median() if p99.notna().all() else np.nan,
+                "n": level["n"],
+                "run_ids": " ".join(map(str, group.index)),
+            }
+        rows.append(level | found | {"region": _text(told["region"]), "pair": pair_of_ends(told)})
+    frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
+    return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64"})
+
+
+def _reported_p99(reported: pd.DataFrame) -> dict[str, float]:
+    if not len(reported):
+        return {}
+    shares = pd.to_numeric(reported["q"], errors="coerce")
+    tails = reported[(reported["metric"] == "rtt") & (shares == _P99) & reported["segment"].isna()]
+    return dict(zip(tails["scenario"].astype(str), tails["value_high"].astype(float), strict=True))
+
+
+def _added(frame: pd.DataFrame) -> pd.Series:
+    """Return what each path between zones takes longer than those inside; ns."""
+    inside = frame[frame["placement"] == "same_zone"]
+    added = pd.Series(np.nan, index=frame.index)
+    keys = pd.Series(list(map(str, zip(*(frame[name] for name in ALIKE), strict=True))), index=frame.index)
+    for label, row in frame[frame["placement"] == "cross_zone"].iterrows():
+        alike = inside[keys[inside.index] == keys[label]]
+        own = alike[alike["pair"].isin(row["pair"].split("–"))]
+        near = (own if len(own) else alike)["round_trip_ns"]
+        if len(near):
+            added[label] = row["round_trip_ns"] - near.mean()
+    return added
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

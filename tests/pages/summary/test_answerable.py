@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from helpers.studies import load
+
+from azlatency.pages.summary.answerable import unanswered
+from azlatency.studies.store.study import Study
+
+
+def pages(study: Study) -> set[str]:
+    return {question.page[:2] for question in unanswered(study)}
+
+
+def test_only_pages_with_something_to_say_are_built(cni: Study, zones: Study, latte: Study, echo: Study) -> None:
+    assert pages(cni) == {"04", "07", "09", "10", "11"}
+    assert pages(zones) == {"04", "06", "07", "09", "10", "11"}
+    assert pages(latte) == {"02", "03", "04", "07", "08", "09", "10", "11"}
+    assert pages(echo) == {"01", "02", "03", "04", "06", "08", "09", "10", "11"}
+    assert pages(load("emulated-zones")) == {"06", "09", "11"}
+
+
+def test_a_study_of_expectations_keeps_the_page_that_lists_them() -> None:
+    assert pages(load("cassandra-vm-baseline")) == {"01", "02", "03", "04", "05", "07", "08", "09", "10", "11"}
+
+
+def test_twenty_runs_of_a_path_have_a_history() -> None:
+    assert "11" not in pages(load("emulated-nights"))
+
+
+def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
+    assert "10" in pages(load("aws-euwest1-lagscope"))
+
+
+def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
+    """The rate of each interval answers what a path carries, though no log has one rate of the whole transfer."""
+    study = load("ec2-token-buckets")
+    assert "07" not in pages(study)
+    assert {question.page for question in unanswered(study) if question.elsewhere} == {"02_throughput"}
+
+
+def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:
+    assert [question.topic for question in unanswered(cni) if question.topic] == [
+        "both directions of a pair",
+        "stability over hours",
+    ]
+
+
+def test_every_question_says_what_to_measure(echo: Study) -> None:
+    for question in unanswered(echo):
+        assert question.question.endswith("?") and question.measure.endswith(".")

@@ -1,0 +1,192 @@
+"""The answers of the studies; expected numbers are read by hand in their logs and texts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from helpers.places import TESTS
+from helpers.studies import load_card
+from studies.runs.test_run_table import ping
+
+import azlatency as az
+from azlatency.kit.sentences import Linked, plain_sentence
+from azlatency.kit.titles import span
+from azlatency.pages import summary
+from azlatency.pages.summary import zones
+from azlatency.pages.summary.card import Card
+
+
+def said(card: Card) -> str:
+    """Return the answer; the numbers that answer the question are between asterisks."""
+    return "".join(
+        part if isinstance(part, str) else f"**{part.text}**" if part.bold else part.text for part in card.answer
+    )
+
+
+def test_aks_one_zone_is_far() -> None:
+    card = load_card("westeurope-azure-cni")
+    # The medians of sockperf are half round trips.
+    assert said(card).startswith("Measured once: **1,401–1,422 µs** from zone 3 to the other zones")
+    assert "**105 µs** between zones 1 and 2" in said(card) and "**66.8 µs** inside zone 1" in said(card)
+    assert "sockperf prints half of each value" in plain_sentence(card.inference)
+    assert card.badge_text == "one run per path" and "at least 7 rounds" in card.next_step
+    assert [dot.text for dot in card.dots] == ["33.0 µs", "66.8 µs", "105 µs", "1,401 µs", "1,422 µs"]
+
+
+def test_a_placement_that_was_measured_once_is_described() -> None:
+    card = load_card("westeurope-availability-set-vs-zones")
+    # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
+    assert said(card).startswith("Crossing zones, measured once: **84.4 µs** against **44.2 µs** at 350 B and ")
+    assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
+    assert "campus" in card.likely_cause and card.likely_cause_source
+
+
+def test_reported_means_are_marked() -> None:
+    card = load_card("uksouth-echo-latency")
+    assert "Crossing zones, as reported: **1,425 µs** against **850 µs**." in said(card)
+    assert "2 of them within a minute" in said(card)
+    assert card.badge_text == "one run per path, quoted from the source" and "without logs" in plain_sentence(
+        card.inference
+    )
+
+
+def test_accelerated_networking_and_placement_group() -> None:
+    card = load_card("canadacentral-proximity-placement")
+    # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
+    assert said(card).startswith("Accelerated networking, as reported: **309 µs** → **55.0–61.1 µs** in one zone and ")
+    assert "A placement group on top: **54.0–57.0 µs**." in said(card)
+
+
+def test_expectations_alone_are_not_a_measurement() -> None:
+    card = load_card("cassandra-vm-baseline")
+    assert card.badge == "not_measured" and "12 expected values" in said(card) and not card.dots
+    assert "fio, iperf3 and sockperf" in card.next_step
+
+
+def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
+    card = load_card("aws-euwest1-lagscope")
+    # Medians 384, 386, 263, 263, 459, 459 and 74 us
+    assert said(card).startswith("Measured once: 1a–1c **263 µs**, 1a–1b **384–386 µs** and ")
+    # 386 against 384 us, one run each: page 04 says "not testable", and so does the card.
+    assert "Both directions were measured at most 0.52 % apart (one run each: not testable)" in said(card)
+
+
+def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
+    # The two logs of Canada Central are both ends of one run on another size of machine.
+    card = load_card("canadacentral-proximity-placement")
+    assert "and only 1 other run with logs" in plain_sentence(card.inference)
+
+
+def test_the_next_step_of_an_emulated_study_is_not_a_page_that_it_has() -> None:
+    assert load_card("emulated-zones").next_step.startswith("Let every tool wait equally long")
+    assert load_card("emulated-cloud").next_step.startswith("Add a second tool")
+
+
+def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
+    across = {(f"z{a:02d}", f"z{b:02d}"): (1e5 + 1e4 * (b - a),) for a in range(50) for b in range(a + 1, 50)}
+
+    def between(*pairs: tuple[str, str]) -> Linked:
+        return Linked(span([value for pair in pairs for value in across[pair]], "ns"))
+
+    sentence = plain_sentence(zones._from_to(across, between))
+    assert sentence == "from 110–120 µs (97 pairs) to 540–590 µs (21 pairs)."
+    drawn = zones._spread(sorted(across, key=across.__getitem__))
+    assert len(drawn) == 12 and across[drawn[0]] == (1.1e5,) and across[drawn[-1]] == (5.9e5,)
+
+
+def test_token_buckets_are_replicated() -> None:
+    card = load_card("ec2-token-buckets")
+    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once, and were watched for ")
+    # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
+    assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
+    assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
+    assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+
+
+def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> None:
+    log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
+    (tmp_path / "raw").mkdir()
+    for host in range(14):
+        # The number of the host becomes a part of the server's address and of the received rate: 1.81, 2.81 … Gbit/s.
+        text = log.replace("10.2.2.4", f"10.2.3.{host}").replace(" 2.81 Gbits", f" {host + 1}.81 Gbits")
+        (tmp_path / "raw" / f"{host}.txt").write_text(text, "utf-8")
+    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
+    card = summary.make_card(az.load("many", processed=tmp_path))
+    assert said(card) == (
+        "Goodput: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13 (14 paths)."
+    )
+    assert [dot.low for dot in card.dots] == [1e9 * number + 0.81e9 for number in (*range(1, 7), *range(9, 15))]
+    assert "the lowest and the highest of 14 paths" in card.axis
+
+
+def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) -> None:
+    """Three tests carry 20 Mbit/s: two that were told to send at this rate, and one at 60."""
+    log = (TESTS / "fixtures" / "iperf3" / "3.16-udp-omit.json").read_text("utf-8")
+    (tmp_path / "raw").mkdir()
+    for run, target in enumerate((20, 20, 60)):
+        text = log.replace('"target_bitrate":\t40000000', f'"target_bitrate":\t{target}000000')
+        (tmp_path / "raw" / f"{run}.json").write_text(text.replace("}\n", "}" + "\n" * (run + 1)), "utf-8")
+    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
+    card = summary.make_card(az.load("rates", processed=tmp_path))
+    assert card.axis == "goodput, iperf3 UDP 60 Mbit/s"
+    assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
+
+
+def test_connect_times_are_not_called_round_trips() -> None:
+    card = load_card("westeurope-psping")
+    assert "TCP connection takes at least **2.08 ms**" in said(card) and "RTT" not in card.axis
+    assert "Zone 1 is **westeurope-az1, westeurope-az2 and westeurope-az3** in 3 subscriptions" in said(card)
+
+
+def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
+    card = load_card("emulated-zones")
+    assert card.badge == "emulated" and "contain the recorded delay; largest error" in said(card)
+    assert all("recorded" in dot.text for dot in card.dots)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "aws-euwest1-lagscope", "canadacentral-proximity-placement", "ec2-token-buckets", "uksouth-echo-latency",
+        "westeurope-availability-set-vs-zones", "westeurope-azure-cni", "westeurope-psping",
+    ],
+)  # fmt: skip
+def test_a_card_has_one_prefix_per_unit(name: str) -> None:
+    card = load_card(name)
+    text = " ".join([plain_sentence(card.answer), *(dot.text for dot in card.dots)])
+    for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)"):
+        assert len(set(re.findall(prefixes, text))) < 2, text
+
+
+def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data" / "raw" / "empty"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text('[study]\nname = "empty"\nquestion = "What <b>costs</b> what?"\n')
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
+    az.import_study("empty")
+    card = load_card("empty")
+    assert card.question == "What <b>costs</b> what?" and card.badge == "not_measured"
+    assert not card.answer and "azlatency plan" in card.next_step
+
+
+def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) -> None:
+    log = raw / "ec2-token-buckets" / "c5.large-us-west-1-1567746298.bw.gz"
+    az.import_study("one", [log], out=tmp_path)
+    card = summary.make_card(az.load("one", processed=tmp_path))
+    assert said(card) == (
+        "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. The logs go on for 9.0 s after that."
+    )
+    assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
+
+
+def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for host in range(1, 9):
+        (tmp_path / "raw" / f"{host}.log").write_text(ping(f"10.0.0.{host}", host, host + 0.1, host + 0.2), "utf-8")
+    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
+    text = said(summary.make_card(az.load("many", processed=tmp_path)))
+    assert text == (
+        "The median round trip takes from **1.10 ms** on ? → 10.0.0.1 to **8.10 ms** on ? → 10.0.0.8 (8 paths)."
+    )

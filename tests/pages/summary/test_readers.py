@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from helpers.studies import load_card
+
+from azlatency.kit.cells import ReportedRef, RunsRef
+from azlatency.kit.sentences import Linked, plain_sentence
+
+SAID = {
+    "aws-euwest1-lagscope": {"replicas": "1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs"},
+    "westeurope-azure-cni": {"replicas": "1–2 105 µs, 1–3 1,401 µs and 2–3 1,422 µs"},
+    "canadacentral-proximity-placement": {
+        "placement": "in a placement group 54.0–57.0 µs, inside a zone 55.0–61.1 µs and between zones 1,364 µs (latte)",
+        "accelerated": "inside a zone 55.0–61.1 µs with it, 309 µs without; "
+        "between zones 1.36 ms with it, 1.84 ms without",
+    },
+    "westeurope-availability-set-vs-zones": {
+        "placement": "in an availability set 44.2 µs and between zones 84.4 µs (sockperf TCP 350 B)"
+    },
+    "uksouth-echo-latency": {
+        "connections": "3 connections broke after about 11 hours, 2 of them within a minute of each other"
+    },
+    "ibm-cloud-zones": {
+        "replicas": "in each of 13 regions; farthest from the nearest in Dallas: dal12–dal14 600 µs, "
+        "dal10–dal13 2,160 µs"
+    },
+    "ec2-token-buckets": {},
+    "ibm-cloud-regions": {},
+    "westeurope-psping": {},
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_a_study_says_to_the_questions_of_readers(name: str) -> None:
+    readers = load_card(name).readers
+    assert {question: plain_sentence(sentence) for question, sentence in readers.items()} == SAID[name]
+
+
+def test_numbers_lead_to_the_runs_or_lines_that_they_come_from() -> None:
+    for name in SAID:
+        for sentence in load_card(name).readers.values():
+            numbers = [part for part in sentence if isinstance(part, Linked)]
+            assert numbers and all(part.refs for part in numbers)
+            assert all(isinstance(ref, RunsRef | ReportedRef) for part in numbers for ref in part.refs)
+
+
+def test_repeats_of_one_path_are_compared_and_windows_of_a_table_are_no_repeats() -> None:
+    assert "one_run" not in load_card("ibm-cloud-zones").readers
+    said = plain_sentence(load_card("emulated-cloud").readers["one_run"])
+    assert said == "runs of one path differ by up to 5.83 times (1.5 times on the typical path)"

@@ -1,0 +1,50 @@
+"""The lines draw any frame with several series per panel."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import azlatency as az
+from azlatency.kit.objects import Chart, Note
+
+DAYS = pd.date_range("2026-01-01", periods=4, freq="90D", tz="UTC")
+FRAME = pd.concat(
+    [
+        pd.DataFrame({"rack": rack, "link": link, "date": DAYS, "rtt": [start, start, end, end]})
+        for rack, link, start, end in (("r1", "x–y", 1e6, 5e5), ("r1", "x–z", 2e6, 2e6), ("r2", "x–y", 3e5, 4e5))
+    ]
+)
+
+
+def drawn(frame: pd.DataFrame, **options: object) -> Chart | Note:
+    return az.charts.lines(frame, "rtt", panel="rack", line="link", **options)
+
+
+def test_each_line_is_drawn_named_and_told() -> None:
+    chart = drawn(FRAME, caption="RTT.", limits=(1e6,))
+    assert isinstance(chart, Chart) and chart.caption == "RTT. n = 4 points per line."
+    assert chart.alt == "r1: x–y 1,000 → 500 µs; x–z 2,000 → 2,000 µs\nr2: x–y 300 → 400 µs"
+    first = chart.figure.axes[0]
+    limit, near, far = (list(line.get_ydata()) for line in first.lines)
+    assert (limit, near, far) == ([1000, 1000], [1000, 1000, 500, 500], [2000] * 4)
+    assert first.get_yscale() == "log" and [text.get_text() for text in first.texts] == ["x–y", "x–z"]
+
+
+def test_a_line_that_ended_before_has_no_name() -> None:
+    chart = drawn(FRAME[(FRAME["link"] != "x–z") | (FRAME["date"] < DAYS[3])])
+    assert isinstance(chart, Chart) and [text.get_text() for text in chart.figure.axes[0].texts] == ["x–y"]
+    assert "x–z 2,000 → 2,000 µs" in chart.alt
+
+
+@pytest.mark.parametrize(("column", "panels"), [("double", 18), ("single", 6)])
+def test_no_figure_is_too_high(column: str, panels: int) -> None:
+    many = pd.concat([FRAME.assign(rack=f"r{number}") for number in range(20)])
+    with az.charts.column(column):  # type: ignore[arg-type]
+        chart = drawn(many, of="racks")
+    assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
+    assert f"Shown: {panels} of 20 racks" in chart.caption
+
+
+def test_without_values_there_is_no_chart() -> None:
+    assert isinstance(drawn(FRAME[:0]), Note) and isinstance(drawn(FRAME.assign(rtt=0.0)), Note)

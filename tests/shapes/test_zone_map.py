@@ -1,0 +1,73 @@
+"""The map of zones, with times of runs that the tests choose."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Literal
+
+import pandas as pd
+import pytest
+from helpers.chart_checks import assert_fit_to_print
+
+from azlatency.kit.drawing.truth import Configured, _configured
+from azlatency.kit.objects import Chart, Note
+from azlatency.shapes import column
+from azlatency.shapes.zone_map import zone_map
+
+
+def zone_runs(*pairs: tuple[str, str, list[float]], path: str = "", method: str = "") -> pd.DataFrame:
+    """Return a run per value, as `az.stats.zone_pairs` does."""
+    rows = [(first, second, path, method, value) for first, second, values in pairs for value in values]
+    frame = pd.DataFrame(rows, columns=["first", "second", "path", "method", "value"])
+    return frame.assign(quantity="mean RTT, qperf", run_ids="")
+
+
+def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
+    chart = zone_map(zone_runs(("1", "1", [77.6e3]), ("1", "2", [121e3]), ("1", "3", [1398e3]), ("2", "3", [1436e3])))
+    assert isinstance(chart, Chart)
+    texts = {text.get_text() for text in chart.figure.axes[0].texts}
+    assert {"121 µs", "1,398 µs", "1,436 µs", "inside: 77.6 µs"} <= texts
+    assert [line.get_linestyle() for line in chart.figure.axes[0].lines[:3]] == ["-", "--", "--"]
+
+
+def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_delay() -> None:
+    link = zone_runs(("1", "2", [150e3, 160e3, 900e3]), path="a → b", method="qperf tcp_lat")
+    token = _configured.set(Configured(rtt={"a → b": 120e3}))
+    try:
+        chart = zone_map(link)
+    finally:
+        _configured.reset(token)
+    assert isinstance(chart, Chart) and "× configured" in chart.caption.replace("×:", "×")
+    assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
+
+
+def test_pairs_that_are_tied_are_named_together_with_the_median_run_of_each_path() -> None:
+    there = zone_runs(("1", "2", [100e3, 100e3, 300e3]), path="a → b")
+    back = zone_runs(("1", "2", [120e3, 120e3, 120e3]), path="b → a")
+    others = zone_runs(("1", "3", [830e3]), ("2", "3", [853e3]))
+    chart = zone_map(pd.concat([there, back, others], ignore_index=True))
+    assert isinstance(chart, Chart)
+    assert chart.title == "From 100–120 µs (zones 1–2) to 830–853 µs (zone 3 to the others), mean RTT, qperf"
+
+
+@pytest.mark.parametrize("zones", [6, 12])
+@pytest.mark.parametrize("width", ["double", "single"])
+def test_many_zones_are_a_heat_map_with_every_value(zones: int, width: Literal["double", "single"]) -> None:
+    names = [f"zone-{number}" for number in range(10, 10 + zones)]
+    ends = list(combinations_with_replacement(names, 2))
+    pairs = zone_runs(*((*both, [50e3 + 1e3 * place]) for place, both in enumerate(ends)))
+    with column(width):
+        chart = zone_map(pairs[:-1])
+    assert isinstance(chart, Chart)
+    texts = assert_fit_to_print("heat map", chart)
+    assert {f"{50 + place:.1f}" if place < 50 else f"{50 + place}" for place in range(len(pairs) - 1)} <= set(texts)
+    assert {*names} <= set(texts) and "in µs" in chart.caption and "zone-10 – zone-11: 51.0 µs" in chart.alt
+
+
+def test_a_map_of_more_zones_than_a_heat_map_holds_is_a_sentence() -> None:
+    chart = zone_map(zone_runs(*(("1", str(number), [50e3]) for number in range(2, 15))))
+    assert isinstance(chart, Note) and "14 zones are too many" in chart.text
+
+
+def test_without_zone_pairs_there_is_no_map() -> None:
+    assert isinstance(zone_map(zone_runs(("1", "1", [77.6e3]))), Note)

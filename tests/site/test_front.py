@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from helpers.studies import load_card
+
+from azlatency.pages.summary.card import CARD_TYPE
+from azlatency.site.cards import card_view
+from azlatency.site.front import LANES, Source, answered, crossing, pairs, picture, tiles
+
+
+def source(name: str, *, emulated: bool = False) -> Source:
+    card = card_view(load_card(name)._repr_mimebundle_()[CARD_TYPE])
+    assert card is not None
+    return Source(title=name, page=f"{name}/00_summary.html", emulated=emulated, card=card)
+
+
+def changed(one: Source, **fields: Any) -> Source:
+    trips = tuple({**trip, **fields} for trip in one.card.round_trips)
+    return replace(one, card=replace(one.card, round_trips=trips))
+
+
+def test_dots_stand_in_the_lane_of_their_placement_beside_the_published_limit() -> None:
+    view = picture([source("westeurope-azure-cni"), source("cassandra-vm-baseline")], LANES)
+    assert view is not None and [lane.name for lane in view.lanes] == ["inside a zone", "between zones"]
+    inside, between = view.lanes
+    assert inside.range == "66.8 µs to 77.6 µs" and between.dots[-1].text == "1.44 ms"
+    assert inside.dots[-1].at < between.dots[0].at < 100 and all(dot.once for lane in view.lanes for dot in lane.dots)
+    assert between.dots[0].page == "westeurope-azure-cni/00_summary.html"
+    assert [tick.text for tick in view.ticks if not tick.label] == ["100 µs", "1 ms"]
+
+
+def test_a_limit_that_somebody_published_is_named() -> None:
+    limit = {"value": 2e6, "printed": "less than two milliseconds", "source": "Microsoft"}
+    own = source("westeurope-azure-cni")
+    view = picture([replace(own, card=replace(own.card, limits=(limit,)))])
+    assert view is not None and len(view.lanes) == 3, "with those on one host"
+    assert view.limits[0].text == "“less than two milliseconds”" and view.limits[0].at > view.lanes[-1].dots[-1].at
+
+
+def test_repeated_round_trips_are_told_from_those_measured_once() -> None:
+    view = picture([changed(source("westeurope-azure-cni"), runs=2)])
+    assert view is not None and not any(dot.once for lane in view.lanes for dot in lane.dots)
+
+
+def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:
+    """1–2 against inside zone 1: 105.490 − 66.816 µs of sockperf; 2–3: 1,436.0 − 77.6 µs of qperf."""
+    found = crossing([source("westeurope-azure-cni"), source("ec2-token-buckets")])
+    assert found is not None and (found.low.text, found.high.text, found.studies) == ("39 µs", "1.4 ms", 1)
+    assert "sockperf" in found.low.label and "qperf" in found.high.label
+    assert crossing([source("westeurope-availability-set-vs-zones")]) is None, "nothing was measured inside a zone"
+
+
+def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
+    sources = [source("westeurope-azure-cni"), source("emulated-cloud", emulated=True)]
+    found = {tile.question: [one.title for one, _ in tile.answers] for tile in tiles(sources)}
+    assert found == {
+        "Which pair of zones for my replicas?": ["westeurope-azure-cni"],
+        "Can I trust one run?": ["emulated-cloud"],
+    }
+    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 1, "emulated-cloud/00_summary.html": 2}
+
+
+def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
+    [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
+    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74.0 µs", "102 µs", "1")
+    assert aws.unknown == "how much a second run differs and the round trip under load"
+    assert canada.unknown == "p99, how much a second run differs and the round trip under load"
+    assert canada.rows[0][3] == "reported"
+    assert pairs([source("ec2-token-buckets")]) == ()
+
+
+def test_without_round_trips_there_is_no_picture() -> None:
+    assert picture([source("ec2-token-buckets")]) is None and picture([]) is None
