@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from helpers.places import FIXTURES
-from helpers.results import estimates_of
 
 import azlatency as az
 from azlatency.studies.manifest.manifest import read_manifest
@@ -31,8 +30,7 @@ def place(region: str = "westeurope") -> str:
 def test_the_matrix_answers_without_a_manifest(tmp_path: Path) -> None:
     (tmp_path / "zones.log").write_text(TABLES, "utf-8")
     logs = az.parse(tmp_path / "zones.log")
-    summaries = estimates_of(az.summarize(az.latency(logs)))
-    assert [str(summary).split(",")[0] for summary in summaries] == [f"zone {a} → zone {b}" for a, b in PAIRS]
+    assert list(az.summarize(az.latency(logs))["path"]) == [f"zone {a} → zone {b}" for a, b in PAIRS]
     # Twice what is printed.
     assert list(az.latency(logs)["mean_ns"]) == [22_600, 23_600, 16_660, 23_800, 14_100, 14_820]
 
