@@ -135,11 +135,12 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 def _enough(rows: pd.DataFrame) -> str:
     """Say with how many runs to plan, and for how many series they are enough."""
     wide, width = _wide(rows), f"±{100 * rows['precision'].iloc[0]:g} %"
+    every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
     if wide.all():
-        return f"More than {FEASIBLE} runs for {width} on all {len(rows)} series."
+        return f"More than {FEASIBLE} runs for {width} on {every}."
     plan_for = f"Plan **{rows.loc[~wide, 'high'].max():.0f}** runs: {width} on"
     if not wide.any():
-        return f"{plan_for} all {len(rows)} series."
+        return f"{plan_for} {every}."
     return f"{plan_for} {(~wide).sum()} of {len(rows)} series; {wide.sum()} need more than {FEASIBLE}."
 
 

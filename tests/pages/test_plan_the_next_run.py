@@ -82,5 +82,7 @@ def test_every_row_and_dot_of_the_picture_lies_inside_its_axis(runs: pd.DataFram
 
 
 def test_one_path_is_a_sentence(plans: pd.DataFrame) -> None:
-    only = page.runs_needed(plans[plans["at_pilot_spread"].notna()].head(1))
+    first = plans[plans["at_pilot_spread"].notna()].head(1)
+    only = page.runs_needed(first)
+    assert " ±2 % on the only series." in str(page.find(first, az.stats.percentile_sizes()))
     assert isinstance(only, Note) and "az1a → az1b, echo TCP 64 B, runs for ±2 %: " in only.text
