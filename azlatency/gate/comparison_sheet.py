@@ -19,8 +19,9 @@ from azlatency.gate.verdict import (
 )
 from azlatency.kit.cells import is_missing
 from azlatency.kit.intervals import known_ends
+from azlatency.kit.words import remarks
 from azlatency.stats.across_runs.planning import PILOT
-from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, explain
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
 from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value
 
@@ -130,7 +131,7 @@ def _notes(judgement: Judgement) -> list[str]:
     """Explain what the rows have in common, and what was left out."""
     rows = judgement.rows.to_dict("records")
     notes = [f"{remark}." for remark in judgement.remarks]
-    notes += [f"{line}." for line in dict.fromkeys(line for row in rows for line in _remarks(row))]
+    notes += [f"{line}." for line in remarks(rows)]
     if any(row["rounds"] for row in rows):
         notes.append(
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
@@ -153,11 +154,6 @@ def _notes(judgement: Judgement) -> list[str]:
             more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
             notes.append(f"Measured only in the {side}: {'; '.join(names[:_MAX_NAMES])}{more}.")
     return notes
-
-
-def _remarks(row: Row) -> list[str]:
-    """Return what is assumed of the runs of a row, and notes about single ones."""
-    return [*(f"assumed: {ASSUMED[code]}" for code in row["assumed"].split()), *row["notes"].splitlines()]
 
 
 def sheet(judgement: Judgement) -> Sheet:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series
 from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
-from azlatency.stats.result import ASSUMED, CODES, DRIFTS, FEASIBLE, SHORT, VERDICTS
+from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
 from azlatency.studies.runs.path import route
 
@@ -83,15 +83,15 @@ def _sentence(row: Row) -> str:
 
 
 def _explained(rows: list[dict[Any, Any]]) -> list[str]:
-    """Return what the flags of the rows mean, what is assumed of their runs, and the notes about single runs."""
-    flags = dict.fromkeys(code for row in rows for code in row["flags"].split())
+    """Return what the flags of the rows mean, and what else to know of their runs."""
+    return [*explain(dict.fromkeys(code for row in rows for code in row["flags"].split())), *remarks(rows)]
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """Return what is assumed of the runs of some rows, and the notes about single runs, each once."""
     assumed = dict.fromkeys(code for row in rows for code in str(row.get("assumed") or "").split())
     notes = dict.fromkeys(note for row in rows for note in str(row.get("notes") or "").splitlines())
-    return [
-        *(f"{SHORT[code]}: {CODES[code]}" for code in flags),
-        *(f"assumed: {ASSUMED[code]}" for code in assumed),
-        *notes,
-    ]
+    return [*(f"assumed: {ASSUMED[code]}" for code in assumed), *notes]
 
 
 def runs_to_decide(decides: float) -> str:

@@ -270,11 +270,6 @@ class Comparison:
     run_ids: tuple[str, ...] = ()
 
     @property
-    def drifts(self) -> bool:
-        """Whether the verdict is a difference between runs that resemble the runs before them."""
-        return self.verdict.startswith("different") and "dependent_runs" in self.codes
-
-    @property
     def decides(self) -> tuple[float | None, float | None]:
         """The interval of the ratio that decides: ``inner`` on equivalence, else that of ``ratio``."""
         is_inner = self.verdict == "equivalent" and None not in self.inner
