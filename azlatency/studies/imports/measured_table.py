@@ -20,7 +20,7 @@ from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, did_you_mean
 from azlatency.studies.imports.table_cells import CellError, check_order, fields_of, number_in, seem_other_units
 from azlatency.studies.manifest.measured_table import ENDS, RATES, MeasuredTable, quantile_of, unit_in_words
-from azlatency.studies.manifest.table_rows import TableRow, table_rows, unit_in
+from azlatency.studies.manifest.table_rows import TableRow, rows_of_matrix, table_rows, unit_in
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.run_table import FROM_TABLE
 
@@ -46,6 +46,8 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     recorder.accounting.mark_range(1, min(table.headings, source.line_count), PROSE)
     try:
         rows = table_rows(source)
+        if table.matrix:
+            rows = rows_of_matrix(rows, table.headings)
         head = next((row for row in rows if row.last_line >= table.headings), None)
         if not table.step and any(name.startswith("rtt_") for name in table.numbers) and _has_no_digits(source):
             text = f'a Parquet file shows no step of its numbers; write it, such as step = "0.01", into {table.place}'

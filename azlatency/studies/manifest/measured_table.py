@@ -47,10 +47,10 @@ _METRICS = frozenset({"rtt_mean", "rtt_median", "rtt_min", "rtt_max", "loss", "o
 _KEYS = {
     "file": str, "columns": dict, "unit": str, "rate_unit": str, "round_trip": bool, "window": str, "tool": str,
     "test": str, "protocol": str, "decimal": str, "headings": int, "time_format": str, "same_both_ways": bool,
-    "step": str,
+    "step": str, "matrix": bool,
 }  # fmt: skip
 #: Those that are kept as they are written, and how some of them must be written.
-_AS_WRITTEN = ("tool", "test", "protocol", "step", "headings", "decimal", "time_format", "same_both_ways")
+_AS_WRITTEN = ("tool", "test", "protocol", "step", "headings", "decimal", "time_format", "same_both_ways", "matrix")
 _FORMS = (
     ("decimal", r"[.,]?", '"," or decimal = "."'),
     ("headings", r"[1-9]\d{0,6}|", "2, the line of the headings"),
@@ -88,6 +88,9 @@ class MeasuredTable:
         How times are written, as for ``strptime``; empty for ISO 8601.
     same_both_ways : bool
         Whether A → B and B → A are one number that is printed twice.
+    matrix : bool
+        Whether the first cell of a row is one end and each heading the other, so that each further cell is a run; the
+        columns are then ``row``, ``column`` and ``cell``.
     """
 
     place: str
@@ -104,6 +107,7 @@ class MeasuredTable:
     decimal: str = ""
     time_format: str = ""
     same_both_ways: bool = False
+    matrix: bool = False
     numbers: tuple[str, ...] = field(default=())
 
     @property

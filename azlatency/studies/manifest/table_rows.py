@@ -51,6 +51,26 @@ def table_rows(source: Source) -> Iterator[TableRow]:
         raise TooLargeError(f"no row of a table: {error}; correct the file", before + 1) from None
 
 
+def rows_of_matrix(rows: Iterator[TableRow], headings: int) -> Iterator[TableRow]:
+    """Yield the cells of a matrix, each with the first cell of its row and the heading of its column, as a row.
+
+    The headings may lack the one above the first column.
+    """
+    columns: list[str] = []
+    width = 0
+    for row in rows:
+        if not columns and row.last_line >= headings:
+            columns = row.cells
+            yield row._replace(cells=["row", "column", "cell"])
+        elif columns and any(row.cells):
+            width = width or len(row.cells)
+            if len(row.cells) != width:
+                yield row._replace(cells=row.cells[:1])  # which cell is missing nobody can see
+                continue
+            for column, cell in zip(columns[max(len(columns) - width + 1, 0) :], row.cells[1:], strict=False):
+                yield row._replace(cells=[row.cells[0], column, cell])
+
+
 def unit_in(heading: str) -> str:
     """Return the unit that a heading contains; empty if it has none, or several."""
     units = {match["unit"] for match in _UNIT.finditer(heading.replace("_", " "))}

@@ -108,6 +108,39 @@ def test_a_cell_may_have_its_own_unit(tmp_path: Path) -> None:
     assert list(az.latency(study)["mean_ns"]) == [850_000, 1_250_000, 900_000]
 
 
+MATRIX_TOML = """\
+[[table]]
+file = "t.csv"
+columns = {region = "row", peer_region = "column", rtt_mean = "cell"}
+matrix = true
+unit = "ms"
+round_trip = true
+"""
+
+
+@pytest.mark.parametrize("corner", ["", "from,"])
+def test_each_cell_of_a_matrix_is_a_run(tmp_path: Path, corner: str) -> None:
+    """As cloudping.co is copied: the headings may lack the one above the first column."""
+    text = f"{corner}Stockholm,Mumbai,Paris\nStockholm,4,140,32\nMumbai,137,,114\n"
+    summary, study = imported(tmp_path, text, MATRIX_TOML)
+    assert study is not None and summary.notes == ["t.csv: 1 row without a number left out (line 3)"]
+    runs = az.latency(study)
+    assert dict(zip(runs["path"], runs["mean_ns"], strict=True)) == {
+        "Stockholm → Stockholm": 4e6,
+        "Stockholm → Mumbai": 140e6,
+        "Stockholm → Paris": 32e6,
+        "Mumbai → Stockholm": 137e6,
+        "Mumbai → Paris": 114e6,
+    }
+    assert list(runs["first_line"]) == [2, 2, 2, 3, 3]
+
+
+def test_a_short_row_of_a_matrix_is_refused(tmp_path: Path) -> None:
+    summary, study = imported(tmp_path, "from,a,b\na,1,2\nb,3\n", MATRIX_TOML)
+    assert study is not None and list(az.latency(study)["mean_ns"]) == [1e6, 2e6]
+    assert summary.problems == ["t.csv:3: only 1 cell under 3 headings: complete or delete the row"]
+
+
 def test_a_parquet_file_is_read_as_the_csv_file_with_its_rows(tmp_path: Path) -> None:
     """Row 1 is line 2. 1.5 has no printed digits, so its step is asked."""
     ends = pd.to_datetime(["2026-01-31", "2026-02-28"])
