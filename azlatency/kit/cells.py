@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pandas as pd
 
@@ -20,7 +20,8 @@ from azlatency.studies.format import escape_formula, fitting_unit
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
-Row = TypeVar("Row")
+#: A row of a table: that of a frame, by the names of its columns.
+Row = dict[str, Any]
 
 #: Ends the note below numbers that follow from a formula and its parameters only.
 NO_LOG = "no log is behind"
@@ -236,7 +237,7 @@ def with_interval(spec: str = ",.1f", missing: str = "–", *, no_low: str = "",
 
 
 @dataclass(frozen=True)
-class Column(Generic[Row]):
+class Column:
     """A column of a table.
 
     Parameters
@@ -311,7 +312,7 @@ def _csv_value(value: Any, scale: float) -> str:
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
 
 
-def _fitting(unit: Unit, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> Unit:
+def _fitting(unit: Unit, columns: Sequence[Column], rows: Sequence[Any]) -> Unit:
     """Return the unit that fits the values of the columns with this unit, without the ends of their intervals."""
     values = [column.format.numbers(column.value(row))[0] for column in columns if column.unit == unit for row in rows]
     known = [float(value) for value in values if not is_missing(value) and not isinstance(value, str | bool)]
@@ -319,8 +320,8 @@ def _fitting(unit: Unit, columns: Sequence[Column[Any]], rows: Sequence[Any]) ->
 
 
 @dataclass(frozen=True)
-class Table(Generic[Row]):
-    """A table: rows of any type, and the columns that show them.
+class Table:
+    """A table: rows of a frame, and the columns that show them.
 
     Parameters
     ----------
@@ -328,8 +329,8 @@ class Table(Generic[Row]):
         What the table shows.
     columns : sequence of Column
         The columns; the first one heads each row.
-    rows : sequence
-        The rows, usually results of the statistics.
+    rows : sequence of dict
+        The rows.
     notes : sequence of str
         Sentences below the table. `NO_LOG` is part of one where the numbers follow from parameters alone.
     source : callable, optional
@@ -337,8 +338,8 @@ class Table(Generic[Row]):
 
     Examples
     --------
-    >>> Table("Round trips", [Column("path", lambda row: row[0]), Column("mean", lambda row: row[1], number(",.1f"),
-    ...                                                                  MICROSECONDS)], [("a → b", 1234567.0)])
+    >>> columns = [Column("path", itemgetter("path")), Column("mean", itemgetter("mean"), number(",.1f"), MICROSECONDS)]
+    >>> Table("Round trips", columns, [{"path": "a → b", "mean": 1234567.0}])
     Round trips
     <BLANKLINE>
     path   mean, µs
@@ -346,7 +347,7 @@ class Table(Generic[Row]):
     """
 
     caption: str
-    columns: Sequence[Column[Row]]
+    columns: Sequence[Column]
     rows: Sequence[Row]
     notes: Sequence[str] = ()
     source: Callable[[Row], Iterable[Ref]] | None = None
@@ -464,10 +465,6 @@ class Table(Generic[Row]):
             return content
         Path(path).write_text(content, "utf-8")
         return None
-
-    def html(self) -> str:
-        """Return the table as one ``<table>`` element, all text escaped."""
-        return table_html(self.record())
 
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.headers, *self.cells, strict=True)]

@@ -26,7 +26,7 @@ _SPECIAL = {
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
-def table_latex(table: Table[Any], uncertainty: Uncertainty, label: str) -> str:
+def table_latex(table: Table, uncertainty: Uncertainty, label: str) -> str:
     """Write a table as a ``table`` environment; see `azlatency.kit.cells.Table.to_latex`."""
     columns = _merged(table.columns) if uncertainty == "compact" else list(table.columns)
     cells = [[_cell(column, row, uncertainty) for column in columns] for row in table.rows]
@@ -67,9 +67,9 @@ def table_latex(table: Table[Any], uncertainty: Uncertainty, label: str) -> str:
     )
 
 
-def _merged(columns: Sequence[Column[Any]]) -> list[Column[Any]]:
+def _merged(columns: Sequence[Column]) -> list[Column]:
     """Return the columns with a number and the column of its interval as one."""
-    merged: list[Column[Any]] = []
+    merged: list[Column] = []
     for column in columns:
         before = merged[-1] if merged else None
         if (
@@ -84,7 +84,7 @@ def _merged(columns: Sequence[Column[Any]]) -> list[Column[Any]]:
     return merged
 
 
-def _with_ends(point: Column[Any], ends: Column[Any]) -> Column[Any]:
+def _with_ends(point: Column, ends: Column) -> Column:
     """Return a column of a number and the ends of its interval."""
 
     def shown(value: tuple[Any, tuple[Any, Any]], scale: float) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def escape_latex(text: str) -> str:
     return "".join(_SPECIAL.get(char, char) for char in text)
 
 
-def _header(column: Column[Any]) -> str:
+def _header(column: Column) -> str:
     unit = _UNITS.get(column.unit.name)
     return f"{escape_latex(column.header)} (\\unit{{{unit}}})" if unit else escape_latex(column.title)
 
@@ -114,7 +114,7 @@ def _is_number(cell: str) -> bool:
     return not cell or re.fullmatch(r"-?[\d.]+(?:\(\d+\))?", cell) is not None
 
 
-def _cell(column: Column[Any], row: Any, uncertainty: Uncertainty) -> str:
+def _cell(column: Column, row: Any, uncertainty: Uncertainty) -> str:
     value = column.value(row)
     if len(column.format.parts) == 3:
         point, low, high = (each if isinstance(each, int | float) else None for each in column.numbers(row))

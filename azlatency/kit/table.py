@@ -23,6 +23,7 @@ from azlatency.kit.cells import (
     Column,
     Ref,
     ReportedRef,
+    Row,
     RunsRef,
     Table,
     Unit,
@@ -46,19 +47,18 @@ VERDICTS = {
     "equivalent": "practically equivalent",
     "inconclusive": "inconclusive",
 }
-Row = dict[str, Any]
 
 
 def table(
     frame: pd.DataFrame,
     caption: str,
-    columns: Mapping[str, Column[Row]],
+    columns: Mapping[str, Column],
     notes: Sequence[str] = (),
     *,
     value: str | Callable[[Row], str] = "",
     others: Callable[[Row], list[Ref]] | None = None,
     source: Callable[[Row], list[Ref]] | None = None,
-) -> Table[Row]:
+) -> Table:
     """Return a table with one row per row of the frame; each flag in the frame is explained in a note.
 
     ``value``: what each run in the column ``run_ids`` of a row contributed, as in `RunsRef`; ``others``: what
@@ -76,24 +76,24 @@ def table(
     return Table(caption, titled, rows, [*notes, *explained], source or (refs if "run_ids" in frame else None))
 
 
-def text(name: str, *, names_row: bool = False) -> Column[Row]:
+def text(name: str, *, names_row: bool = False) -> Column:
     """Return a column of words; ``names_row``: they tell the rows apart."""
     return Column("", itemgetter(name), names_row=names_row)
 
 
-def number(name: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column[Row]:
+def number(name: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column:
     """Return a column of numbers, in canonical units, under a format specification."""
     return Column("", itemgetter(name), number_format(spec, missing), unit)
 
 
-def count(name: str) -> Column[Row]:
+def count(name: str) -> Column:
     """Return a column of whole numbers."""
     return number(name, ",.0f")
 
 
 def ends(
     low: str, high: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "", *, open_end: str = ""
-) -> Column[Row]:
+) -> Column:
     """Return a column of intervals; one that is too wide to say anything is not shown.
 
     ``open_end`` stands for an end that is missing; without it, the interval is ``missing``.
@@ -108,12 +108,12 @@ def ends(
 
 def estimated(
     value: str, low: str, high: str, spec: str = ",.1f", unit: Unit = PLAIN, *, no_low: str = "", no_high: str = ""
-) -> Column[Row]:
+) -> Column:
     """Return a column of values with their intervals; "–" stands for a missing value."""
     return Column("", itemgetter(value, low, high), with_interval(spec, no_low=no_low, no_high=no_high), unit)
 
 
-def cited(column: Column[Row], source: Callable[[Row], Iterable[Ref]]) -> Column[Row]:
+def cited(column: Column, source: Callable[[Row], Iterable[Ref]]) -> Column:
     """Return a column whose cells name the place that their number comes from."""
     return replace(column, source=source)
 
@@ -125,12 +125,12 @@ def condition_ref(level: Mapping[str, Any]) -> Ref:
     return RunsRef(tuple(level["run_ids"].split()), level["value"])
 
 
-def p_value(name: str) -> Column[Row]:
+def p_value(name: str) -> Column:
     """Return a column of p-values."""
     return Column("", itemgetter(name), P_VALUE)
 
 
-def flags(*, hide: Sequence[str] = (), hide_if_decided: Sequence[str] = ()) -> Column[Row]:
+def flags(*, hide: Sequence[str] = (), hide_if_decided: Sequence[str] = ()) -> Column:
     """Return the column ``flags``, in a word or two each, without those that the table says otherwise.
 
     ``hide_if_decided``: flags that only matter where the verdict is inconclusive.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import FileRef, Ref, RunsRef, Table
+from azlatency.kit.cells import FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
-from azlatency.kit.table import VERDICTS, Row, cited, ends, flags, number, p_value, table, text
+from azlatency.kit.table import VERDICTS, cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.kit.units import DECIDES, level
 from azlatency.kit.words import in_drift, ratio_result, say
@@ -34,7 +34,7 @@ _SETTINGS = {
 # --- what differs besides
 
 
-def settings(after: Study, before: Study) -> Table[Row] | Note:
+def settings(after: Study, before: Study) -> Table | Note:
     """Return the settings of two imports, with the line of each manifest that states them."""
     if not before.info:
         return Note(
@@ -64,7 +64,7 @@ def settings(after: Study, before: Study) -> Table[Row] | Note:
 # --- after over before
 
 
-def changes(found: pd.DataFrame) -> Table[Row] | Note:
+def changes(found: pd.DataFrame) -> Table | Note:
     """Return comparisons of the same paths and tools with their verdicts."""
     if found.empty:
         return Note(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, RunsRef, Table, Unit, interval, is_missing
+from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, Row, RunsRef, Table, Unit, interval, is_missing
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.drawing.draw import number as short_number
 from azlatency.kit.drawing.draw import with_interval
@@ -16,7 +16,7 @@ from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import main_method, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
-from azlatency.kit.table import Row, cited, count, flags, number, table, text
+from azlatency.kit.table import cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import level, read_in
 from azlatency.shapes.forest import forest, two_beside
@@ -62,9 +62,9 @@ def typical_runs(
     quantity: str,
     caption: str,
     *,
-    further: Mapping[str, Column[Row]] | None = None,
+    further: Mapping[str, Column] | None = None,
     notes: Sequence[str] = (),
-) -> Table[Row]:
+) -> Table:
     """Return one row per path and method: the range of its runs, and the typical run with its interval.
 
     ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``further``: columns before the flags.
@@ -280,7 +280,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
 # --- percentiles of single runs
 
 
-def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table[Row] | Note:
+def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5, 0.99, 0.999)) -> Table | Note:
     """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
     shown = quantiles[quantiles["q"].isin(levels)]
     if shown.empty:
@@ -301,8 +301,8 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
 
 
 def percentile_table(
-    quantiles: pd.DataFrame, caption: str, columns: Mapping[str, Column[Row]], notes: Sequence[str] = ()
-) -> Table[Row]:
+    quantiles: pd.DataFrame, caption: str, columns: Mapping[str, Column], notes: Sequence[str] = ()
+) -> Table:
     """Return a table of percentiles of single runs; each row names the line that prints its percentile."""
     named = quantiles["name"] if "name" in quantiles else quantiles["path"] + ", " + quantiles["method"]
     return table(
@@ -325,7 +325,7 @@ PERCENTILE = {
 # --- the files behind a page
 
 
-def provenance(study: Study) -> Table[Row] | Note:
+def provenance(study: Study) -> Table | Note:
     """Return the files behind the page: path, hash, size, encoding."""
     if not len(study.sources):
         return Note("No log files; the numbers come from the tables of the study's folder.")

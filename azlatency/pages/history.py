@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit import changes as words
-from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Table, Unit, is_missing
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
 from azlatency.kit.cells import words as in_words
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, count, flags, table, text
+from azlatency.kit.table import count, flags, table, text
 from azlatency.kit.units import read_in
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -84,11 +84,11 @@ def _in_short(change: Row) -> str:
     return ", ".join(filter(None, [words.date(change), words.percent(change), change["label"]]))
 
 
-def changes(found: History) -> Table[Row] | Note:
+def changes(found: History) -> Table | Note:
     """Return each change of level with its date, size and label."""
     if found.changes.empty:
         return Note("No level changed.")
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         **_NAMES,
         "changed on": Column("", words.date, in_words()),
         "before": _value("before"),
@@ -103,12 +103,12 @@ def changes(found: History) -> Table[Row] | Note:
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
 
-def series(found: History) -> Table[Row] | Note:
+def series(found: History) -> Table | Note:
     """Return the level now of each series, and whether it was long enough to be searched."""
     if found.series.empty:
         return Note("No run of this study has a latency or a goodput.")
     shown = found.series.assign(change_count=found.series["change_count"].where(found.series["level"].notna()))
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         **_NAMES,
         "points": count("n"),
         "level now": _value("level", missing="–"),
@@ -193,14 +193,14 @@ def _between(windows: pd.DataFrame) -> pd.DataFrame:
 # --- seen, and not confirmed
 
 
-def seen(found: History, sightings: pd.DataFrame) -> Table[Row] | Note:
+def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     """Return what the series show without a confirmed change."""
     if sightings.empty:
         return Note("Nothing else stands out: no shift near an end, no point that came and went.")
     family = found.series.set_index("what")["family"]
     rows = _together(sightings)
     rows = rows.assign(text=[_seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         **_NAMES,
         "seen": text("text"),
         "before": _value("before"),
@@ -238,7 +238,7 @@ def _seen(row: Row, family: int) -> str:
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
 
 
-def _value(name: str, missing: str = "") -> Column[Row]:
+def _value(name: str, missing: str = "") -> Column:
     """Return a column of values, each with the unit that fits it."""
 
     def shown(row: Row) -> str:

@@ -11,7 +11,7 @@ from azlatency.kit.cells import Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Findings, Note
-from azlatency.kit.table import Row, count, table, text
+from azlatency.kit.table import count, table, text
 from azlatency.studies.runs.samples import select_quantity
 from azlatency.studies.store.study import load
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
 
 
-def studies(names: Sequence[str]) -> Table[Row] | Note:
+def studies(names: Sequence[str]) -> Table | Note:
     """Return the imported studies among ``names``: their questions, places, and runs."""
     if not names:
         return Note("No study is imported yet. Run: azlatency import --all")

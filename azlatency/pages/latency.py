@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, Row, RunsRef, Table, is_missing, words
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
@@ -16,7 +16,7 @@ from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, cited, count, flags, number, p_value, table, text
+from azlatency.kit.table import cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import level, read_in
 from azlatency.kit.words import PRINTED
@@ -44,7 +44,7 @@ _TITLED = (0.5, 0.75, 0.9, 0.95, 0.99)
 # --- the typical run of each path
 
 
-def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Row] | Note:
+def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table | Note:
     """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
     if typical.empty:
         return Note("No log of this study prints a latency.")
@@ -54,7 +54,7 @@ def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Row] | Note:
 # --- whether runs depend on each other
 
 
-def runs_in_order(typical: pd.DataFrame) -> Table[Row] | Note:
+def runs_in_order(typical: pd.DataFrame) -> Table | Note:
     """Return whether neighbouring runs of each path depend on each other; ``typical`` as `summarize` returns it."""
     tested = typical[typical["lag1_p"].notna()].sort_values("lag1_p", kind="stable")
     if tested.empty:
@@ -212,7 +212,7 @@ def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
     )
 
 
-def unresolved(quantiles: pd.DataFrame) -> Table[Row] | Note:
+def unresolved(quantiles: pd.DataFrame) -> Table | Note:
     """Return the printed percentiles that the run cannot support."""
     shown = quantiles[has_flag(quantiles, *_UNSUPPORTED)]
     if shown.empty:
@@ -292,7 +292,7 @@ def _shape_in_words(run: Row) -> str:
 # --- every printed latency
 
 
-def printed(study: Study, runs: pd.DataFrame) -> Table[Row] | Note:
+def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
     """Return every latency of every run that prints one; ``runs`` as `latency` returns them."""
     if runs.empty:
         return Note("No log of this study prints a latency.")
@@ -360,7 +360,7 @@ def _percentile(q: float) -> str:
     return f"p{100 * float(q):g}"
 
 
-def _token(name: str) -> Column[Row]:
+def _token(name: str) -> Column:
     """Return a column of numbers as the logs print them, each with its line."""
 
     def source(row: Row) -> list[Ref]:

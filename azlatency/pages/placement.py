@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, RunsRef, Table, Unit, interval
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, Unit, interval
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, condition_ref, ends, number, table, text
+from azlatency.kit.table import condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
 from azlatency.kit.units import level as level_of
 from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, ratios_of, verdict_on
@@ -50,7 +50,7 @@ _MOST_STEPS, _MOST_REFERENCES, _MOST_NAMED = 3, 4, 3
 # --- what was measured
 
 
-def conditions(levels: pd.DataFrame) -> Table[Row] | Note:
+def conditions(levels: pd.DataFrame) -> Table | Note:
     """Return what was measured, or is reported, under which conditions."""
     if levels.empty:
         return Note("This study has no latency, neither in a log nor in a text.")
@@ -60,7 +60,7 @@ def conditions(levels: pd.DataFrame) -> Table[Row] | Note:
         per_run=levels["value"].str.removesuffix("_ns"),
         vm=[_vm(row) for row in rows],
     )
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         "path": text("path", names_row=True),
         "placement": text("place"),
         "RTT": Column("", itemgetter("lowest", "highest"), interval(",.1f", join_equal=True), MICROSECONDS),
@@ -184,7 +184,7 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
 # --- one change at a time
 
 
-def changes(steps: pd.DataFrame, what: str) -> Table[Row] | Note:
+def changes(steps: pd.DataFrame, what: str) -> Table | Note:
     """Return pairs of conditions that differ in ``what`` alone."""
     if steps.empty:
         return Note(f"No two measurements of this study differ in {what} alone.")
@@ -197,7 +197,7 @@ def changes(steps: pd.DataFrame, what: str) -> Table[Row] | Note:
         times_low=steps["ratio"].fillna(steps["measured_low"]),
         times_high=steps["ratio"].fillna(steps["measured_high"]),
     )
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         "from": text("before", names_row=True),
         "to": text("after", names_row=True),
         "times": Column("", itemgetter("times_low", "times_high"), interval(".3g", join_equal=True)),

@@ -9,7 +9,7 @@ import pandas as pd
 from azlatency.kit.cells import NO_LOG, Column, Table, Unit, interval
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, count, number, table, text
+from azlatency.kit.table import count, number, table, text
 from azlatency.kit.units import level
 from azlatency.kit.words import say
 from azlatency.shapes.forest import forest, two_beside
@@ -30,7 +30,7 @@ _MARKS = (
 # --- how many runs
 
 
-def plans(found: pd.DataFrame) -> Table[Row] | Note:
+def plans(found: pd.DataFrame) -> Table | Note:
     """Return the runs that each path needs."""
     if found.empty:
         return Note("This study has no runs to estimate a spread from. Start with five rounds of every path.")
@@ -159,7 +159,7 @@ def _narrowest(curve: pd.DataFrame) -> str:
 # --- how long
 
 
-def smallest_sizes(sizes: pd.DataFrame) -> Table[Row]:
+def smallest_sizes(sizes: pd.DataFrame) -> Table:
     """Return the fewest observations for each percentile."""
     enough = sizes["enough"].map("{:,} of ".format) + sizes["runs"].map("{:,}".format)
     rows = sizes.assign(percentile=sizes["q"].map(_percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))

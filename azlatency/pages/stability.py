@@ -16,6 +16,7 @@ from azlatency.kit.cells import (
     Format,
     Ref,
     ReportedRef,
+    Row,
     Table,
     Unit,
     interval,
@@ -24,7 +25,7 @@ from azlatency.kit.cells import (
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.table import cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span
 from azlatency.kit.units import level
 from azlatency.shapes.course import course
@@ -139,7 +140,7 @@ def _title_of_shifts(found: RunsInTime) -> str:
     return f"{share}; most {most['path']}, {most['method']}: {_shift_words(most)}"
 
 
-def shifts(found: RunsInTime) -> Table[Row] | Note:
+def shifts(found: RunsInTime) -> Table | Note:
     """Return each level shift with size, time and confirmation."""
     if found.runs.empty:
         return Note("Level shifts cannot be detected without samples.")
@@ -149,7 +150,7 @@ def shifts(found: RunsInTime) -> Table[Row] | Note:
     shown = found.shifts.drop(columns="flags").assign(
         state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"})
     )
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         "run": text("name"),
         "after": Column("", _moment, _MOMENT),
         "change": number("change", ",.1f", MICROSECONDS),
@@ -161,7 +162,7 @@ def shifts(found: RunsInTime) -> Table[Row] | Note:
     return table(shown, "Level shifts", columns, value="samples")
 
 
-def _difference(low: str, high: str, spec: str) -> Column[Row]:
+def _difference(low: str, high: str, spec: str) -> Column:
     """Return a column with the interval of a difference of times, which may contain 0."""
     return Column("", itemgetter(low, high), interval(spec), MICROSECONDS)
 
@@ -185,7 +186,7 @@ def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str,
 _MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
 
 
-def runs_in_time(found: RunsInTime) -> Table[Row] | Note:
+def runs_in_time(found: RunsInTime) -> Table | Note:
     """Return the duration, loss, jitter and level shifts of each run with samples."""
     if found.runs.empty:
         return Note("No log of this study has samples in time, so the stability of its runs cannot be tested.")
@@ -361,7 +362,7 @@ def _fall_words(rate: Row) -> str:
     return f"{rate['path']}, from {before} to {after} after {plain(rate['at_s'])} s"
 
 
-def rates_in_time(rates: pd.DataFrame) -> Table[Row] | Note:
+def rates_in_time(rates: pd.DataFrame) -> Table | Note:
     """Return each transfer in time."""
     if rates.empty:
         return Note("No log of this study reports throughput by interval.")
@@ -388,7 +389,7 @@ def _throttled(rate: Row) -> str:
 # --- how long connections live
 
 
-def lifetimes(life: Lifetimes) -> Table[Row] | Note:
+def lifetimes(life: Lifetimes) -> Table | Note:
     """Return how long connections lasted, including censored ones."""
     summary = life.summary.iloc[0].to_dict()
     if not summary["n"]:
@@ -402,12 +403,12 @@ def lifetimes(life: Lifetimes) -> Table[Row] | Note:
         ("losses, at most one in … seconds", bound),
     ]
     note = "A connection that was still open at the end of its test is censored: it lasted at least that long."
-    columns = {"what": text("what"), "value": Column[Row]("", itemgetter("value"), align="right")}
+    columns = {"what": text("what"), "value": Column("", itemgetter("value"), align="right")}
     shown = pd.DataFrame(rows, columns=["what", "value"]).assign(run_ids=summary["run_ids"])
     return table(shown, "Lifetime of the connections", columns, [note], value="samples")
 
 
-def broken_connections(broken: pd.DataFrame) -> Table[Row] | Note:
+def broken_connections(broken: pd.DataFrame) -> Table | Note:
     """Return when connections broke, as an author reports it."""
     if broken.empty:
         return Note("No text of this study reports when a connection broke.")
@@ -454,7 +455,7 @@ def last_changes(segments: pd.DataFrame) -> Chart | Note:
     )
 
 
-def segments_before_the_end(segments: pd.DataFrame) -> Table[Row] | Note:
+def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
     """Return the last change between reported segments beside the changes before it."""
     if segments.empty:
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
@@ -481,7 +482,7 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table[Row] | Note:
     return table(shown, "Was the last change unusual?", columns, notes, source=source)
 
 
-def reported_spread(spread: pd.DataFrame) -> Table[Row] | Note:
+def reported_spread(spread: pd.DataFrame) -> Table | Note:
     """Return the reported percentiles and means."""
     if spread.empty:
         return Note("No text of this study reports percentiles of a run in time.")
@@ -500,7 +501,7 @@ def reported_spread(spread: pd.DataFrame) -> Table[Row] | Note:
     return table(shown, "Spread of the round-trip times, as reported", columns, [note], source=source)
 
 
-def _reported_column(name: str) -> Column[Row]:
+def _reported_column(name: str) -> Column:
     return cited(number(name, ",.0f", MICROSECONDS), lambda row: [_reported_ref(row, name)])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Table, interval, is_missing
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing
 from azlatency.kit.cells import number as number_format
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
@@ -14,7 +14,7 @@ from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, count, estimated, flags, number, table, text
+from azlatency.kit.table import count, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
@@ -35,7 +35,7 @@ _SAID_BY_CELL = ("unbounded_upper",)
 # --- the p99 of a path
 
 
-def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) -> Table[Row] | Note:
+def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) -> Table | Note:
     """Return the typical p99 of each path and method over its runs, and the runs that ±10 % need.
 
     ``typical``: `azlatency.summarize` of ``p99_ns``; ``plans``: `azlatency.plan` of the same column.
@@ -65,7 +65,7 @@ def _needed(row: Row) -> str:
 # --- the tail of each run with samples
 
 
-def percentiles(found: RunTails) -> Table[Row] | Note:
+def percentiles(found: RunTails) -> Table | Note:
     """Return the percentiles of runs with samples."""
     if found.runs.empty:
         return Note(
@@ -108,7 +108,7 @@ def _all_flags(estimates: pd.DataFrame) -> pd.Series:
     return estimates.groupby("run_id")["flags"].agg(lambda texts: " ".join(dict.fromkeys(" ".join(texts).split())))
 
 
-def _bounded(name: str) -> Column[Row]:
+def _bounded(name: str) -> Column:
     """Return a column of percentiles in µs; 0 and "no bound" stand for open ends."""
     return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound")
 
@@ -168,7 +168,7 @@ def _in_words(run: Row, quantiles: pd.DataFrame) -> str:
 # --- how often a limit is exceeded
 
 
-def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Table[Row] | Note:
+def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Table | Note:
     """Return how often a round trip took longer than ``limit_us`` (µs), from samples and from printed tables."""
     worst = printed.sort_values("high", ascending=False, kind="stable", na_position="last")
     worst = printed[printed.index.isin(worst.drop_duplicates(["path", "method"]).index)]
@@ -197,7 +197,7 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
 # --- what a request and a user wait for
 
 
-def slowest_of(found: RunTails) -> Table[Row] | Note:
+def slowest_of(found: RunTails) -> Table | Note:
     """Return the median of a single call and of the slowest of many parallel calls."""
     if found.runs.empty:
         return Note("Parallel calls cannot be estimated without samples.")
@@ -220,7 +220,7 @@ def slowest_of(found: RunTails) -> Table[Row] | Note:
     return table(rows, f"One call, and the slowest of {calls}", columns, notes, value="samples")
 
 
-def at_random_moments(found: RunTails) -> Table[Row] | Note:
+def at_random_moments(found: RunTails) -> Table | Note:
     """Return how long a user waits who arrives at a random moment of a closed loop."""
     if found.waits.empty:
         return Note("No run of this study with samples is a closed loop.")

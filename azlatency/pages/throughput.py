@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, RunsRef, Table, is_missing
+from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, info, join, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Finding, Findings, Note
-from azlatency.kit.table import Row, cited, count, number, table, text
+from azlatency.kit.table import cited, count, number, table, text
 from azlatency.kit.titles import span
 from azlatency.pages.common import typical_runs
 from azlatency.studies.format import count_of
@@ -27,7 +27,7 @@ _COUNTED_ON = {"host": "whole machine", "stream": "this connection", "run": "thi
 # --- the typical goodput of each path
 
 
-def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Row] | Note:
+def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table | Note:
     """Return the typical goodput of each path and method, its interval, and the range of the runs."""
     if typical.empty:
         return Note("No log of this study prints a throughput.")
@@ -37,7 +37,7 @@ def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table[Row] | Note:
 # --- every goodput
 
 
-def printed(study: Study, runs: pd.DataFrame) -> Table[Row] | Note:
+def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
     """Return every goodput as printed, the side that counted it and its retransmits.
 
     ``runs`` as `azlatency.throughput` returns them.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import VERDICTS, Row, count, ends, flags, number, p_value, table, text
+from azlatency.kit.table import VERDICTS, count, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.shapes.forest import forest
 
@@ -23,7 +23,7 @@ _AGREE = {"equivalent": True, "different_within_margin": True, "different": Fals
 _MOST_PANELS = 5
 
 
-def agreements(found: Agreement) -> Table[Row] | Note:
+def agreements(found: Agreement) -> Table | Note:
     """Return each two methods with common paths and rounds."""
     methods = found.methods
     if methods.empty:

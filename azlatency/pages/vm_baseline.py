@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from azlatency.kit.cells import FileRef, Table, Unit
+from azlatency.kit.cells import FileRef, Row, Table, Unit
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.table import cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, span
 from azlatency.kit.units import in_unit, limits, read_in
 from azlatency.kit.words import runs_to_decide
@@ -26,7 +26,7 @@ _SCALED = ["limit_low", "limit_high", "estimate", "low", "high"]
 _DONE = {"meets": "met", "fails": "failed"}
 
 
-def conformance(found: pd.DataFrame) -> Table[Row] | Note:
+def conformance(found: pd.DataFrame) -> Table | Note:
     """Return each expectation and the runs that measured it."""
     if found.empty:
         return Note("This study has no baseline to compare its runs with.")
@@ -108,7 +108,7 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
     )
 
 
-def still_to_run(found: pd.DataFrame, expectations: Sequence[Expectation]) -> Table[Row] | Note:
+def still_to_run(found: pd.DataFrame, expectations: Sequence[Expectation]) -> Table | Note:
     """Return for each expectation that is not decided on every path what was run, what is missing, and the command."""
     if not expectations:
         return Note("This study has no baseline. Add what its VMs should deliver to its folder (baseline.toml).")
@@ -149,7 +149,7 @@ def still_to_run(found: pd.DataFrame, expectations: Sequence[Expectation]) -> Ta
     return table(pd.DataFrame(rows), "What to run", columns, notes, value=lambda row: row["metric"])
 
 
-def unquantified(study: Study) -> Table[Row] | Note:
+def unquantified(study: Study) -> Table | Note:
     """Return the commands that the study's source runs without saying what they should show."""
     commands = study.info.get("unquantified") or []
     if not commands:

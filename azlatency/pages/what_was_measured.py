@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import Column, FileRef, Ref, RunsRef, Table
+from azlatency.kit.cells import Column, FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.cells import words as in_words
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Finding, Findings, Note
-from azlatency.kit.table import Row, cited, count, ends, number, table, text
+from azlatency.kit.table import cited, count, ends, number, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
 from azlatency.studies.format import count_of, natural_key
@@ -64,7 +64,7 @@ _QUOTABLE = {
 # --- what the manifest says
 
 
-def about(study: Study) -> Table[Row]:
+def about(study: Study) -> Table:
     """Return what the study's manifest says about it."""
     rows = [(key, title, words_of(study.info.get(key)) or "not said") for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
@@ -74,7 +74,7 @@ def about(study: Study) -> Table[Row]:
     return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])])
 
 
-def host_differences(study: Study) -> Table[Row] | None:
+def host_differences(study: Study) -> Table | None:
     """Return the facts in which the machines of a study differ; None if none is known to differ."""
     differing = differing_facts(study.hosts)
     rows = [(fact, value, "; ".join(hosts)) for fact, values in differing.items() for value, hosts in values.items()]
@@ -89,7 +89,7 @@ def host_differences(study: Study) -> Table[Row] | None:
     return table(frame, "What differs between the machines", columns, [note])
 
 
-def missing(study: Study) -> Table[Row] | Note:
+def missing(study: Study) -> Table | Note:
     """Return the metadata that the manifest lacks, and what each item is needed for."""
     runs = study.runs
     if not len(runs):
@@ -102,7 +102,7 @@ def missing(study: Study) -> Table[Row] | Note:
     ]
     if not rows:
         return Note("The manifest has zones, VM size, placement, repeat and time of every run.")
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         "what": text("column"),
         "runs without it": Column("", itemgetter("share"), align="right"),
         "needed for": text("needed"),
@@ -114,7 +114,7 @@ def missing(study: Study) -> Table[Row] | Note:
 # --- runs and their numbers
 
 
-def inventory(runs: pd.DataFrame) -> Table[Row] | Note:
+def inventory(runs: pd.DataFrame) -> Table | Note:
     """Return the number of runs by path (rows) and method (columns)."""
     if not len(runs):
         return Note("This study has no logs: its numbers come from a text or a specification (below).")
@@ -133,7 +133,7 @@ def inventory(runs: pd.DataFrame) -> Table[Row] | Note:
     return table(pd.DataFrame(rows), "Runs by path and method", columns)
 
 
-def quantities(evidence: pd.DataFrame) -> Table[Row] | Note:
+def quantities(evidence: pd.DataFrame) -> Table | Note:
     """Return what each latency method printed, and the evidence for it."""
     if not len(evidence):
         return Note("No log of this study prints a latency.")
@@ -142,7 +142,7 @@ def quantities(evidence: pd.DataFrame) -> Table[Row] | Note:
         printed=printed.map(PRINTED).fillna(printed),
         factor=printed.eq("half_round_trip").map({True: "× 2", False: "× 1"}),
     )
-    columns: dict[str, Column[Row]] = {
+    columns: dict[str, Column] = {
         "method": text("method", names_row=True),
         "the log prints": text("printed"),
         "to RTT": Column("", itemgetter("factor"), align="right"),
@@ -157,7 +157,7 @@ def quantities(evidence: pd.DataFrame) -> Table[Row] | Note:
     return table(shown, "What each tool printed", columns, [note], value="latency")
 
 
-def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table[Row] | Note:
+def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
     """Return the headline numbers as printed, and the conclusions that they support."""
     if not len(headlines):
         return Note("No run of this study prints a headline number.")
@@ -177,7 +177,7 @@ def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table[Row] | Note:
     return table(frame, "The headline numbers as printed", columns, [note])
 
 
-def _headline(name: str) -> Column[Row]:
+def _headline(name: str) -> Column:
     """Return a column of printed numbers, each with the line that prints it."""
 
     def source(row: Row) -> list[Ref]:
@@ -204,7 +204,7 @@ def _repeated(runs: pd.DataFrame) -> str:
 # --- numbers without a log
 
 
-def reported(study: Study) -> Table[Row] | Note:
+def reported(study: Study) -> Table | Note:
     """Return the numbers that an author reports without their logs."""
     if not len(study.reported):
         return Note("No numbers outside the logs.")
@@ -227,7 +227,7 @@ def _conclusion(row: Row) -> str:
     return _QUOTABLE.get(metric, "context, not a measurement")
 
 
-def expectations(study: Study) -> Table[Row] | Note:
+def expectations(study: Study) -> Table | Note:
     """Return what the study's baseline expects."""
     if not study.expectations:
         return Note("This study has no baseline.")
@@ -260,7 +260,7 @@ def expectations(study: Study) -> Table[Row] | Note:
 # --- was every line read
 
 
-def ledger(study: Study) -> Table[Row] | Note:
+def ledger(study: Study) -> Table | Note:
     """Return how every line of every file was accounted for; of many files, those with unknown lines."""
     files = study.sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
     if not len(files):
@@ -286,7 +286,7 @@ def _records(frame: pd.DataFrame) -> list[Row]:
     return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
-def events(study: Study) -> Table[Row] | Note:
+def events(study: Study) -> Table | Note:
     """Return the parsers' events: code, count, and the first place."""
     if not len(study.events):
         return Note("The parsers reported no events.")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, FileRef, Ref, Table
+from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, FileRef, Ref, Row, Table
 from azlatency.kit.findings import act, answer, info, join, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import VERDICTS, Row, cited, count, ends, flags, number, table, text
+from azlatency.kit.table import VERDICTS, cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range, span
 from azlatency.kit.units import DECIDES, read_in
 from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
@@ -51,7 +51,7 @@ _FLAGGED = {
 # --- what was measured
 
 
-def directions(found: Asymmetry) -> Table[Row] | Note:
+def directions(found: Asymmetry) -> Table | Note:
     """Return what each method measured in both directions, and the answer."""
     methods = found.methods
     if methods.empty:
@@ -105,7 +105,7 @@ def _name(pair: Row) -> str:
 # --- both directions
 
 
-def both_ways(found: Asymmetry, metric: str = "latency") -> Table[Row] | Note:
+def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     """Return each pair by each method: both directions, their ratio, and the verdict."""
     pairs = found.pairs[found.pairs["metric"] == metric]
     if pairs.empty:
@@ -243,7 +243,7 @@ def zone_matrices(found: Asymmetry, links: pd.DataFrame) -> Chart | Note:
     )
 
 
-def ranks(found: Asymmetry) -> Table[Row] | Note:
+def ranks(found: Asymmetry) -> Table | Note:
     """Return the pairs of zones in the order of their typical run, with the ranks that are certain."""
     order = found.order
     if order.empty:
@@ -269,7 +269,7 @@ def ranks(found: Asymmetry) -> Table[Row] | Note:
 # --- emulated networks
 
 
-def configured_delays(links: pd.DataFrame, found: Asymmetry) -> Table[Row] | Note:
+def configured_delays(links: pd.DataFrame, found: Asymmetry) -> Table | Note:
     """Return the configured one-way delays and the round trips measured from both ends."""
     if not len(links):
         return Note(_NOT_EMULATED)
@@ -302,7 +302,7 @@ def configured_delays(links: pd.DataFrame, found: Asymmetry) -> Table[Row] | Not
     return table(rows, caption, columns, notes, value="typical", others=_link_refs)
 
 
-def configured_rates(links: pd.DataFrame, found: Asymmetry) -> Table[Row] | Note:
+def configured_rates(links: pd.DataFrame, found: Asymmetry) -> Table | Note:
     """Return the configured rates of both directions and the goodputs measured in them."""
     if not len(links):
         return Note(_NOT_EMULATED)
@@ -349,7 +349,7 @@ def _emulated(found: Asymmetry, links: pd.DataFrame, metric: str, column: str) -
     return pd.DataFrame(rows).sort_values(["pair", "method"], kind="stable") if rows else pd.DataFrame()
 
 
-def _link(name: str, spec: str, *, forward: bool) -> Column[Row]:
+def _link(name: str, spec: str, *, forward: bool) -> Column:
     """Return a column with the configured value of one direction and the line that configures it."""
     unit = GIGABITS if spec == ",.3f" else MICROSECONDS
     return cited(number(name, spec, unit), lambda row: [_link_refs(row)[0 if forward else 1]])
@@ -396,7 +396,7 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
     )
 
 
-def emulated_differences(steps: pd.DataFrame) -> Table[Row] | Note:
+def emulated_differences(steps: pd.DataFrame) -> Table | Note:
     """Return how much longer each path is than the shortest pair, as measured and as the emulator recorded."""
     if steps.empty:
         return Note(_NOT_EMULATED)

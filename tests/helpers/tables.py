@@ -17,7 +17,7 @@ def text_table(
     right: Iterable[int] = (),
     notes: Sequence[str] = (),
     refs: Sequence[dict[int, list[Ref]]] = (),
-) -> Table[Any]:
+) -> Table:
     """A table of cells; ``right``: columns set flush right; ``refs``: references of each row by column, -1: the row."""
     places = {id(row): ref for row, ref in zip(rows, refs, strict=False)}
 
@@ -50,6 +50,6 @@ def _cells(table: object, row: str) -> tuple[str, ...]:
     return next(cells for cells in _shown(table).cells if ", ".join(cells).startswith(row))
 
 
-def _shown(table: object) -> Table[Any]:
+def _shown(table: object) -> Table:
     assert isinstance(table, Table), table
     return table

@@ -57,7 +57,7 @@ class Pages:
     directions: Any
 
     @cached_property
-    def tables(self) -> list[Table[Any]]:
+    def tables(self) -> list[Table]:
         """The tables with numbers that several pages show."""
         goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else NOTHING
         everything = [
@@ -84,7 +84,7 @@ def pages_of(name: str) -> Pages:
     return Pages(study, runs, streams, typical, curves, az.asymmetry(study))
 
 
-def rows_of(table: Table[Any]) -> list[dict[str, str]]:
+def rows_of(table: Table) -> list[dict[str, str]]:
     record = table.record()
     headers = [column["header"] for column in record["columns"]]
     return [dict(zip(headers, row["cells"], strict=True)) for row in record["rows"]]

@@ -36,7 +36,7 @@ def logs_of(study: str) -> StudyLogs:
 
 
 @cache
-def tables(notebook: Path, study: str) -> list[Table[Any]]:
+def tables(notebook: Path, study: str) -> list[Table]:
     """Return the tables that the cells of a notebook return; its charts are not drawn."""
     names: dict[str, Any] = {}
     shown_values = []
@@ -56,7 +56,7 @@ def tables(notebook: Path, study: str) -> list[Table[Any]]:
 class Row(NamedTuple):
     """A row of a table as a page gets it."""
 
-    table: Table[Any]
+    table: Table
     columns: Sequence[Mapping[str, Any]]
     record: Mapping[str, Any]
 

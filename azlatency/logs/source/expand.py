@@ -42,6 +42,7 @@ from azlatency.logs.source.decode import (
     source_from_bytes,
 )
 from azlatency.logs.source.large import LARGEST_WHOLE, FileText, count_line_feeds
+from azlatency.logs.source.parquet import MAGIC, parquet_as_text
 
 LARGEST_SOURCE = 2 * 1024**3
 MOST_MEMBERS = 100_000
@@ -118,7 +119,8 @@ def shown_name(name: str) -> str:
 def expand_bytes(raw: bytes, shown: str) -> Iterator[Source | SourceError]:
     """Yield every log in bytes that are already read; see `expand`."""
     try:
-        if (_may_be_zip(raw) and _is_zip(io.BytesIO(raw))) or _find_reader(raw) or _is_tar(raw):
+        is_zip = _may_be_zip(raw) and _is_zip(io.BytesIO(raw))
+        if is_zip or _find_reader(raw) or _is_tar(raw) or raw.startswith(MAGIC):
             yield from _expand_opened(io.BytesIO(raw), shown)
             return
         source = source_from_bytes(raw, shown)
@@ -182,6 +184,13 @@ def _expand_file(file: IO[bytes], shown: str, room: _Room, depth: int) -> Iterat
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     head = inner = file.read(_HEAD)
+    if head.startswith(MAGIC):
+        with file:
+            digest = hashlib.sha256()
+            for piece in _pieces(file):
+                digest.update(piece)
+            yield source_from_bytes(parquet_as_text(file, shown), shown, sha256=digest.hexdigest())
+        return
     if (reader := _find_reader(head)) is not None:
         with _reading_compressed(reader, file, shown) as stream:
             inner = stream.read(_HEAD)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
 from azlatency.kit.objects import Note
-from azlatency.kit.table import Row, table, text
+from azlatency.kit.table import table, text
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.answerable import unanswered
 from azlatency.pages.summary.card import Answer, Card
@@ -142,7 +142,7 @@ def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
 # --- what the author concluded, the zones, and what is missing
 
 
-def conclusions(study: Study) -> Table[Row] | Note:
+def conclusions(study: Study) -> Table | Note:
     """Return what the author concluded, what the data say, and why."""
     stated = stated_conclusions(study)
     if not stated:
@@ -170,7 +170,7 @@ def _origins(conclusion: Conclusion) -> list[Ref]:
     ]
 
 
-def zone_maps(study: Study) -> Table[Row] | Note:
+def zone_maps(study: Study) -> Table | Note:
     """Return the physical zones of each logical zone, one column per subscription."""
     maps = maps_of(study)
     if not maps:
@@ -186,7 +186,7 @@ def zone_maps(study: Study) -> Table[Row] | Note:
     return table(pd.DataFrame(rows), "The same zone number means different places in different subscriptions", columns)
 
 
-def missing(study: Study) -> Table[Row] | Note:
+def missing(study: Study) -> Table | Note:
     """Return the questions that the study cannot answer, and what to measure."""
     questions = [question._asdict() for question in unanswered(study) if not question.elsewhere]
     if not questions:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import Ref
+from azlatency.kit.cells import Ref, Row
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
-from azlatency.kit.table import Row, condition_ref
+from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import say_in_short
 from azlatency.pages.summary.card import Badge, Dot, dot

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.kit.cells import ReportedRef, RunsRef
+from azlatency.kit.cells import ReportedRef, Row, RunsRef
 from azlatency.kit.differences import difference
 from azlatency.kit.sentences import Linked, Sentence, listed
-from azlatency.kit.table import Row, condition_ref
+from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
 from azlatency.pages.summary.answer import (

@@ -1,4 +1,4 @@
-"""Read a CSV file of measurements that somebody else computed, as ``[[table]]`` of ``study.toml`` describes it.
+"""Read a CSV or Parquet file of measurements that somebody else computed, as ``[[table]]`` describes it.
 
 Each row with a number becomes a run whose status is ``summary_only``: what it was computed from is not there.
 """
@@ -47,7 +47,10 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     try:
         rows = table_rows(source)
         head = next((row for row in rows if row.last_line >= table.headings), None)
-        if head is None or not any(head.cells):
+        if not table.step and any(name.startswith("rtt_") for name in table.numbers) and _has_no_digits(source):
+            text = f'a Parquet file shows no step of its numbers; write it, such as step = "0.01", into {table.place}'
+            recorder.add_event("no_column", "error", text, 1)
+        elif head is None or not any(head.cells):
             text = f"line {table.headings} has no headings; write headings = their line into {table.place}"
             recorder.add_event("no_column", "error", text, 1)
         elif reader.find_columns(head):
@@ -59,6 +62,10 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
     return to_logs(recorder)
+
+
+def _has_no_digits(source: Source) -> bool:
+    return source.path.casefold().endswith((".parquet", ".pq"))
 
 
 class _Reader:

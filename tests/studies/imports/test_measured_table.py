@@ -108,6 +108,26 @@ def test_a_cell_may_have_its_own_unit(tmp_path: Path) -> None:
     assert list(az.latency(study)["mean_ns"]) == [850_000, 1_250_000, 900_000]
 
 
+def test_a_parquet_file_is_read_as_the_csv_file_with_its_rows(tmp_path: Path) -> None:
+    """Row 1 is line 2. 1.5 has no printed digits, so its step is asked."""
+    ends = pd.to_datetime(["2026-01-31", "2026-02-28"])
+    frame = pd.DataFrame({"end": ends, "from": ["1", "1"], "to": ["2", "3"], "mean": [1.5, 0.85]})
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    frame.to_parquet(folder / "t.parquet", index=False)
+    described = PLAIN_TOML.replace("t.csv", "t.parquet")
+    (folder / "study.toml").write_text(f"[study]\n{described}", "utf-8")
+    [problem] = az.import_study("mine", [folder], out=tmp_path / "out").problems
+    assert problem.startswith(
+        't.parquet:1: a Parquet file shows no step of its numbers; write it, such as step = "0.01"'
+    )
+    (folder / "study.toml").write_text(f'[study]\n{described}step = "0.01"\n', "utf-8")
+    assert not az.import_study("mine", [folder], out=tmp_path / "out").problems
+    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    assert list(runs["mean_ns"]) == [1_500_000, 850_000] and list(runs["first_line"]) == [2, 3]
+    assert list(runs["mean_ns_resolution"]) == [10_000, 10_000]
+
+
 def weekly(*values: float, each_days: int = 7) -> str:
     ends = pd.date_range("2025-01-05", periods=len(values), freq=f"{each_days}D").strftime("%Y-%m-%d")
     rows = [f"{end},1,2,{value}\n{end},2,1,{value}" for end, value in zip(ends, values, strict=True)]
