@@ -132,9 +132,7 @@ def print_answer(study: Study) -> None:
         print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
-    notes = dict.fromkeys(
-        note for estimate in estimates for note in estimate["notes"].splitlines() if "assumed" not in note
-    )
+    notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
     lines = [*assumptions(study), *notes]
     for line in lines:
         print_note(line)
