@@ -206,9 +206,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
         "before": _value("before"),
         "after": _value("after"),
     }
-    notes = [
-        "Before and after: medians of the points on both sides; where a limit was crossed, of the first and last five."
-    ]
+    notes = ["Before and after: medians of the points on both sides."]
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 

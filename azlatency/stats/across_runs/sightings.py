@@ -50,15 +50,17 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
         points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among
         all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of
         the level beside them, also of a level that began with an unconfirmed step), ``came_and_went`` (fewer than five
-        points away from the level around them) and ``crossed`` (a mean or median round trip that began on one side of 1
-        or 2 ms and is on the other since the point ``at``; ``before`` and ``after`` are the medians of its first and
-        its last five points). A series that drifts is left out.
+        points away from the level around them) and ``crossed`` (a mean or median round trip that is, for at least five
+        points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed change crossed
+        this limit). A series that drifts is left out.
     """
     searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
     rows: list[Row] = []
     for what, group in grouped(found.points[found.points["what"].isin(searched.index)], "what"):
         values, levels = (group[name].to_numpy(dtype="float64") for name in ("value", "level"))
-        seen = list(_crossed(values)) if group["unit"].iloc[0] == "ns" and group["metric"].iloc[0] != "p99" else []
+        seen = (
+            list(_crossed(values, levels)) if group["unit"].iloc[0] == "ns" and group["metric"].iloc[0] != "p99" else []
+        )
         if values.min() > 0:
             steps: list[Step] = []
             if not searched.loc[what, "change_count"]:
@@ -118,12 +120,15 @@ def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]
         at += n
 
 
-def _crossed(values: FloatArray) -> Iterator[Row]:
-    """Yield where a series that began on one side of a limit came to stay on the other."""
-    before, after = (float(np.median(part)) for part in (values[:SHORTEST], values[-SHORTEST:]))
+def _crossed(values: FloatArray, levels: FloatArray) -> Iterator[Row]:
+    """Yield where a series came to stay on the other side of a limit than most of its points before."""
     for limit in LIMITS:
+        below = values < limit
+        is_confirmed = (levels < limit).any() and not (levels < limit).all()
+        at = int(np.flatnonzero(below != below[-1])[-1]) + 1 if (below != below[-1]).any() else 0
+        if is_confirmed or not SHORTEST <= at <= len(values) - SHORTEST:
+            continue
+        before, after = float(np.median(values[:at])), float(np.median(values[at:]))
         if (before < limit) != (after < limit):
-            at = int(np.flatnonzero((values < limit) == (before < limit))[-1]) + 1
-            row = {"at": at, "n": len(values) - at, "before": before, "after": after}
-            if row["n"]:
-                yield {"kind": "crossed", **row, "limit": limit}
+            row = {"kind": "crossed", "at": at, "n": len(values) - at, "before": before, "after": after}
+            yield {**row, "limit": limit}

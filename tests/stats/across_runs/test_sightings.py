@@ -53,11 +53,17 @@ def test_a_step_that_is_lost_among_many_series_is_unconfirmed() -> None:
 
 
 def test_a_limit_that_was_crossed_to_stay() -> None:
-    runs = series(dict.fromkeys(range(10, 30), 0.5), level=1.5e6)
-    (row,) = seen(runs).to_dict("records")
-    assert (row["kind"], row["limit"], row["at"], row["n"]) == ("crossed", 1e6, 10, 20)
-    throughput = runs.rename(columns={"median_ns": "throughput_bit_s"})
-    assert seen(throughput).empty, "only round trips have these limits"
+    runs = series(dict.fromkeys(range(15, 30), 1.3), spread=0.03, level=0.9e6)
+    sure = 1 - 1e-15  # at which no change is confirmed
+    (row,) = sightings(az.history(runs, confidence=sure)).to_dict("records")
+    assert (row["kind"], row["limit"], row["at"], row["n"]) == ("crossed", 1e6, 15, 15)
+    assert row["before"] == runs["median_ns"][:15].median() and row["after"] == runs["median_ns"][15:].median()
+    rates = runs.rename(columns={"median_ns": "throughput_bit_s"})
+    assert sightings(az.history(rates, confidence=sure)).empty, "only round trips have these limits"
+
+
+def test_a_limit_that_a_confirmed_change_crossed_is_no_sighting() -> None:
+    assert seen(series(dict.fromkeys(range(10, 30), 0.5), level=1.5e6)).empty
 
 
 def test_an_empty_history_has_no_sightings() -> None:
