@@ -85,6 +85,17 @@ def together(changes: pd.DataFrame) -> list[str]:
     return found
 
 
+def on_the_way(change: Row, sightings: pd.DataFrame) -> str:
+    """Name the points between the levels of a change, which was more than one step; empty if there are not several."""
+    rows = sightings[(sightings["kind"] == "on_the_way") & (sightings["what"] == change["what"]) & (sightings["n"] > 1)]
+    rows = rows[(rows["at"] + rows["n"] == change["at"]) | (rows["at"] == change["at"])]
+    between = [
+        f"{count_of(row['n'], 'point')} near {format_value(row['after'], row['unit'])}"
+        for row in rows.to_dict("records")
+    ]
+    return f"in more than one step, with {' and '.join(between)} between" if between else ""
+
+
 def in_force(change: Row) -> str:
     """Return the label in force, with the one before if it is another; empty if none is known."""
     label, before = change["label"], change["label_before"]

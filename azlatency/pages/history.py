@@ -229,8 +229,10 @@ def _seen(row: Row, family: int) -> str:
         return f"{size} after the first {few}, until {end}: too few to test"
     if row["kind"] == "newest":
         return f"{size} in the last {few}, since {start}: too few to test"
-    if row["kind"] == "came_and_went":
+    if row["kind"] in ("came_and_went", "on_the_way"):
         text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
+        if row["kind"] == "on_the_way":
+            return f"{text}, on the way to the next level"
         return text if row["times"] == 1 else f"{row['times']} times away, farthest {text}"
     side = "below" if row["after"] < row["limit"] else "above"
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
@@ -265,8 +267,9 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     for row in _drifting(found).head(_MOST).to_dict("records"):
         findings.append(act(f"{row['what']}: {words.drifts(row)}, without a date."))
     for row in found.changes.head(_MOST).to_dict("records"):
-        version = "; new version of the tool" if row["flags"] else ""
-        findings.append(act(f"{words.say_change(row)}{version}."))
+        version = "new version of the tool" if row["flags"] else ""
+        parts = [words.say_change(row), words.on_the_way(row, sightings), version]
+        findings.append(act(f"{'; '.join(filter(None, parts))}."))
     if len(found.changes) > _MOST:
         findings.append(info(f"{len(found.changes) - _MOST} more changes are in the table."))
     findings += [info(sentence) for sentence in _in_short_seen(sightings)]

@@ -141,7 +141,11 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     # dal10–dal12: 1.36 to 1.45 ms in the windows from October 2025 to June 2026, 2.01 ms in the one from 18 July.
     dal = {seen: values for (path, seen), values in rows.items() if "dal10-a → us-south-dal12-a" in path}
     assert dal["+46 % in the last point, since 2026-07-18: too few to test"] == ("1.380 ms", "2.010 ms")
+    # dal12–dal14: 2.12 to 2.22 ms until May 2025, then 1.73, 1.51 and 1.57, and 0.60 to 0.65 ms from October on.
+    steps = "−27 % for 3 points, 2025-06-28 to 2025-09-06, on the way to the next level"
+    assert rows["us-south-dal12-a → us-south-dal14-a", steps] == ("2.155 ms", "1.570 ms")
     said = found_in(found)
+    assert "CI −72.1 to −65.1); in more than one step, with 3 points near 1.57 ms between." in said
     assert "3 series differ in their last points" in said
     assert "13 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said
     assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)

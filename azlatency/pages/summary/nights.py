@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import date, difference
+from azlatency.kit.changes import date, difference, on_the_way
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
+from azlatency.stats.across_runs.sightings import sightings
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -20,6 +21,7 @@ _MOST = 2
 def changed_levels(study: Study) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
     found = history(study)
+    seen = sightings(found)
     last = found.changes.drop_duplicates(KEYS, keep="last")
     size = (last["after"] / last["before"]).map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
     last = last.loc[size.sort_values(ascending=False, kind="stable").index]
@@ -28,6 +30,8 @@ def changed_levels(study: Study) -> Sentence:
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])
         start = f"{'; on' if sentence else 'Changed on'} {date(row)}: {row['path']}, {row['metric']} "
         sentence += (start, Linked(difference(row), runs))
+        if steps := on_the_way(row, seen):
+            sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
     more = f" ({len(last)} of {searched} series changed)" if len(last) > _MOST else ""
     return (*sentence, f"{more}. ") if sentence else ()

@@ -1,4 +1,4 @@
-"""What a series shows and no test confirms: shifts near its ends, points that came and went, limits that were crossed.
+"""What a series shows and no test confirms: shifts near its ends, points away from their level, limits crossed.
 
 A change of level needs five points on both sides and must be significant among all series. What is visible and misses
 that is named with the reason, so that nobody takes silence for a constant level.
@@ -50,9 +50,10 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
         points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among
         all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of
         the level beside them, also of a level that began with an unconfirmed step), ``came_and_went`` (fewer than five
-        points away from the level around them) and ``crossed`` (a mean or median round trip that is, for at least five
-        points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed change crossed
-        this limit). A series that drifts is left out.
+        points away from the level around them), ``on_the_way`` (fewer than five points between the levels before and
+        after a step: ``before`` is the level that they left) and ``crossed`` (a mean or median round trip that is, for
+        at least five points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed
+        change crossed this limit). A series that drifts is left out.
     """
     searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
     rows: list[Row] = []
@@ -116,6 +117,8 @@ def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]
                 kind, before, after = "oldest", middle, level
             elif at + n == len(values):
                 kind = "newest"
+            elif min(levels[at - 1], levels[at + n]) < middle < max(levels[at - 1], levels[at + n]):
+                kind, before = "on_the_way", float(levels[at - 1])
             yield {"kind": kind, "at": at, "n": n, "before": before, "after": after}
         at += n
 

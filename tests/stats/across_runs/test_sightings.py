@@ -52,6 +52,13 @@ def test_a_step_that_is_lost_among_many_series_is_unconfirmed() -> None:
     assert row["ratio"] == pytest.approx(1.3, rel=0.2)
 
 
+def test_points_between_two_levels_have_not_come_and_gone() -> None:
+    runs = series(dict.fromkeys(range(12, 14), 1.3) | dict.fromkeys(range(14, 30), 1.6), level=3e6)
+    (row,) = seen(runs).to_dict("records")
+    assert (row["kind"], row["at"], row["n"]) == ("on_the_way", 12, 2)
+    assert row["before"] == runs["median_ns"][:12].median() and row["after"] == runs["median_ns"][12:14].median()
+
+
 def test_a_limit_that_was_crossed_to_stay() -> None:
     runs = series(dict.fromkeys(range(15, 30), 1.3), spread=0.03, level=0.9e6)
     sure = 1 - 1e-15  # at which no change is confirmed
