@@ -22,10 +22,12 @@ _FEWEST_TOGETHER, _MOST_NAMED = 3, 4
 
 
 def date(change: Row) -> str:
-    """Return when the new level began: the day, with the time if the interval is within it, or the run's number."""
+    """Return when the new level began: the day, with the time if the interval is within it, the window or the run."""
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"run {change['at'] + 1}"
+    if _is_of_windows(change):
+        return f"window from {start:%Y-%m-%d}"
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -39,6 +41,16 @@ def date_with_interval(change: Row) -> str:
         return date(change)
     spec = "%H:%M" if low.date() == high.date() else "%m-%d"
     return f"{date(change)} ({low:{spec}} – {high:{spec}})"
+
+
+def when(change: Row, day: str = "") -> str:
+    """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
+    return f"{'in or before the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+
+
+def _is_of_windows(change: Row) -> bool:
+    """Return whether the points are means that were published for windows of time, whose starts date nothing."""
+    return not (pd.isna(change["date"]) or pd.isna(change["window_ns"]))
 
 
 def difference(change: Row) -> str:
@@ -75,13 +87,16 @@ def last_changes(changes: pd.DataFrame) -> str:
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
+    for _, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:
-            found.append(
-                f"{len(paths)} paths changed on {moment:%Y-%m-%d} ({named(paths, _MOST_NAMED)}): look for one cause, "
-                "such as a shared link or another way of measuring"
-            )
+            first = of_date.iloc[0].to_dict()
+            advice = "look for one cause, such as a shared link or another way of measuring"
+            if _is_of_windows(first):
+                advice = (
+                    "changes that are weeks apart fall into one window, so compare all windows before you " + advice
+                )
+            found.append(f"{len(paths)} paths changed {when(first)} ({named(paths, _MOST_NAMED)}): {advice}")
     return found
 
 
@@ -120,7 +135,7 @@ def drifts(series: Row) -> str:
 def say_change(change: Row) -> str:
     """Return a change in a sentence, without what its flags say."""
     note = in_force(change)
-    return f"{change['what']}: changed on {date(change)}: {size(change)}" + (f"; {note}" if note else "")
+    return f"{change['what']}: changed {when(change)}: {size(change)}" + (f"; {note}" if note else "")
 
 
 def say_series(series: Row) -> str:

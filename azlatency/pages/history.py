@@ -57,12 +57,22 @@ def history(found: History) -> Chart | Note:
         hint="label",
         unit="unit",
         result=_title(found),
-        caption=(
-            "Each dot is a run, or the median of a night with several; thick line: level, the median of the dots "
-            "between two changes."
-        ),
+        caption=f"{_dots(found)}; thick line: level, the median of the dots between two changes.",
         name="history",
     )
+
+
+def _dots(found: History) -> str:
+    """Say what the dots are."""
+    if window := _window(found):
+        return f"Each dot is a published mean over {window}, at their start"
+    return "Each dot is a run, or the median of a night with several"
+
+
+def _window(found: History) -> str:
+    """Return the length of the windows if the series are of published means; empty for runs."""
+    lengths = found.series["window_ns"]
+    return "" if lengths.isna().any() else count_of(round(lengths.median() / 86_400e9), "day")
 
 
 def _title(found: History) -> str:
@@ -100,6 +110,11 @@ def changes(found: History) -> Table | Note:
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
         "and ratio (Hodges–Lehmann) with its 95 % interval."
     ]
+    if window := _window(found):
+        notes.append(
+            f"The date is the start of the first window of {window} at the new level: the level changed in this window "
+            "or shortly before it."
+        )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
 
@@ -207,6 +222,8 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
         "after": _value("after"),
     }
     notes = ["Before and after: medians of the points on both sides."]
+    if window := _window(found):
+        notes.append(f"Dates are the starts of windows of {window}.")
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 

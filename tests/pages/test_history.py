@@ -144,7 +144,11 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     # dal12–dal14: 2.12 to 2.22 ms until May 2025, then 1.73, 1.51 and 1.57, and 0.60 to 0.65 ms from October on.
     steps = "−27 % for 3 points, 2025-06-28 to 2025-09-06, on the way to the next level"
     assert rows["us-south-dal12-a → us-south-dal14-a", steps] == ("2.155 ms", "1.570 ms")
+    # The weekly windows show that sao01–sao05 fell before 16 November 2025: 2.69 ms to the 9th, then 2.27 ms.
+    assert cell(page.changes(found), "br-sao-sao01-a → br-sao-sao05-a", "changed on") == "window from 2025-11-15"
     said = found_in(found)
+    assert "sao05-a, netperf (table) TCP_RR TCP, mean: changed in or before the window from 2025-11-15: " in said
+    assert "4 paths changed in or before the window from 2025-10-11 (" in said
     assert "CI −72.1 to −65.1); in more than one step, with 3 points near 1.57 ms between." in said
     assert "3 series differ in their last points" in said
     assert "13 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said

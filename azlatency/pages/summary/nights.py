@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import date, difference, on_the_way
+from azlatency.kit.changes import difference, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.stats.across_runs.sightings import sightings
@@ -28,7 +28,7 @@ def changed_levels(study: Study) -> Sentence:
     sentence: Sentence = ()
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])
-        start = f"{'; on' if sentence else 'Changed on'} {date(row)}: {row['path']}, {row['metric']} "
+        start = f"{'; ' if sentence else 'Changed '}{when(row)}: {row['path']}, {row['metric']} "
         sentence += (start, Linked(difference(row), runs))
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)

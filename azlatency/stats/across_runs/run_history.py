@@ -32,7 +32,7 @@ from azlatency.stats.rows import Row, of_comparison
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import whole_run_rows
+from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_rows
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 #: Columns that name a series in each frame of a history.
 KEYS = ["path", "method", "metric"]
 # Columns that order, name and label the points of a series.
-_OF_POINT = ("started_at", "round", "file", "first_line", "run_id", "label", "tool_version")
+_OF_POINT = (
+    "started_at", "round", "file", "first_line", "run_id", "label", "tool_version", "dialect", "duration_ns",
+)  # fmt: skip
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs that start this soon after each other may belong to one night; see `_nights`.
@@ -62,18 +64,18 @@ _RATIO = ["ratio", "ratio_low", "ratio_high", "difference", "difference_low", "d
 _COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
 _COLUMNS = {
     "series": [
-        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "unit", "missing",
-        "family", *_COMMON,
+        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "window_ns", "unit",
+        "missing", "family", *_COMMON,
     ],
     "changes": [
-        *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", *_RATIO,
-        "verdict", "margin", "p", "n", "label", "label_before", *_COMMON,
+        *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "window_ns", "before", "after",
+        "unit", *_RATIO, "verdict", "margin", "p", "n", "label", "label_before", *_COMMON,
     ],
     "points": [*KEYS, "what", "position", "date", "value", "unit", "level", "label", "run_ids"],
 }  # fmt: skip
 _DATES = ("first", "last", "date", "date_low", "date_high")
 _COUNTS = ("n", "change_count", "missing", "family", "at", "at_low", "at_high", "position")
-_NUMBERS = ("level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
+_NUMBERS = ("window_ns", "level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
 
 
 class History(NamedTuple):
@@ -88,10 +90,12 @@ class History(NamedTuple):
         ``before`` the last change. ``level`` is missing if the series was not searched; ``flags`` say why. ``drift``:
         the last over the first value of a line through the points, if it fits better than steps; such a series has no
         changes. ``alarmed``: whether a change, or the drift, exceeds the margin. ``first`` and ``last``: start of these
-        points; ``missing``: nights without a run between them; ``family``: number of series searched together.
+        points; ``window_ns``: the time that each of them is a published mean over, missing for runs; ``missing``:
+        nights without a run between them; ``family``: number of series searched together.
     changes : DataFrame
         One row per change in the order of time: ``at``, the position (0-based) of the first point of the new level, and
-        ``date``, its start, with their 95 % intervals; ``before`` and ``after``, the levels: medians of their ``n``
+        ``date``, its start, with their 95 % intervals (of a window of ``window_ns``, the level may have changed within
+        it or before it, after most of the window before); ``before`` and ``after``, the levels: medians of their ``n``
         points, for loss means. ``ratio`` and ``difference`` of the points after to those before, missing where a value
         is 0, and for loss. ``verdict``: different, or different_within_margin if the levels differ by no more than
         ``margin``. ``p`` is adjusted for all series. ``label`` and ``label_before``: what was in force after and before
@@ -119,6 +123,7 @@ class _Series:
     labels: list[str]
     versions: list[str]
     missing: int
+    window_ns: float
     flags: list[str]
 
     @property
@@ -212,6 +217,7 @@ def history(
             **one.named,
             "scope": "across_runs",
             "confidence": confidence,
+            "window_ns": one.window_ns,
             "run_ids": " ".join(dict.fromkeys(" ".join(one.run_ids).split())),
         }
         rows = [shared | _change(one, found, place, margin, confidence, family) for place in range(len(found.steps))]
@@ -284,6 +290,7 @@ def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: 
         labels=[labels[night.start] for night in nights],
         versions=[versions[night.start] for night in nights],
         missing=missing,
+        window_ns=_window(runs),
         flags=[*refused, *warnings, *(["nights_missing"] if missing else [])],
     )
 
@@ -323,6 +330,13 @@ def _missing(times: Sequence[datetime]) -> int:
     gaps = sorted((after - before).total_seconds() for before, after in pairwise(times))
     usual = gaps[len(gaps) // 2] if gaps else 0.0
     return sum(max(round(gap / usual) - 1, 0) for gap in gaps) if usual > _ONE_NIGHT.total_seconds() else 0
+
+
+def _window(runs: pd.DataFrame) -> float:
+    """Return the length of the windows of a published table in ns; missing for runs."""
+    if not {"dialect", "duration_ns"} <= set(runs.columns) or not runs["dialect"].eq(FROM_TABLE).all():
+        return np.nan
+    return float(runs["duration_ns"].median())
 
 
 def _labels(runs: pd.DataFrame, column: str) -> list[str]:
