@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: From so many paths on, changes of one date are named together; and the most that are named.
 _FEWEST_TOGETHER, _MOST_NAMED = 3, 4
+#: Flag of levels that differ by no more than one step of the printed numbers.
+_ONE_STEP = "one_printed_step"
 
 
 def date(change: Row) -> str:
@@ -56,8 +58,11 @@ def _is_of_windows(change: Row) -> bool:
 def difference(change: Row) -> str:
     """Return the difference of the levels and the ratio: "+120 µs (+14 %"; no ratio where there is none."""
     gap = change["after"] - change["before"]
+    levels = " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
+    if is_rounding(change):
+        return f"{levels}, one step of the printed numbers: size unknown"
     if not math.isfinite(gap):
-        return " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
+        return levels
     text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None)}"
     return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'])} %)"
 
@@ -65,22 +70,36 @@ def difference(change: Row) -> str:
 def size(change: Row) -> str:
     """Return the difference and the ratio with its interval: "+120 µs (+14.0 %, 95 % CI +13.1 to +15.2)"."""
     low, high = change["ratio_low"], change["ratio_high"]
-    if is_missing(low) or is_missing(high):
+    if is_missing(low) or is_missing(high) or is_rounding(change):
         return difference(change)
     interval = f"{100 * change['confidence']:g} % CI {_percent(low)} to {_percent(high)}"
     return f"{difference(change).removesuffix(')')}, {interval})"
 
 
 def percent(change: Row) -> str:
-    """Return the size of a change of level in percent, else both levels."""
-    if not change["before"]:
+    """Return the size of a change of level in percent, the same as `size` gives, else both levels."""
+    if not change["before"] or is_rounding(change):
         return size(change)
-    return f"{100 * (change['after'] / change['before'] - 1):+.0f} %".replace("-", "−")
+    ratio = change["after"] / change["before"] if is_missing(change["ratio"]) else change["ratio"]
+    return f"{100 * (ratio - 1):+.0f} %".replace("-", "−")
+
+
+def is_rounding(change: Row) -> bool:
+    """Return whether the levels differ by one step of the numbers that the logs print."""
+    return _ONE_STEP in change.get("flags", "").split()
+
+
+def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return changes with the largest ratios first; those that a step of the printed numbers explains are last."""
+    ratios = (changes["after"] / changes["before"]).where(changes["before"] > 0, math.inf)
+    sizes = ratios.map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    rounded = changes["flags"].str.split().map(lambda flags: _ONE_STEP in flags)
+    return changes.loc[sizes.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
 
 
 def last_changes(changes: pd.DataFrame) -> str:
-    """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
-    last = changes.drop_duplicates("what", keep="last").head(2)
+    """Name the last changes of the two series with the largest: "a → b median +7 %; b → a goodput −50 %"."""
+    last = largest_first(changes.drop_duplicates("what", keep="last")).head(2)
     return "; ".join(f"{row['path']} {row['metric']} {percent(row)}" for row in last.to_dict("records"))
 
 
@@ -119,10 +138,14 @@ def in_force(change: Row) -> str:
     return f"label {label}" + (f" (before: {before})" if before and before != label else "")
 
 
+def new_version(change: Row) -> str:
+    """Say that the version of the tool changed at the same time; empty if it did not."""
+    return "new version of the tool" if "new_tool_version" in change["flags"].split() else ""
+
+
 def labelled(change: Row) -> str:
     """Return what is known about the change besides its size: the label in force, and a new version of the tool."""
-    version = "new version of the tool" if change["flags"] else ""
-    return "; ".join(filter(None, [in_force(change), version]))
+    return "; ".join(filter(None, [in_force(change), new_version(change)]))
 
 
 def drifts(series: Row) -> str:

@@ -283,12 +283,12 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     findings += [info(f"{sentence}.") for sentence in words.together(found.changes)]
     for row in _drifting(found).head(_MOST).to_dict("records"):
         findings.append(act(f"{row['what']}: {words.drifts(row)}, without a date."))
-    for row in found.changes.head(_MOST).to_dict("records"):
-        version = "new version of the tool" if row["flags"] else ""
-        parts = [words.say_change(row), words.on_the_way(row, sightings), version]
+    for row in words.largest_first(found.changes).head(_MOST).to_dict("records"):
+        parts = [words.say_change(row), words.on_the_way(row, sightings), words.new_version(row)]
         findings.append(act(f"{'; '.join(filter(None, parts))}."))
     if len(found.changes) > _MOST:
-        findings.append(info(f"{len(found.changes) - _MOST} more changes are in the table."))
+        more = count_of(len(found.changes) - _MOST, "smaller change")
+        findings.append(info(f"Also in the table: {more}."))
     findings += [info(sentence) for sentence in _in_short_seen(sightings)]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
@@ -304,7 +304,7 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
     first = sightings[sightings["kind"] == "oldest"]
     if first["what"].nunique() >= _MANY:
-        low, high = (words.percent({"before": 1.0, "after": first["ratio"].agg(end)}) for end in ("min", "max"))
+        low, high = (words.percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
             f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
             f"{first['date_last'].max():%Y-%m-%d} at the latest: too few points to test. So many together: look for a "

@@ -46,6 +46,10 @@ def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str
             {"before": 0.0, "after": 0.012, "unit": "fraction", "ratio": math.nan, "ratio_low": math.nan},
             "+1.20 %", "+1.20 %", "+1.20 %",
         ),
+        (
+            {"before": 12e6, "after": 13e6, "flags": "one_printed_step"},
+            *["12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"] * 3,
+        ),
     ],
 )  # fmt: skip
 def test_the_size_is_a_difference_and_a_ratio(
@@ -72,11 +76,13 @@ def test_the_label_in_force_is_named(fields: dict[str, object], text: str) -> No
 
 def test_the_last_changes_of_two_series_are_named() -> None:
     frame = pd.DataFrame([
-        CHANGE | {"method": "ping"}, CHANGE | {"method": "ping", "after": 900e3},
-        CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3},
+        CHANGE | {"method": "ping"}, CHANGE | {"method": "ping", "after": 900e3, "ratio": 2.0},
+        CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3, "ratio": 0.5},
         CHANGE | {"method": "ping", "path": "c → a", "what": "c"},
     ])  # fmt: skip
     assert changes.last_changes(frame) == "a → b median +100 %; b → a median −50 %"
+    frame.loc[1, "flags"] = "one_printed_step"
+    assert changes.last_changes(frame) == "b → a median −50 %; c → a median +9 %"
 
 
 def test_changes_of_several_paths_on_one_date_are_named_together() -> None:

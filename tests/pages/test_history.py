@@ -47,7 +47,7 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert isinstance(chart, Chart)
     assert f"az1a → az2a, ping 56 B, median: 338 µs, then 363 µs; 2026-11-24 20:43: {size}" in chart.alt
     assert f"az1a → az2a, ping 56 B, median: changed on 2026-11-24 20:43: {size}." in findings
-    result = "az1a → az2a median +7 %; az3a → az2a goodput −50 %"
+    result = "az3a → az2a goodput −50 %; az1a → az2a median +7 %"
     assert chart.title == f"2 of 11 series changed: {result}"
     assert f"**2 of 11 series** changed their level: {result}." in findings
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, median", "level now") == "363.0 µs"
@@ -59,7 +59,7 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
     found = az.history(pd.concat(runs))
     chart = page.history(found)
-    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → b median +")
+    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → c median +")
     assert_fit_to_print("history", chart)
     panels = [axis for axis in chart.figure.axes if axis.get_visible()]
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
@@ -167,3 +167,13 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
     without = published_windows(load("emulated-nights"))
     assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)
+
+
+def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
+    """Frankfurt to London is printed as 12 ms, then as 13 ms; Tokyo to Toronto as 163 ms, then as 135 ms."""
+    found = az.history(load("ibm-cloud-regions"))
+    size = "12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"
+    assert cell(page.changes(found), "Frankfurt → London", "change") == size
+    lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]
+    assert "Tokyo → Toronto" in lines[0] and size in lines[-1]
+    assert "**9 of 90 series** changed their level: Tokyo → Toronto mean −17 %; " in found_in(found)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import difference, on_the_way, when
+from azlatency.kit.changes import difference, largest_first, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.stats.across_runs.sightings import sightings
@@ -22,9 +21,7 @@ def changed_levels(study: Study) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
     found = history(study)
     seen = sightings(found)
-    last = found.changes.drop_duplicates(KEYS, keep="last")
-    size = (last["after"] / last["before"]).map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
-    last = last.loc[size.sort_values(ascending=False, kind="stable").index]
+    last = largest_first(found.changes.drop_duplicates(KEYS, keep="last"))
     sentence: Sentence = ()
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])

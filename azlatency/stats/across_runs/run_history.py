@@ -25,6 +25,8 @@ from azlatency.stats.across_runs.run_values import (
     is_frame,
     parse_margin,
     refusals,
+    resolution_column,
+    resolution_of,
     run_ids_of,
     unit_of,
 )
@@ -100,7 +102,8 @@ class History(NamedTuple):
         is 0, and for loss. ``verdict``: different, or different_within_margin if the levels differ by no more than
         ``margin``. ``p`` is adjusted for all series. ``label`` and ``label_before``: what was in force after and before
         the interval of the date, the column ``label`` or else the version of the tool; empty if only a version is known
-        and did not change. Flag ``new_tool_version``: it changed within that interval.
+        and did not change. Flags ``new_tool_version``: it changed within that interval,
+        and ``one_printed_step``: the levels differ by no more than one step of the printed numbers.
     points : DataFrame
         One row per point: ``position``, ``date``, ``value``, the ``level`` that it belongs to, the ``label`` in force,
         and its runs.
@@ -113,7 +116,10 @@ class History(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """The points of one path, method and metric in the order of time; ``times`` is empty if they are unknown."""
+    """The points of one path, method and metric in the order of time; ``times`` is empty if they are unknown.
+
+    ``step`` is the coarsest step in which the logs print these values, 0 if it is not known.
+    """
 
     keys: dict[str, str]
     unit: str
@@ -124,6 +130,7 @@ class _Series:
     versions: list[str]
     missing: int
     window_ns: float
+    step: float
     flags: list[str]
 
     @property
@@ -253,7 +260,8 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Seri
     if columns is None and not names:
         check_columns(runs, *METRICS)
     # To copy all columns of a run table takes a hundred times longer than a short series is worth.
-    used = runs[[name for name in runs.columns if name in {*_OF_POINT, *names}]]
+    kept = {*_OF_POINT, *names, *map(resolution_column, names)}
+    used = runs[[name for name in runs.columns if name in kept]]
     for (path, method), places in grouped(runs, ["path", "method"]).indices.items():
         group = used.iloc[places]
         has_median = "median_ns" in names and group["median_ns"].notna().any()
@@ -291,6 +299,7 @@ def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: 
         versions=[versions[night.start] for night in nights],
         missing=missing,
         window_ns=_window(runs),
+        step=resolution_of(runs, column),
         flags=[*refused, *warnings, *(["nights_missing"] if missing else [])],
     )
 
@@ -394,6 +403,9 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     is_stated = series.labels[step.at] != series.versions[step.at]
     places = (last, next_) if relabelled else (step.at - 1, step.at)
     labels = [series.labels[at] if relabelled or is_stated else "" for at in places]
+    flags = ["new_tool_version"] if len(versions) > 1 else []
+    if 0 < abs(after - before) <= series.step:
+        flags.append("one_printed_step")
     row: Row = {
         "at": step.at,
         "at_low": step.low,
@@ -408,7 +420,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
         "label_before": labels[0],
         "label": labels[1],
         "statistic": compared.get("statistic", ""),
-        "flags": "new_tool_version" if len(versions) > 1 else "",
+        "flags": " ".join(flags),
     }
     if series.times:
         row |= {date: series.times[row[at]] for at, date in zip(_PLACES, _DATES[2:], strict=True)}
