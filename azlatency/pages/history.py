@@ -38,35 +38,45 @@ def history(found: History) -> Chart | Note:
     searched = found.series[found.series["level"].notna()].set_index("what")
     if searched.empty:
         return Note("No chart: no path was measured often enough for a history.")
+    differing = [key for key in KEYS if key == "path" or searched[key].nunique() > 1]
+    shared = ", ".join(searched[key].iloc[0] for key in KEYS if key not in differing)
     changes = found.changes.assign(
-        text=[f"{words.date(row)}: {words.size(row)}" for row in found.changes.to_dict("records")]
+        panel=_joined(found.changes, differing),
+        text=[f"{words.date(row)}: {words.size(row)}" for row in found.changes.to_dict("records")],
     )
     below = {row["what"]: _in_short(row) for row in found.changes.to_dict("records")}
     below |= {row["what"]: words.drifts(row) for row in _drifting(found).to_dict("records")}
     points = found.points[found.points["level"].notna()]
     points = points.assign(
+        panel=_joined(points, differing),
         below=points["what"].map(lambda what: below.get(what, "")),
         unit=points["unit"].map(lambda unit: PERCENT if unit == "fraction" else read_in(unit)),
     )
     return draw_series(
         points,
         "value",
-        panel="what",
+        panel="panel",
         changes=changes,
         note="below",
         hint="label",
         unit="unit",
         result=_title(found),
-        caption=f"{_dots(found)}; thick line: level, the median of the dots between two changes.",
+        caption=f"{shared + ': ' if shared else ''}{_dots(found)}; thick line: level, the median of the dots between "
+        "two changes.",
         name="history",
     )
 
 
+def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Return the texts of some columns as one."""
+    return rows[columns[0]].str.cat([rows[column] for column in columns[1:]], sep=", ")
+
+
 def _dots(found: History) -> str:
-    """Say what the dots are."""
+    """Say what the dots are, within a sentence."""
     if window := _window(found):
-        return f"Each dot is a published mean over {window}, at their start"
-    return "Each dot is a run, or the median of a night with several"
+        return f"each dot is a published mean over {window}, drawn at their start"
+    return "each dot is a run, or the median of a night with several"
 
 
 def _window(found: History) -> str:
@@ -151,8 +161,8 @@ def over_time(windows: pd.DataFrame) -> Chart | Note:
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
         result=f"Every published window, {first:%B %Y} to {last:%B %Y}",
-        caption="Each line is a pair of zones or regions; grey: a name that is no longer in use. Windows that overlap "
-        f"are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
+        caption="Each line is a pair of zones or regions; dashed and grey: a name that is no longer in use. "
+        f"Windows that overlap are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
         counted="windows per line",
         of="regions",
         name="over_time",
@@ -166,9 +176,16 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         return Note("No chart: no table of windows was published.")
     end = between["date"].max()
     pairs = between[between["date"] == end].sort_values("mean_ns", kind="stable")
-    several = pairs["region"].nunique() > 1
+    counted, of = count_of(len(pairs), "pair"), "pairs"
+    name = pairs["pair"]
+    if pairs["placement"].eq("cross_region").all():
+        # Both directions of a pair of regions are published.
+        counted, of = f"{count_of(pairs['pair'].nunique(), 'pair')} of regions", "paths"
+        name = pairs["path"]
+    elif pairs["region"].nunique() > 1:
+        name = pairs["region"] + " " + pairs["pair"]
     pairs = pairs.assign(
-        name=pairs["region"] + " " + pairs["pair"] if several else pairs["pair"],
+        name=name,
         all="",
         mean_ns_low=np.nan,
         mean_ns_high=np.nan,
@@ -184,9 +201,9 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         row="name",
         unit=(unit.scale, unit.name),
         xlabel=f"mean round trip, {unit.name}",
-        result=f"{count_of(len(pairs), 'pair')} in the window to {end:%Y-%m-%d}: {ends}",
-        caption="Each dot is one published mean; nothing says how far a second one would lie from it.",
-        of="pairs",
+        result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",
+        caption="Each mark is one published mean; nothing says how far a second one would lie from it.",
+        of=of,
         name="newest",
     )
 

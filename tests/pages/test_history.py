@@ -64,7 +64,8 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     panels = [axis for axis in chart.figure.axes if axis.get_visible()]
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
     assert "image 2" in panels[1].get_title("left").split("\n")[-1]
-    assert "b → c, ping 56 B, median: " in chart.alt and "no change" in chart.alt
+    assert "b → c: " in chart.alt and "no change" in chart.alt
+    assert chart.caption.startswith("ping 56 B, median: each dot is a run")
     assert "label image 2 (before: image 1)" in found_in(found)
     assert cell(page.changes(found), "a → c", "label in force") == "label image 2 (before: image 1)"
     (date,) = found.changes.loc[found.changes["path"] == "a → c", "date"]
@@ -165,6 +166,9 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert isinstance(newest, Chart) and newest.figure.get_size_inches()[1] <= 9
     assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
+    regions = page.newest(published_windows(load("ibm-cloud-regions")))
+    assert isinstance(regions, Chart) and "Osaka → Tokyo 9 ms; Tokyo → Osaka 9 ms; " in regions.alt
+    assert regions.title == "78 pairs of regions in the window to 2026-08-16: 9.00 ms to 369 ms"
     without = published_windows(load("emulated-nights"))
     assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)
 
@@ -172,6 +176,9 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
 def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
     """Frankfurt to London is printed as 12 ms, then as 13 ms; Tokyo to Toronto as 163 ms, then as 135 ms."""
     found = az.history(load("ibm-cloud-regions"))
+    chart = page.history(found)
+    assert isinstance(chart, Chart) and "Frankfurt → London: 12,000 µs, then 13,000 µs; " in chart.alt
+    assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
     size = "12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"
     assert cell(page.changes(found), "Frankfurt → London", "change") == size
     lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]
