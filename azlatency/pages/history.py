@@ -328,5 +328,5 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
             "change of the method."
         )
     if number := int(counts.get("newest", 0)):
-        sentences.append(f"{number} series differ in their last points: too few to test.")
+        sentences.append(f"In {number} series, the last points differ from the level: too few to test.")
     return sentences

@@ -151,7 +151,7 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     assert "sao05-a, netperf (table) TCP_RR TCP, mean: changed in or before the window from 2025-11-15: " in said
     assert "4 paths changed in or before the window from 2025-10-11 (" in said
     assert "CI −72.1 to −65.1); in more than one step, with 3 points near 1.57 ms between." in said
-    assert "3 series differ in their last points" in said
+    assert "In 3 series, the last points differ from the level" in said
     assert "13 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said
     assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)
 
