@@ -38,9 +38,9 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     -------
     DataFrame
         One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
-        inside a zone), ``path``, ``method``, the circumstances of `conditions` and ``region``, ``lowest_ns`` and
-        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``p99_ns``
-        (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``run_ids`` and
+        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and ``highest_ns`` of
+        the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``p99_ns`` (median of the runs'
+        p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``run_ids`` and
         ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its region if
         those were not measured, under the same circumstances; NaN where nothing was measured inside a zone. A tool
         that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
@@ -78,7 +78,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "n": level["n"],
                 "run_ids": " ".join(map(str, group.index)),
             }
-        rows.append(level | found | {"region": _text(told["region"]), "pair": pair_of_ends(told)})
+        rows.append(level | found | {"pair": pair_of_ends(told)})
     frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
     return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64"})
 
@@ -103,7 +103,3 @@ def _added(frame: pd.DataFrame) -> pd.Series:
         if len(near):
             added[label] = row["round_trip_ns"] - near.mean()
     return added
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
