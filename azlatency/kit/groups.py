@@ -110,7 +110,12 @@ def groups(
     inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
     across = {unit: some for unit, some in units.items() if unit not in inside}
     every = [unit for unit in across if len(unit) == 2]
-    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across, found)]
+    regions = {*runs["region"], *runs["peer_region"]} if zones else set()
+    places = "regions" if {end for unit in every for end in unit} <= regions else "zones"
+    named = [
+        Group(name=name_of_pairs(part, every, places), values=_values(part, across))
+        for part in _clusters(across, found)
+    ]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
         named.append(Group(name=name, values=_values(inside, inside), inside=True))
@@ -123,8 +128,8 @@ def say(found: Sequence[Group], unit: str) -> str:
     across, inside = ([group for group in found if group.inside is where] for where in (False, True))
     if len(across) > _MOST_GROUPS:
         low, high = across[0], across[-1]
-        ends = [f"from **{span(low.values[:1], unit, like=like)}** ({low.name}) to "
-                f"**{span(high.values[-1:], unit, like=like)}** ({high.name})"]  # fmt: skip
+        ends = [f"from **{span(low.values, unit, like=like)}** ({low.name}) to "
+                f"**{span(high.values, unit, like=like)}** ({high.name})"]  # fmt: skip
     else:
         ends = [group.say(unit, like) for group in across]
     return "; ".join([*ends, *(group.say(unit, like) for group in inside)])
@@ -179,20 +184,23 @@ def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple
     return tuple(sorted(value for unit in part for path in units[unit].values() for value in path))
 
 
-def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
-    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names."""
+def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]], ends: str = "zones") -> str:
+    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names.
+
+    ``ends``: what the ends of the pairs are, "zones" or "regions".
+    """
     pairs = [unit for unit in part if len(unit) == 2]
     if len(pairs) < len(part):
-        names = [f"zones {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
+        names = [f"{ends} {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
         return ", ".join(names) if len(names) <= _MOST_PAIRS else f"{len(names)} paths"
     if len(pairs) == len(every) > 1:
-        return "between zones"
+        return f"between {ends}"
     shared = set(pairs[0]).intersection(*map(set, pairs))
     others = {pair for pair in every if shared & set(pair)}
     if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
-        return f"zone {shared.pop()} to the others"
+        return f"{ends.removesuffix('s')} {shared.pop()} to the others"
     names = ["–".join(pair) for pair in pairs]
-    return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
+    return f"{ends} {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of {ends}"
 
 
 def answer_of(
