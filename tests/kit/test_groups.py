@@ -76,6 +76,6 @@ def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
 
 def test_the_number_of_runs_is_said_in_words() -> None:
     runs = pd.DataFrame({"path": list("abbb"), "method": "ping", "median_ns": 1e5})
-    assert run_counts(main_method(runs.drop_duplicates("path"), "median_ns")) == "one run each"
-    assert run_counts(main_method(runs, "median_ns")) == "1 to 3 runs each"
-    assert run_counts(main_method(runs[runs["path"] == "b"], "median_ns")) == "3 runs"
+    assert run_counts(main_method(runs.drop_duplicates("path"), "median_ns"), runs) == "one run each"
+    assert run_counts(main_method(runs, "median_ns"), runs) == "1 to 3 runs each"
+    assert run_counts(main_method(runs[runs["path"] == "b"], "median_ns"), runs) == "3 runs"
