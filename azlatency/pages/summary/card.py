@@ -111,7 +111,8 @@ class Card(Answer):
     @property
     def badge_text(self) -> str:
         """The badge in words."""
-        return f"{BADGES[self.badge]}{', quoted from the source' if self.reported else ''}"
+        # How many runs are behind a quoted number is often not said.
+        return "quoted from the source" if self.reported else BADGES[self.badge]
 
     def __repr__(self) -> str:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]

@@ -47,9 +47,7 @@ def test_reported_means_are_marked() -> None:
     card = load_card("uksouth-echo-latency")
     assert "Crossing zones, as reported: **1,425 µs** against **850 µs**." in said(card)
     assert "2 of them within a minute" in said(card)
-    assert card.badge_text == "one run per path, quoted from the source" and "without logs" in plain_sentence(
-        card.inference
-    )
+    assert card.badge_text == "quoted from the source" and "without logs" in plain_sentence(card.inference)
 
 
 def test_accelerated_networking_and_placement_group() -> None:
@@ -57,6 +55,14 @@ def test_accelerated_networking_and_placement_group() -> None:
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
     assert said(card).startswith("Accelerated networking, as reported: **309 µs** → **55.0–61.1 µs** in one zone and ")
     assert "A placement group on top: **54.0–57.0 µs**." in said(card)
+
+
+def test_single_runs_on_several_sizes_show_no_effect_of_the_size() -> None:
+    # 1546 (D2s v3) and 1840.29 us (D4s v3) in the text, 2026.40 us (B1s) in the log
+    assert said(load_card("canadacentral-proximity-placement")).endswith(
+        "VM size, one run each, which cannot show an effect: Standard_D2s_v3 1,546 µs, Standard_D4s_v3 1,840 µs and "
+        "Standard_B1s 2,026 µs (its log)."
+    )
 
 
 def test_expectations_alone_are_not_a_measurement() -> None:

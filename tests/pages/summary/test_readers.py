@@ -12,7 +12,7 @@ SAID = {
     "canadacentral-proximity-placement": {
         "placement": "in a placement group 54.0–57.0 µs, inside a zone 55.0–61.1 µs and between zones 1,364 µs (latte)",
         "accelerated": "inside a zone 55.0–61.1 µs with it, 309 µs without; "
-        "between zones 1.36 ms with it, 1.84 ms without",
+        "between zones 1.36 ms with it, 1.84 ms without (one run each: may be chance)",
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in an availability set 44.2 µs and between zones 84.4 µs (sockperf TCP 350 B)"
