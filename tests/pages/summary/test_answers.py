@@ -109,6 +109,12 @@ def test_token_buckets_are_replicated() -> None:
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
     assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+    # The rates of c5.large fall after 274 to 587 s, of c5.2xlarge after 1046 to 3009 s; a c5.4xlarge stays at its
+    # rate for 3601 s.
+    assert card.next_step.endswith(
+        "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
+        "37.8–38.5 min; 1 did not fall (c5.4xlarge, watched for 60.0 min)."
+    )
 
 
 def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> None:
