@@ -28,7 +28,7 @@ from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
-from azlatency.studies.format import plain
+from azlatency.studies.format import format_value, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
@@ -92,7 +92,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
     else:
         listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
         text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
-        text += _directions(between_zones, origins)
+        text += _directions(between_zones, origins, _step(data.runs, column), is_window=bool(data.window))
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
@@ -134,7 +134,12 @@ def _is_shown_to_be_far(
     return len(at_gap) == len(nearest) * len(farthest) and bool((at_gap["verdict"] == "different").all())
 
 
-def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentence:
+def _step(runs: pd.DataFrame, column: str) -> float:
+    """Return twice the largest rounding error of a printed value; 0 if none is known."""
+    return float(runs[f"{column}_resolution"].fillna(0.0).max())
+
+
+def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef], step: float, *, is_window: bool) -> Sentence:
     """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
     ways = []
     for pair, of_pair in grouped(pairs, _ENDS):
@@ -146,12 +151,33 @@ def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentenc
     if not ways:
         return ()
     refs = list(dict.fromkeys(origins[pair] for pair, _ in ways))
-    apart = [median(there) / median(back) for there, back in (both.values() for _, both in ways)]
+    medians = [(median(there), median(back)) for there, back in (both.values() for _, both in ways)]
+    apart = [there / back for there, back in medians]
     measured = Linked(at_most(apart), *refs, bold=False)
     found = [path_differences(both, confidence=1 - 0.05 / len(ways)) for _, both in ways]
     compared = pd.concat([both.decisive for both in found])
     if len(compared) < len(ways):
-        return " Both directions were measured at most ", measured, " apart (one run each: not testable)."
+        # 10 and 11 ms, printed in whole ms, are 10 % apart, and may be the same.
+        resolved = [there / back for there, back in medians if abs(there - back) > step * (1 + 1e-9)]
+        number = format_value(step, "ns", digits=1)
+        once = (
+            "newest window only; the page on both directions compares all"
+            if is_window
+            else "one run each: not testable"
+        )
+        if not resolved:
+            return (
+                " Both directions agree within ",
+                Linked(number, *refs, bold=False),
+                f", the precision of the print ({once}).",
+            )
+        measured = Linked(at_most(resolved), *refs, bold=False)
+        left_out = (
+            f", differences within the precision of the print ({number}) left out"
+            if at_most(resolved) != at_most(apart)
+            else ""
+        )
+        return " Both directions were measured at most ", measured, f" apart{left_out} ({once})."
     different = compared[compared["verdict"] == "different"]
     if len(different):
         most = different.sort_values("ratio", ascending=False, kind="stable").head(1)

@@ -75,8 +75,16 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     card = load_card("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert said(card).startswith("Measured once: 1a–1c **263 µs**, 1a–1b **384–386 µs** and ")
-    # 386 against 384 us, one run each: page 04 says "not testable", and so does the card.
-    assert "Both directions were measured at most 0.52 % apart (one run each: not testable)" in said(card)
+    # 386 against 384 us, each printed to ±1 us, one run each: page 04 says "not testable", and so does the card.
+    assert "Both directions agree within 2 µs, the precision of the print (one run each: not testable)" in said(card)
+
+
+def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
+    # The window of 2026-08-16 prints whole ms: 10 and 11 are 10 % apart; Osaka to Chennai 122, back 112.
+    assert (
+        "Both directions were measured at most 8.9 % apart, differences within the precision of the print (1 ms) left "
+        "out (newest window only; the page on both directions compares all)."
+    ) in said(load_card("ibm-cloud-regions"))
 
 
 def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
