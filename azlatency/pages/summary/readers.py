@@ -163,7 +163,7 @@ def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
     """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
     ends = [*rows["lowest_ns"], *rows["highest_ns"]]
     like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
-    return Linked(span(sorted(ends), "ns", like=like), *map(_ref, rows.to_dict("records")))
+    return Linked(span(ends, "ns", like=like, step=rows["resolution"].max()), *map(_ref, rows.to_dict("records")))
 
 
 def _ref(row: dict[str, Any]) -> Ref:

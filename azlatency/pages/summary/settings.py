@@ -71,7 +71,7 @@ def _sizes(data: Data, like: float | None) -> Sentence:
         return ()
     compared = data.both_sides(changes)
     if verdict_on(changes) not in ("once", "reported"):
-        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like)
+        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like, step=compared["resolution"].max())
         shown = Linked(reach, *refs_of(compared), bold=False)
         return " VM size, larger against smaller: ", *_effect(data, changes, "", (shown,)), "."
     first = compared.iloc[0]
@@ -101,5 +101,7 @@ def _dots_of_settings(levels: pd.DataFrame, like: float | None) -> tuple[Dot, ..
     dots = []
     for level, is_on in zip(levels.to_dict("records"), levels["accelerated_networking"].fillna(False), strict=True):
         label = f"{PLACES.get(level['placement'], level['path'])}, {'on' if is_on else 'off'}"
-        dots.append(dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like))
+        dots.append(
+            dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like, step=level["resolution"])
+        )
     return tuple(dots)
