@@ -232,6 +232,7 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert "ratio of these medians" in " ".join(table.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name == "ec2-token-buckets" else name for name in STUDIES],

@@ -98,6 +98,7 @@ def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study)
     assert "**100 %** on" in text and "**0.0031 %** on Single node" in text
 
 
+@pytest.mark.slow
 def test_p99s_of_repeated_runs_are_said_where_no_run_is_long_enough_for_a_tail() -> None:
     study = load("emulated-cloud")
     runs, found = az.latency(study), tails(study)

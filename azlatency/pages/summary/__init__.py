@@ -75,7 +75,7 @@ def make_card(study: Study) -> Card:
     first = next(iter(stated_conclusions(study)), None)
     if window:
         said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."
-        answer = replace(answer, inference=(said,), axis=f"{answer.axis}, {window}")
+        answer = replace(answer, badge="published", inference=(said,), axis=f"{answer.axis}, {window}")
     if answer.badge != "emulated":
         answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))
     return Card(
@@ -135,7 +135,8 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
 
 def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
     """Return the crossings with the names that a card has for their columns."""
-    shown = trips[["placement", "region", "pair", "path", "method", *_TRIP]]
+    statistic = trips["value"].map({"median_ns": "median", "mean_ns": "mean"})
+    shown = trips[["placement", "region", "pair", "path", "method", "published", *_TRIP]].assign(statistic=statistic)
     return shown[shown["round_trip_ns"] < np.inf].rename(columns=_TRIP)
 
 

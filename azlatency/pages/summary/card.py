@@ -15,11 +15,12 @@ from azlatency.kit.sentences import Sentence, plain_sentence
 from azlatency.kit.titles import span
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
-Badge = Literal["indicative", "incomplete", "replicated", "not_measured", "emulated"]
+Badge = Literal["indicative", "incomplete", "replicated", "published", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
     "indicative": "one run per path",
     "incomplete": "some paths repeated",
     "replicated": "repeated runs, 95 % CI",
+    "published": "published means, newest window",
     "not_measured": "not measured",
     "emulated": "emulated",
 }
