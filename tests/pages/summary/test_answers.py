@@ -180,6 +180,15 @@ def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     assert all("recorded" in dot.text for dot in card.dots)
 
 
+def test_an_emulated_study_counts_the_planted_changes_that_its_history_shows() -> None:
+    # truth.json: zones 1 and 2 from round 26 on, bandwidth of 3 -> 2 from 46 on; late packets of 1 -> 3 from 36 on are
+    # not among the changes.
+    text = said(load_card("emulated-nights"))
+    assert "The history shows **2 of 3** planted changes, and no other. " in text
+    assert "**Both confidence intervals** contain the recorded delay" in text
+    assert "planted" not in said(load_card("emulated-cloud"))
+
+
 @pytest.mark.parametrize(
     "name",
     [
