@@ -45,7 +45,7 @@ def pytest_collection_finish() -> None:
     """Look for garbage less often, and never among the thousands of tests and the modules, which stay anyway."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(scope="session")

@@ -100,7 +100,6 @@ def test_run_id_is_the_index_only(study: az.Study, latency: pd.DataFrame) -> Non
             "compare() got an unexpected keyword argument 'margn'",
         ),
         (lambda runs: az.plan(runs[["path", "method"]]), KeyError, "no value in any of median_ns, mean_ns, throughput"),
-        (lambda runs: az.summarize([1.0]), TypeError, "list is not a frame of runs; pass az.latency(study) or az.thr"),
         (lambda runs: az.latency("mine"), TypeError, "'mine' is neither a study nor logs; pass az.load(NAME) or az.p"),
     ],
 )

@@ -14,8 +14,9 @@ from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.studies.format import format_value, join_words, one_prefix
 
 COMMIT = (
-    "A synchronous commit of a database waits for at least one round trip to the replica that confirms it: half of the "
-    "commits wait longer than the median, one in a hundred longer than p99. The time to write on both sides is added."
+    "A synchronous commit of a database waits for at least one round trip to the replica that confirms it: where the "
+    "median and p99 are known, half of the commits wait longer than the one, one in a hundred longer than the other. "
+    "The time to write on both sides is added."
 )
 #: Placements of the picture on the first page.
 LANES = ("same_zone", "cross_zone", "cross_region")
@@ -45,13 +46,16 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A dot, a limit or a tick of the picture; positions in percent. ``once``: fewer than two runs are behind it."""
+    """A dot, a limit or a tick of the picture; positions in percent.
+
+    ``kind`` of a dot: ``once``, ``repeated``, or ``published`` (the newest window of a series).
+    """
 
     at: float
     text: str
     label: str = ""
     height: int = 50
-    once: bool = False
+    kind: str = ""
     page: str = ""
 
 
@@ -97,10 +101,10 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The pairs of zones of a study: name, round trip, p99 and runs of each; and what is not known of them."""
+    """The pairs of zones of a study (name, round trip, its statistic, p99 and runs), and what is not known of them."""
 
     source: Source
-    rows: tuple[tuple[str, str, str, str], ...]
+    rows: tuple[tuple[str, str, str, str, str], ...]
     unknown: str
 
 
@@ -132,7 +136,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
                 text=_typical(trip),
                 label=f"{source.title}: {trip['path']}, {trip['method']}",
                 height=_HEIGHTS[number % len(_HEIGHTS)] if len(there) > 1 else 50,
-                once=trip["runs"] < _REPEATED,
+                kind=_kind(trip),
                 page=source.page,
             )
             for number, (source, trip) in enumerate(there)
@@ -172,7 +176,7 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
             at=0.0,
             text=format_value(value, "ns", digits=2),
             label=f"{source.title}: {trip['path']}, {trip['method']}",
-            page=source.page,
+            page="across.html#pairs",
         )
         for value, source, trip in (added[0], added[-1])
     )
@@ -204,9 +208,17 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
         if not any(trip["placement"] == "cross_zone" for trip in trips):
             continue
-        rows = tuple((_where(trip), _typical(trip), _time(trip["p99"]), _runs(trip)) for trip in trips)
+        rows = tuple(
+            (_where(trip), _typical(trip), trip["statistic"], _time(trip["p99"]), _runs(trip)) for trip in trips
+        )
         found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
     return tuple(found)
+
+
+def _kind(trip: Mapping[str, Any]) -> str:
+    if trip["published"]:
+        return "published"
+    return "once" if trip["runs"] < _REPEATED else "repeated"
 
 
 def _where(trip: Mapping[str, Any]) -> str:
@@ -217,7 +229,7 @@ def _where(trip: Mapping[str, Any]) -> str:
 def _typical(trip: Mapping[str, Any]) -> str:
     """Return the typical round trip, or the range that a text reports."""
     ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
-    return span(ends, "ns", like=one_prefix(ends, "ns"))
+    return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
 
 
 def _time(value: float | None) -> str:
@@ -225,11 +237,11 @@ def _time(value: float | None) -> str:
 
 
 def _runs(trip: Mapping[str, Any]) -> str:
-    return str(trip["runs"] or "reported")
+    return f"newest of {trip['runs']} windows" if trip["published"] else str(trip["runs"] or "reported")
 
 
 def _unknown(trips: Sequence[Mapping[str, Any]]) -> str:
     """Say what is not known of the pairs of a study."""
     missing = ["p99"] if all(trip["p99"] is None for trip in trips) else []
-    missing += ["how much a second run differs"] if all(trip["runs"] < _REPEATED for trip in trips) else []
+    missing += ["how much a second run differs"] if all(_kind(trip) != "repeated" for trip in trips) else []
     return join_words([*missing, "the round trip under load"])

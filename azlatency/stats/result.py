@@ -78,6 +78,11 @@ _CODES = {
         "the same two machines measured every round, so the result is about them; zone or machine: not separable; for "
         "zones, add more pairs of machines, or several control pairs within one zone",
     ),
+    "machines_unknown": (
+        "machines unknown",
+        "a published series does not say which machines it measured, so the result is about its table; zone or "
+        "machine: not separable",
+    ),
     "one_control_pair": (
         "one control pair",
         "one control pair does not show how much machines differ, so the result is about these two machines; zone or "

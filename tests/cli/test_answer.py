@@ -133,6 +133,7 @@ def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_an_interval_that_says_nothing_is_neither_on_the_page_nor_in_the_terminal(tmp_path: Path) -> None:
     """Runs of 1, 3 and 30 ms: the ends of Student's t with two degrees of freedom are a factor of thousands apart."""
     for side, factor in (("base", 1.0), ("new", 1.1)):

@@ -146,6 +146,7 @@ def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: P
     assert "Traceback" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closes streams in a shell")
 @pytest.mark.parametrize(
     ("words", "code", "printed"),

@@ -46,6 +46,7 @@ def test_two_single_runs_on_a_narrow_terminal_have_their_difference(columns: int
     assert code == 3 and "+100.0 µs" in printed and "1.091" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
 def test_a_column_that_is_left_out_is_not_explained(tmp_path: Path) -> None:
     for name, low in (("old", 1.1), ("new", 1.12)):

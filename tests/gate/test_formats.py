@@ -40,6 +40,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Iterator[Pat
         yield folder
 
 
+@pytest.mark.slow
 def test_json_keeps_names_unescaped(hostile: Path) -> None:
     document = json.loads(compare("base", "slow", "--format", "json", cwd=hostile).stdout)
     assert HOSTILE in {row["path"] for row in document["rows"]}

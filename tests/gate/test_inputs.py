@@ -10,6 +10,7 @@ import pytest
 from helpers.sides import compare, write_side
 
 
+@pytest.mark.slow
 def test_a_side_can_be_a_study_an_archive_or_a_log(tmp_path: Path, raw: Path) -> None:
     write_side(raw, tmp_path / "data" / "raw" / "mine", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
     with zipfile.ZipFile(tmp_path / "slow.zip", "w") as archive:

@@ -94,6 +94,7 @@ def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -
     assert {row["method"] for row in judged["rows"]} == {"qperf tcp_bw"}
 
 
+@pytest.mark.slow
 def test_the_metrics_of_both_sides_are_compared_in_one_family(tmp_path: Path) -> None:
     folder = TESTS / "compare"
     sides = (folder / "base.zip", folder / "slower.zip")
@@ -207,6 +208,7 @@ def half(folder: Path, archive: str, odd: bool) -> Path:
 SINGLE_METRICS = [["latency"], ["mean"], ["p99"], ["throughput"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric_sets",
     [

@@ -232,6 +232,7 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
     assert "ratio of these medians" in " ".join(table.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name == "ec2-token-buckets" else name for name in STUDIES],
@@ -278,7 +279,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
         *latency.find(runs, pages.typical, means, pages.curves).findings,
         *throughput.find(streams, goodput).findings,
         *tail.find(runs, tails, pages.curves, tails.above, late).findings,
-        *placement.find(conditions, steps, steps[:0]).findings,
+        *placement.find(conditions, steps, steps[:0], runs).findings,
         *vm_baseline.find(az.baseline(study)).findings,
         *stability.find(nothing_in_time, segments, broken, spread, rates).findings,
     ]

@@ -437,6 +437,7 @@ def test_every_fact_of_the_script_is_a_column() -> None:
     assert facts | {f"version_{tool}" for tool in versions} | {"rx_queues", "tx_queues"} <= columns
 
 
+@pytest.mark.slow
 @needs("sockperf")
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path, number: int) -> None:

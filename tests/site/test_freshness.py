@@ -99,6 +99,7 @@ def project(kernel: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     yield made
 
 
+@pytest.mark.slow
 def test_a_report_that_fails_leaves_the_site_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.build("a")
     before = {path: path.read_bytes() for path in project.root.rglob("site/**/*") if path.is_file()}
@@ -191,6 +192,7 @@ def test_a_failed_page_is_never_kept(project: Project) -> None:
     assert not (project.site / "a" / "02.html").exists() and "02.html" not in project.text("index.html")
 
 
+@pytest.mark.slow
 def test_a_key_of_a_name_that_is_not_utf_8() -> None:
     """Such names of logs are shown with their bytes escaped."""
     assert freshness.key("M\udcfcnchen.log") != freshness.key("München.log")

@@ -26,7 +26,9 @@ def test_dots_stand_in_the_lane_of_their_placement_beside_the_published_limit() 
     assert view is not None and [lane.name for lane in view.lanes] == ["inside a zone", "between zones"]
     inside, between = view.lanes
     assert inside.range == "66.8 µs to 77.6 µs" and between.dots[-1].text == "1.44 ms"
-    assert inside.dots[-1].at < between.dots[0].at < 100 and all(dot.once for lane in view.lanes for dot in lane.dots)
+    assert inside.dots[-1].at < between.dots[0].at < 100 and {dot.kind for lane in view.lanes for dot in lane.dots} == {
+        "once"
+    }
     assert between.dots[0].page == "westeurope-azure-cni/00_summary.html"
     assert [tick.text for tick in view.ticks if not tick.label] == ["100 µs", "1 ms"]
 
@@ -41,7 +43,16 @@ def test_a_limit_that_somebody_published_is_named() -> None:
 
 def test_repeated_round_trips_are_told_from_those_measured_once() -> None:
     view = picture([changed(source("westeurope-azure-cni"), runs=2)])
-    assert view is not None and not any(dot.once for lane in view.lanes for dot in lane.dots)
+    assert view is not None and {dot.kind for lane in view.lanes for dot in lane.dots} == {"repeated"}
+
+
+def test_the_newest_window_of_a_published_series_has_a_mark_of_its_own() -> None:
+    own = source("ibm-cloud-zones")
+    view = picture([own], LANES)
+    assert view is not None and {dot.kind for lane in view.lanes for dot in lane.dots} == {"published"}
+    [found] = pairs([own])
+    row = next(row for row in found.rows if "dal10-a → us-south-dal13-a" in row[0])
+    assert row[1:] == ("2.16 ms", "mean", "–", "newest of 22 windows") and found.source.card.badge == "published"
 
 
 def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:
@@ -64,10 +75,10 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
-    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74.0 µs", "102 µs", "1")
+    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74 µs", "median", "102 µs", "1")
     assert aws.unknown == "how much a second run differs and the round trip under load"
     assert canada.unknown == "p99, how much a second run differs and the round trip under load"
-    assert canada.rows[0][3] == "reported"
+    assert canada.rows[0][4] == "reported"
     assert pairs([source("ec2-token-buckets")]) == ()
 
 

@@ -98,6 +98,7 @@ def test_every_number_of_every_table_has_an_answer(notebook: Path) -> None:
     assert without == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["02", "06", *(pytest.param(name, marks=pytest.mark.slow) for name in ("01", "05", "10"))]
 )

@@ -14,8 +14,9 @@ from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.within_run.time_series import reported_connection_ends
-from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.format import count_of, join_words, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 #: The questions, in the order of the first page.
 QUESTIONS = {
     "replicas": "Which pair of zones for my replicas?",
-    "placement": "Zone or availability set?",
+    "placement": "Zone, availability set or placement group?",
     "accelerated": "Does accelerated networking matter?",
     "connections": "Do connections break?",
     "one_run": "Can I trust one run?",
@@ -51,7 +52,7 @@ def answers(study: Study, trips: pd.DataFrame, runs: pd.DataFrame) -> dict[str, 
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "connections": _connections(study),
-        "one_run": _one_run(runs),
+        "one_run": _one_run(runs) or _published(runs),
     }
     return {question: sentence for question, sentence in found.items() if sentence}
 
@@ -68,9 +69,9 @@ def _replicas(trips: pd.DataFrame) -> Sentence:
         rows = between[between["region"] == most]
         ends = _typical(rows)
         return (
-            f"in each of {len(regions)} regions; farthest from the nearest in {most}: ",
+            f"{most}, of {len(regions)} regions the one whose pairs differ most: ",
             *_pair(rows, str(ends.idxmin())),
-            ", ",
+            " to ",
             *_pair(rows, str(ends.idxmax())),
         )
     if not regions:
@@ -116,7 +117,10 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         on = rows["accelerated_networking"].astype(bool)
         if on.any() and not on.all():
             where = _WHERE[str(rows["placement"].iloc[0])]
-            parts.append((f"{where} ", _linked(rows[on], rows), " with it, ", _linked(rows[~on], rows), " without"))
+            is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
+            chance = " (one run each: may be chance)" if is_once else ""
+            with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
+            parts.append((f"{where} ", with_it, " with it, ", without, f" without{chance}"))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 
@@ -125,11 +129,10 @@ def _connections(study: Study) -> Sentence:
     if not len(ends):
         return ()
     refs = [ReportedRef(str(path), "failed_at") for path in ends["path"]]
-    lasted = {str(text) for text in ends["lasted"] if text}
-    after = f" after {lasted.pop()}" if len(lasted) == 1 else ""
-    broke = Linked(count_of(len(ends), "connection"), *refs)
-    together = int(ends["together"].sum())
-    return broke, f" broke{after}", f", {together + 1} of them within a minute of each other" if together else ""
+    times = pd.to_datetime(ends["printed"])
+    shown = times.dt.strftime("%H:%M:%S") if times.dt.date.nunique() == 1 else ends["printed"]
+    ended = Linked(count_of(len(ends), "connection"), *refs)
+    return ended, f" ended, at {join_words(list(shown))}; when they began is not known, so no lifetime follows"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
@@ -146,7 +149,21 @@ def _one_run(runs: pd.DataFrame) -> Sentence:
     rows = own[(own["path"] == path) & (own["method"] == method)]
     ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
     middle = sorted(spread.values())[len(spread) // 2]
-    return "runs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+    return "median RTTs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+
+
+def _published(runs: pd.DataFrame) -> Sentence:
+    """Say how far the windows of one path of a published series are apart: of the path where they are farthest."""
+    newest = newest_windows(runs) if len(runs) else runs
+    windows = runs[runs["path"].isin(newest["path"]) & runs["mean_ns"].notna()] if len(newest) < len(runs) else runs[:0]
+    if windows.empty:
+        return ()
+    means = windows.groupby("path", dropna=False)["mean_ns"]
+    path = str((means.max() / means.min()).idxmax())
+    rows = windows[windows["path"] == path]
+    ends = sorted(rows["mean_ns"].astype(float))[:: len(rows) - 1]
+    linked = Linked(span(ends, "ns", like=one_prefix(ends, "ns")), RunsRef(tuple(map(str, rows.index)), "mean_ns"))
+    return f"no: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
@@ -160,7 +177,7 @@ def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
     """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
     ends = [*rows["lowest_ns"], *rows["highest_ns"]]
     like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
-    return Linked(span(sorted(ends), "ns", like=like), *map(_ref, rows.to_dict("records")))
+    return Linked(span(ends, "ns", like=like, step=rows["resolution"].max()), *map(_ref, rows.to_dict("records")))
 
 
 def _ref(row: dict[str, Any]) -> Ref:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
-_COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "p99_ns", "n",
-            "run_ids", "added_ns"]  # fmt: skip
+_COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "resolution",
+            "p99_ns", "n", "published", "run_ids", "added_ns"]  # fmt: skip
 _P99 = 0.99
 
 
@@ -38,9 +38,10 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     -------
     DataFrame
         One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
-        inside a zone), ``path``, ``method``, the circumstances of `conditions` and ``region``, ``lowest_ns`` and
-        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``p99_ns``
-        (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``run_ids`` and
+        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and
+        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution``
+        (step of the print in ns), ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0
+        if only reported), ``published`` (whether they are windows of a published series), ``run_ids`` and
         ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its region if
         those were not measured, under the same circumstances; NaN where nothing was measured inside a zone. A tool
         that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
@@ -50,7 +51,10 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     rarely = measured["method"].map(sends_rarely).astype(bool)
     steady = set(measured.loc[~rarely, "placement"])
     kept = measured[(measured["placement"] != "") & ~(rarely & measured["placement"].isin(steady))]
-    groups = dict(iter(grouped(newest_windows(runs), ["path", "method"])))
+    newest = newest_windows(runs)
+    groups = dict(iter(grouped(newest, ["path", "method"])))
+    earlier = runs[~runs.index.isin(newest.index)]
+    series = set(zip(earlier["path"], earlier["method"], strict=True))
     texts = {str(row["scenario"]): row for row in study.reported.to_dict("records")}
     p99_reported = _reported_p99(study.reported)
     rows: list[dict[str, Any]] = []
@@ -63,9 +67,11 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "round_trip_ns": (level["lowest"] + level["highest"]) / 2,
                 "p99_ns": p99_reported.get(level["path"], np.nan),
                 "n": 0,
+                "published": False,
             }
         else:
-            group = groups.get((level["path"], level["method"]))
+            path_method = (level["path"], level["method"])
+            group = groups.get(path_method)
             if group is None:
                 continue
             values, p99 = group[level["value"]].astype(float), group["p99_ns"].astype(float)
@@ -76,11 +82,12 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "round_trip_ns": values.median(),
                 "p99_ns": p99.median() if p99.notna().all() else np.nan,
                 "n": level["n"],
+                "published": path_method in series,
                 "run_ids": " ".join(map(str, group.index)),
             }
-        rows.append(level | found | {"region": _text(told["region"]), "pair": pair_of_ends(told)})
+        rows.append(level | found | {"pair": pair_of_ends(told)})
     frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
-    return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64"})
+    return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64", "published": "bool"})
 
 
 def _reported_p99(reported: pd.DataFrame) -> dict[str, float]:
@@ -103,7 +110,3 @@ def _added(frame: pd.DataFrame) -> pd.Series:
         if len(near):
             added[label] = row["round_trip_ns"] - near.mean()
     return added
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -658,6 +658,7 @@ def test_a_printed_number_is_part_of_the_line_it_is_traced_to(path: Path) -> Non
         assert str(metric_row["printed"]) in lines[metric_row["line"] - 1]
 
 
+@pytest.mark.slow
 def test_totals_of_many_repeats_are_read_in_linear_time() -> None:
     raw = (FIXTURES / "3.0.11-server-interrupted.log").read_bytes()
     totals = b"".join(line for line in raw.splitlines(keepends=True) if line.rstrip().endswith(b"receiver"))

@@ -97,6 +97,7 @@ def test_no_uncertainty_is_invented(results: StudyResults, drawn: DrawnCharts) -
         assert ("interval of the path's typical run" in medians.caption) == bool(repeats)
 
 
+@pytest.mark.slow
 def test_three_files_of_one_chart(tmp_path: Path) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "ping", "median_ns": [5e4, 6e4], "placement": None}, index=["a", "b"]

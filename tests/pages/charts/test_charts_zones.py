@@ -74,6 +74,7 @@ def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float])
 # --- planning
 
 
+@pytest.mark.slow
 def test_plans(results: StudyResults, drawn: DrawnCharts) -> None:
     for name in ("runs needed", "precision"):
         chart = drawn[name]
@@ -99,6 +100,7 @@ def test_agreement(results: StudyResults, drawn: DrawnCharts) -> None:
 # --- before and after
 
 
+@pytest.mark.slow
 def test_the_later_half_against_the_earlier(results: StudyResults, drawn: DrawnCharts) -> None:
     study, halves = results.study, results.halves
     assert isinstance(drawn["halves"], Chart) == study.name.startswith("emulated-")

@@ -26,6 +26,13 @@ def test_twenty_runs_of_a_path_have_a_history() -> None:
     assert "11" not in pages(load("emulated-nights"))
 
 
+def test_a_published_series_has_a_history_and_no_runs_to_plan() -> None:
+    study = load("ibm-cloud-zones")
+    assert "10" in pages(study) and "11" not in pages(study)
+    # Its history answers whether something changed.
+    assert [question.page for question in unanswered(study) if question.elsewhere] == ["09_before_after"]
+
+
 def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
     assert "10" in pages(load("aws-euwest1-lagscope"))
 
@@ -35,6 +42,11 @@ def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
     study = load("ec2-token-buckets")
     assert "07" not in pages(study)
     assert {question.page for question in unanswered(study) if question.elsewhere} == {"02_throughput"}
+
+
+def test_reported_percentiles_are_no_tail_that_was_not_measured(echo: Study) -> None:
+    """The text prints a p99 of 1,050, 2,250 and 8,100 us; the page on stability shows them."""
+    assert {question.page for question in unanswered(echo) if question.elsewhere} == {"01_latency", "03_tail"}
 
 
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:

@@ -132,6 +132,7 @@ def at_once(name: str) -> dict[tuple[str, float], Estimate]:
     return {(e.labels["run_id"], e.labels["q"]): e for e in run_quantiles(load(name), [0.9])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["emulated-zones", pytest.param("emulated-cloud", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("large_run", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_large_study_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch, name: str, large_run: bool) -> None:

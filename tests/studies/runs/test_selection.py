@@ -110,6 +110,7 @@ def test_a_scenario_is_compared_with_one_other(tmp_path: Path) -> None:
         az.studies.without(old, old)
 
 
+@pytest.mark.slow
 def test_a_study_of_one_month_has_the_windows_that_ended_in_it() -> None:
     """Of the windows of 30 days that ended in August 2026 one counts: the last."""
     study = az.load("ibm-cloud-zones")
