@@ -40,8 +40,8 @@ _NONE = run_values((), unit="ns")
 
 _CONDITION = [
     "origin", "path", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest", "resolution",
-    "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags",
-    "assumed", "notes", "run_ids",
+    "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic",
+    "flags", "assumed", "notes", "run_ids",
 ]  # fmt: skip
 _CHANGE = [
     "factor", "origin", "path", "base_path", "method", "kind", "value", *FACTORS, *(f"base_{name}" for name in FACTORS),
