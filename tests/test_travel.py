@@ -97,6 +97,7 @@ FRAMES: dict[str, Frames] = {
         for name in ("series", "points")
     },
     "sightings": lambda *_: az.stats.sightings(az.history(az.load("ibm-cloud-zones", processed=PROCESSED))),
+    "newest_windows": lambda study, runs: az.studies.newest_windows(runs),
     "published_windows": lambda *_: az.studies.published_windows(az.load("ibm-cloud-zones", processed=PROCESSED)),
     "placement: conditions": az.stats.placement.conditions,
     "zone_pairs": lambda study, runs: az.stats.zone_pairs(

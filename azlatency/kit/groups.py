@@ -12,6 +12,7 @@ import pandas as pd
 from azlatency.kit.differences import not_different
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.titles import ALIKE, by_method, capitalised, span
+from azlatency.kit.words import newest_window
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
 from azlatency.stats.across_runs.run_values import resolution_column
@@ -81,8 +82,14 @@ def ranges_of(main: pd.DataFrame) -> dict[str, tuple[float, float]]:
     return dict(zip(wide["path"], zip(wide["lowest"], wide["highest"], strict=True), strict=True))
 
 
-def run_counts(main: pd.DataFrame) -> str:
-    """Say how many runs the paths have: "one run each", "1 to 3 runs each"."""
+def run_counts(main: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """Say how many runs the paths have: "one run each", "1 to 3 runs each"; of a published series, for which time.
+
+    ``main``: as `main_method` returns it, from ``runs``.
+    """
+    window = newest_window(runs[runs["method"].isin(main["method"])])
+    if window and (main["n"] == 1).all():
+        return window
     fewest, most = main["n"].min(), main["n"].max()
     each = " each" if len(main) > 1 else ""
     if fewest == most:
@@ -113,7 +120,10 @@ def groups(
     inside = {unit: some for unit, some in units.items() if len(unit) == 2 and unit[0] == unit[1]}
     across = {unit: some for unit, some in units.items() if unit not in inside}
     every = [unit for unit in across if len(unit) == 2]
-    named = [Group(name=name_of_pairs(part, every), values=_values(part, across)) for part in _clusters(across, found)]
+    place = place_of_ends({end for unit in every for end in unit}, runs)
+    named = [
+        Group(name=name_of_pairs(part, every, place), values=_values(part, across)) for part in _clusters(across, found)
+    ]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
         named.append(Group(name=name, values=_values(inside, inside), inside=True))
@@ -129,8 +139,8 @@ def say(found: Sequence[Group], unit: str, step: float = 0.0) -> str:
     across, inside = ([group for group in found if group.inside is where] for where in (False, True))
     if len(across) > _MOST_GROUPS:
         low, high = across[0], across[-1]
-        ends = [f"from **{span(low.values[:1], unit, like=like, step=step)}** ({low.name}) to "
-                f"**{span(high.values[-1:], unit, like=like, step=step)}** ({high.name})"]  # fmt: skip
+        ends = [f"from **{span(low.values, unit, like=like, step=step)}** ({low.name}) to "
+                f"**{span(high.values, unit, like=like, step=step)}** ({high.name})"]  # fmt: skip
     else:
         ends = [group.say(unit, like, step) for group in across]
     return "; ".join([*ends, *(group.say(unit, like, step) for group in inside)])
@@ -185,20 +195,29 @@ def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple
     return tuple(sorted(value for unit in part for path in units[unit].values() for value in path))
 
 
-def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]]) -> str:
-    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names."""
+def place_of_ends(ends: Iterable[str], runs: pd.DataFrame) -> str:
+    """Return what the ends of pairs are: "region" if each is a region of the runs, else "zone"."""
+    regions = {*runs["region"], *runs["peer_region"]} if {"region", "peer_region"} <= set(runs.columns) else set()
+    return "region" if regions.issuperset(ends) else "zone"
+
+
+def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ...]], place: str = "zone") -> str:
+    """Name a group of pairs: all pairs of zones, the pairs of one zone, or each; other paths by their names.
+
+    ``place``: what the ends of the pairs are, as `place_of_ends` returns it.
+    """
     pairs = [unit for unit in part if len(unit) == 2]
     if len(pairs) < len(part):
-        names = [f"zones {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
+        names = [f"{place}s {'–'.join(unit)}" if len(unit) == 2 else unit[0] for unit in part]
         return ", ".join(names) if len(names) <= _MOST_PAIRS else f"{len(names)} paths"
     if len(pairs) == len(every) > 1:
-        return "between zones"
+        return f"between {place}s"
     shared = set(pairs[0]).intersection(*map(set, pairs))
     others = {pair for pair in every if shared & set(pair)}
     if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
-        return f"zone {shared.pop()} to the others"
+        return f"{place} {shared.pop()} to the others"
     names = ["–".join(pair) for pair in pairs]
-    return f"zones {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of zones"
+    return f"{place}s {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of {place}s"
 
 
 def answer_of(
@@ -222,4 +241,4 @@ def answer_of(
     found = differences_by_path(runs, method, column)
     listed = say(groups(main, runs, directed=directed, found=found), unit, main["step"].min())
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
-    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main)}){verdict}."
+    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}){verdict}."

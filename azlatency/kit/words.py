@@ -10,6 +10,8 @@ from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
 from azlatency.studies.runs.path import route
+from azlatency.studies.runs.run_table import to_durations
+from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +31,8 @@ PLACES = {
 }
 #: What a log prints as a latency.
 PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
+#: Length of a day in ns.
+_DAY = 86_400e9
 #: A ratio beyond these ends is not known.
 _LOWEST, _HIGHEST = 0.001, 1_000.0
 #: What may be said of changes together; "reported" and "once": their runs are not compared.
@@ -398,3 +402,14 @@ _SENTENCES: dict[str, Callable[[Row], str]] = {
     "kendall": _trend,
     "estimate": _estimate,
 }
+
+
+def newest_window(runs: pd.DataFrame) -> str:
+    """Return what the newest window of a published series covers: "the 30 days to 2026-08-16"; empty without one."""
+    windows = runs[is_window(runs)]
+    if windows.empty or windows["started_at"].isna().all():
+        return ""
+    last = windows.loc[[windows["started_at"].idxmax()]]
+    # A window that ends with a day, at midnight, is named by that day.
+    end = (last["started_at"] + to_durations(last["duration_ns"] - 1e3)).iloc[0]
+    return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"

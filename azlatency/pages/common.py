@@ -13,12 +13,13 @@ from azlatency.kit.drawing.draw import number as short_number
 from azlatency.kit.drawing.draw import with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.drawing.truth import configured
-from azlatency.kit.groups import main_method, ranges_of, run_counts, values_of
+from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import level, read_in
+from azlatency.kit.words import newest_window
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path
@@ -31,6 +32,7 @@ from azlatency.studies.format import (
     interval_decimals,
     natural_key,
 )
+from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +86,8 @@ def typical_runs(
         "typical run": Column("", _estimate, _POINT, unit),
         f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
         **(further or {}),
-        "flags": flags(),
+        # Nobody who reads a published series can repeat it.
+        "flags": flags(hide=["no_replication"] if is_window(measured).all() else []),
     }
     return table(shown, f"{caption} (scope: across runs)", columns, notes, value=value)
 
@@ -138,7 +141,7 @@ def typical_forest(
     rows = _forest_rows(measured, typical, unit)
     truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
     rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[unit] * len(rows))
-    caption = [_forest_caption(typical, what)]
+    caption = [_forest_caption(typical, what, newest_window(measured))]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
@@ -207,8 +210,11 @@ def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFr
     return extremes(what, values_of(main), unit, method, ranges=ranges, found=found, step=step)
 
 
-def _forest_caption(typical: pd.DataFrame, what: str) -> str:
-    """Describe the dots and bars that the figure has."""
+def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:
+    """Describe the dots and bars that the figure has; ``window``: what the values of a published series cover."""
+    once = (typical["n"] < 2).all()
+    if window and once:
+        return f"{capitalised(what)} by path and method, as published for {window}."
     dots = f"{capitalised(what)} by path and method; each dot is a run."
     answered = typical[typical["estimate"].notna()]
     if len(answered):
@@ -216,7 +222,7 @@ def _forest_caption(typical: pd.DataFrame, what: str) -> str:
             f"{dots} Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; "
             "without a bar, it was measured once or the runs are too far apart for an interval."
         )
-    if (typical["n"] < 2).all():
+    if once:
         return f"{dots} No path has two runs with the same method, so there are no intervals; a second run may differ."
     return f"{dots} No path has an interval; the table says why."
 
@@ -228,6 +234,8 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
     """
     what, unit = _QUANTITIES[value]
     main = main_method(runs, value, typical)
+    if main.empty:
+        return Note(f"No matrix: no log of this study contains a {what}.")
     values = values_of(main)
     zones = {path: ends for path, ends in zones_of(runs).items() if path in values}
     names = sorted({zone for ends in zones.values() for zone in ends})
@@ -254,7 +262,8 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
     )
     light, dark = (span([end], unit) for end in (min(values.values()), max(values.values())))
-    caption = "Row: client's zone; column: server's; empty: not measured."
+    place = place_of_ends(names, runs)
+    caption = f"Row: client's {place}; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:
         caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
     elif len(squares) < len(paths):
@@ -270,9 +279,9 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         ends=names,
         most=_MOST_ZONES,
         unit=shown_unit,
-        ylabel="client's zone",
-        xlabel="server's zone",
-        result=f"{capitalised(what)} from zone to zone, {name} ({method}, {run_counts(main)})",
+        ylabel=f"client's {place}",
+        xlabel=f"server's {place}",
+        result=f"{capitalised(what)} from {place} to {place}, {name} ({method}, {run_counts(main, runs)})",
         caption=caption,
         name="zone_matrix",
     )

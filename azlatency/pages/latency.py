@@ -29,6 +29,8 @@ from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.studies.format import count_of, format_number, format_value, one_prefix, plain
+from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.distribution_shape import RunHistograms
@@ -45,10 +47,14 @@ _TITLED = (0.5, 0.75, 0.9, 0.95, 0.99)
 
 
 def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table | Note:
-    """Return the typical median RTT of each path and method, its interval, and the range of the runs' medians."""
+    """Return the typical RTT of each path and method, its interval, and the range of the runs' medians or means.
+
+    ``typical``: `azlatency.summarize` of one of these columns of ``runs``.
+    """
     if typical.empty:
         return Note("No log of this study prints a latency.")
-    return typical_runs(runs, typical, "median_ns", "median RTT per run", "Typical RTT by path")
+    value = typical["value"].iloc[0]
+    return typical_runs(runs, typical, value, f"{value.removesuffix('_ns')} RTT per run", "Typical RTT by path")
 
 
 # --- whether runs depend on each other
@@ -391,7 +397,9 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
     estimates = medians if statistic == "median" else means
     sentence = answer_of(runs, f"{statistic}_ns", estimates, f"{statistic} round trip", "ns")
     findings = [answer(sentence)] if sentence else []
-    findings += measured_once(typical) + _dependent(typical)
+    # A published series has one value per window; nobody who reads it can repeat it.
+    repeatable = typical[~typical["method"].isin(runs.loc[is_window(runs), "method"])]
+    findings += measured_once(repeatable) + _dependent(repeatable) + _without_direction(runs)
     maxima = within[has_flag(within, "maximum_in_disguise")]
     if len(maxima):
         shortest = maxima.loc[maxima["n"].idxmin()]
@@ -401,6 +409,15 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
         )
         findings.append(act(sentence))
     return Findings.of(findings)
+
+
+def _without_direction(runs: pd.DataFrame) -> list[Finding]:
+    """Say that the arrow in a path of a published table has no meaning, if the table has one number for both ways."""
+    paths = [NetworkPath.parse(path) for path in runs.loc[is_window(runs), "path"].unique()]
+    between = [path for path in paths if path != path.reversed()]
+    if not between or not {path.reversed() for path in between}.isdisjoint(between):
+        return []
+    return [info("The published table has one number per pair: the arrow in a path's name is not a direction.")]
 
 
 def _dependent(typical: pd.DataFrame) -> list[Finding]:

@@ -15,7 +15,7 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
 from azlatency.kit.units import level as level_of
-from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, ratios_of, verdict_on
+from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, newest_window, ratios_of, verdict_on
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import rank_methods, sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
@@ -101,6 +101,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         return Note(f"No chart: one measurement only. {only['row']}, {only['method']}: {reach}.")
     logged = drawn[drawn["origin"] == "log"]
     repeated = logged[logged["low"].notna()]
+    window = newest_window(runs)
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
         "point",
@@ -114,9 +115,12 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         unit=MICROSECONDS,
         xlabel="round-trip time, µs",
         caption=sentences(
-            ("Each hollow dot is a run.", True),
+            (f"Each hollow dot is the mean published for {window}." if window else "Each hollow dot is a run.", True),
             (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
-            ("A dot without a bar is a single run; the spread between runs is unknown.", len(repeated) < len(logged)),
+            (
+                "A dot without a bar is a single run; the spread between runs is unknown.",
+                len(repeated) < len(logged) and not window,
+            ),
             ("×: configured round-trip delay of the emulated link, without the hosts.", drawn["truth"].notna().any()),
         ),
         ordering="Shortest on top.",
@@ -434,17 +438,18 @@ def _title_of_steps(group: pd.DataFrame, levels: pd.DataFrame) -> str:
 # --- findings
 
 
-def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame) -> Findings:
+def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: pd.DataFrame) -> Findings:
     """Say what repeated runs support, what single runs cannot, and where text and log disagree.
 
-    ``steps``: changes of the placement; ``others``: those of other settings.
+    ``steps``: changes of the placement; ``others``: those of other settings; ``runs``: what ``levels`` were made from,
+    of a published series the newest windows.
     """
     if levels.empty:
         return Findings.of([info("No latency was measured or reported in this study.")])
     every = pd.concat([steps, others])
     measured = every[every["origin"] == "log"]
     single = measured[measured["flags"].str.contains("no_replication")]
-    findings: list[Finding] = _answer(levels, steps if len(steps) else others)
+    findings: list[Finding] = _answer(levels, steps if len(steps) else others, newest_window(runs))
     # Where no comparison has repeats, or none has logs, the answer and the summary say so.
     if 0 < len(single) < len(measured):
         once = join_by_method(zip(single["path"], single["method"], strict=True))
@@ -476,8 +481,11 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame) -> Fin
     return Findings.of(findings)
 
 
-def _answer(levels: pd.DataFrame, steps: pd.DataFrame) -> list[Finding]:
-    """Say what each placement, or else each setting, costs in the kind of measurement with most placements."""
+def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Finding]:
+    """Say what each placement, or else each setting, costs in the kind of measurement with most placements.
+
+    ``window``: what the values of a published series cover; empty for logs.
+    """
     if steps.empty:
         return []
     of_main = steps[steps["other"].isin(widest(levels).index)]
@@ -501,7 +509,8 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame) -> list[Finding]:
     for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
         effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(_levels(group), sort=False)]
         parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(group['base'])} {base}")
-    source = {"once": ", measured once", "reported": ", as reported"}.get(verdict_on(chosen), "")
+    once = f", published for {window}" if window else ", measured once"
+    source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]
     return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}).")]
 

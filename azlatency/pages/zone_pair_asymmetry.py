@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, FileRef, Ref, Row, Table
-from azlatency.kit.findings import act, answer, info, join, join_by_method
+from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import VERDICTS, cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range, span
@@ -46,6 +46,12 @@ _FLAGGED = {
     "few_runs": "Few rounds, so the intervals rely on Student's *t*: {}. The page on planning says how many are "
     "needed.",
 }
+#: What to know about pairs of a published series, which nobody who reads it can measure in another way.
+_PUBLISHED = (
+    "A published series does not say which machines it measured, and its means are rounded and follow one another: "
+    "zone or machine is not separable, and the intervals may be too short ({}). One ratio over all windows hides a "
+    "level that changed: see the page *History*."
+)
 
 
 # --- what was measured
@@ -113,37 +119,51 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     unit = read_in(pairs["unit"].iloc[0])
     rows = pairs.to_dict("records")
     flat = pairs["decides_low"] == pairs["decides_high"]
+    counts, counted = _rounds_or_runs(pairs)
     shown = pairs.assign(
         pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
         words=[_verdict(row) for row in rows],
+        n=counts,
         # No width: the interval shows the resolution of the values, not their spread.
         decides_low=pairs["decides_low"].mask(flat),
         decides_high=pairs["decides_high"].mask(flat),
     ).sort_values(["same_zone", "pair"], kind="stable")
+    in_rounds = counted == "rounds"
     # A round with one direction only counts for that direction, and not for the ratio.
-    unpaired = ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
-    of_all, of_pairs = (", all runs", ", complete rounds") if unpaired else ("", "")
+    incomplete = in_rounds and ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
+    of_all, of_pairs = (", all runs", ", complete rounds") if incomplete else ("", "")
     columns = {
         "pair": text("pair", names_row=True),
         "method": text("method", names_row=True),
         "verdict": text("words"),
-        "rounds": count("n"),
+        counted: count("n"),
         f"there{of_all}": number("there", ",.4g", unit),
         f"back{of_all}": number("back", ",.4g", unit),
-        f"median ratio of a round{of_pairs}": number("ratio", ".3f"),
+        f"median ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
         "interval that decides": ends("decides_low", "decides_high", ".2f"),
         # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
         "flags": flags(hide=["initiator_only", "no_replication"], hide_if_decided=["few_runs"]),
     }
+    differs_from_medians = "The median of the ratios of the rounds may differ from the ratio of these medians."
     notes = [
-        "There and back: the median run of each direction. The median of the ratios of the rounds may differ from the "
-        "ratio of these medians.",
+        f"There and back: the median run of each direction. {differs_from_medians if in_rounds else ''}".strip(),
         DECIDES,
     ]
     if metric == "retransmits":
         notes.append("Retransmits per direction (0.5 added before dividing).")
     caption = f"{_TITLES[metric]} in both directions (scope: across runs)"
     return table(shown, caption, columns, notes, value=_compared)
+
+
+def _rounds_or_runs(pairs: pd.DataFrame) -> tuple[pd.Series, str]:
+    """Return the rounds of each pair, or the runs of each direction if no round is known, and what is counted."""
+    each_way = pairs[["n_there", "n_back"]]
+    # Without rounds the comparison is one of two groups, and its n is that of both.
+    in_groups = pairs["n"] > each_way.max(axis=1)
+    if not in_groups.any():
+        return pairs["n"], "rounds"
+    counted = "runs each way" if in_groups.all() else "rounds, or runs each way"
+    return pairs["n"].mask(in_groups, each_way.min(axis=1)), counted
 
 
 def _verdict(pair: Row) -> str:
@@ -163,10 +183,12 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
     if judged.empty:
         return Note(f"No chart: this study has no {quantity} in both directions between two zones.")
     rows = pairs.to_dict("records")
+    counts, counted = _rounds_or_runs(pairs)
     ways = [f"{_way(row)} over {route(row['to'], row['from'])}" for row in rows]
     shown = pairs.assign(
         way=[way + (" (same zone)" if row["same_zone"] else "") for way, row in zip(ways, rows, strict=True)],
         truth=[_configured_ratio(links, row, metric) for row in rows],
+        n=counts,
     ).sort_values(["same_zone", "ratio"], kind="stable")
     if len(shown) == 1:
         only = shown.iloc[0]
@@ -187,14 +209,15 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Bar: {100 * confidence:g} % interval over rounds, of an equivalence the {100 * (2 * confidence - 1):g} % "
-            f"interval (TOST). Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
+            f"Bar: {100 * confidence:g} % interval over {counted.split()[0]}, of an equivalence the "
+            f"{100 * (2 * confidence - 1):g} % interval (TOST). "
+            f"Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
             "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
         ordering="Smallest first.",
-        counted="rounds per pair",
-        of="comparisons, those with the most rounds",
+        counted="rounds per pair" if counted == "rounds" else counted,
+        of=f"comparisons, those with the most {counted.split()[0]}",
         result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),
         name="asymmetry_forest",
     )
@@ -455,13 +478,18 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     tested = round_trips[round_trips["ratio_low"].notna()]
     if len(tested) and not len(differing):
         text = (
-            f"No method with several rounds shows a difference between initiators ({join(tested['method'])}). This "
-            "does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts it."
+            f"No method with several runs each way shows a difference between initiators ({join(tested['method'])}). "
+            "This does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts "
+            "it."
         )
         findings.append(info(text))
     findings += _undetectable(pairs, set(map(_name, differing.to_dict("records"))), links)
+    is_published = has_flag(pairs, "machines_unknown")
+    if is_published.any():
+        findings.append(info(_PUBLISHED.format(join(pairs.loc[is_published, "method"]))))
+    measured = pairs[~is_published]
     for code, text in _FLAGGED.items():
-        flagged = pairs[pairs["flags"].str.split().map(lambda codes, code=code: code in codes)]
+        flagged = measured[has_flag(measured, code)]
         if len(flagged):
             rows = flagged.to_dict("records")
             findings.append(act(text.format(join_by_method((_name(row), row["method"]) for row in rows))))
@@ -501,7 +529,11 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
         return f"were measured **{measured}** apart at most, inconclusive ({method})"
     most = _percent(bounds.abs().max(axis=None))
-    interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI)"
+    windows = ""
+    if has_flag(pairs, "machines_unknown").any():
+        counts, _ = _rounds_or_runs(pairs)
+        windows = f", {' to '.join(map(str, dict.fromkeys((counts.min(), counts.max()))))} windows each way"
+    interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI{windows})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
     return f"show no difference, at most **{most}** {interval}"

@@ -64,6 +64,10 @@ _CODES = {
         "new tool version",
         "the version of the tool changed at the same time, so the tool may be the cause",
     ),
+    "one_printed_step": (
+        "one step of rounding",
+        "the levels differ by one step of the printed numbers, so the change may be of any size up to two steps",
+    ),
     "order_unknown": (
         "order unknown",
         "the runs have neither a start time nor a round nor a file, so it is not known whether they depend on their "
@@ -73,6 +77,11 @@ _CODES = {
         "these two machines",
         "the same two machines measured every round, so the result is about them; zone or machine: not separable; for "
         "zones, add more pairs of machines, or several control pairs within one zone",
+    ),
+    "machines_unknown": (
+        "machines unknown",
+        "a published series does not say which machines it measured, so the result is about its table; zone or "
+        "machine: not separable",
     ),
     "one_control_pair": (
         "one control pair",

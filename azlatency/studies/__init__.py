@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from azlatency.studies.runs.run_table import client_side_runs as client_side_runs
     from azlatency.studies.runs.run_table import frequency_tables as frequency_tables
     from azlatency.studies.runs.run_table import run_table as run_table
+    from azlatency.studies.runs.selection import newest_windows as newest_windows
     from azlatency.studies.runs.selection import other_study as other_study
     from azlatency.studies.runs.selection import published_windows as published_windows
     from azlatency.studies.runs.selection import select as select
@@ -38,6 +39,7 @@ _HOMES = {
     "latency": "runs.round_trips",
     "list_studies": "store.folders",
     "load": "store.study",
+    "newest_windows": "runs.selection",
     "other_study": "runs.selection",
     "published_windows": "runs.selection",
     "recorded_round_trips": "emulation",

@@ -58,6 +58,16 @@ def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> N
     assert text == "from **1.00 ns** (a) to **100 µs** (f)"
 
 
+def test_pairs_of_regions_are_called_regions_and_a_group_has_both_ends_of_its_values() -> None:
+    runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
+    # regions.csv.gz, window_end 2026-08-16: Osaka to Tokyo 9, Chennai to Sao Paulo 363, Sao Paulo to Chennai 369
+    text = "from **9.00 ms** (regions Osaka–Tokyo) to **363–369 ms** (regions Chennai–Sao Paulo)"
+    assert say(groups(main_method(runs, "mean_ns"), runs), "ns") == text
+    zones = az.studies.newest_windows(az.latency(load("ibm-cloud-zones")))
+    # zones.csv.gz, the same window: 0.13 and 0.14 ms for three pairs each of Chennai and of Montreal
+    assert say(groups(main_method(zones, "mean_ns"), zones), "ns").startswith("from **130–140 µs** (6 pairs of zones)")
+
+
 def test_what_never_crossed_the_network_is_no_answer() -> None:
     runs = az.latency(load("westeurope-azure-cni"))
     main = main_method(runs, "median_ns")
@@ -73,6 +83,6 @@ def test_a_run_that_lost_most_of_its_probes_is_the_slowest_one() -> None:
 
 def test_the_number_of_runs_is_said_in_words() -> None:
     runs = pd.DataFrame({"path": list("abbb"), "method": "ping", "median_ns": 1e5})
-    assert run_counts(main_method(runs.drop_duplicates("path"), "median_ns")) == "one run each"
-    assert run_counts(main_method(runs, "median_ns")) == "1 to 3 runs each"
-    assert run_counts(main_method(runs[runs["path"] == "b"], "median_ns")) == "3 runs"
+    assert run_counts(main_method(runs.drop_duplicates("path"), "median_ns"), runs) == "one run each"
+    assert run_counts(main_method(runs, "median_ns"), runs) == "1 to 3 runs each"
+    assert run_counts(main_method(runs[runs["path"] == "b"], "median_ns"), runs) == "3 runs"

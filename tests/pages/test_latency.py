@@ -272,3 +272,29 @@ def test_the_first_runs_that_lie_apart_are_named() -> None:
     assert (
         "a → b, ping 56 B: the first 3 runs in measuring order lie apart from all later runs; leave them out." in text
     )
+
+
+def test_a_published_series_is_described_by_its_newest_window() -> None:
+    runs = az.studies.newest_windows(az.latency(load("ibm-cloud-zones")))
+    means = az.summarize(runs, "mean_ns")
+    findings = page.find(runs, NOTHING, means, NOTHING.assign(flags=[])).findings
+    # zones.csv.gz, window_end 2026-08-16: 0.13 and 0.14 ms in Chennai and Montreal, 2.01 and 2.16 ms from dal10.
+    assert findings[0].text.startswith(
+        "Mean round trip: from **130–140 µs** (6 pairs of zones) to **2,010–2,160 µs** ("
+    )
+    assert findings[0].text.endswith("(netperf (table) TCP_RR TCP, the 30 days to 2026-08-16).")
+    # Neither to leave out first windows nor to repeat any; the source has one number for both ways.
+    assert [finding.kind for finding in findings] == ["answer", "info"] and "not a direction" in findings[1].text
+    table = page.paths(runs, means)
+    assert cell(table, "us-south-dal10-a → us-south-dal13-a", "mean RTT per run, µs") == "2,160"
+    assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
+
+
+def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
+    runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
+    means = az.summarize(runs, "mean_ns")
+    assert "not a direction" not in str(page.find(runs, NOTHING, means, NOTHING.assign(flags=[])))
+    chart = common.zone_matrix(runs, means, "mean_ns")
+    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip from region to region")
+    forest = common.typical_forest(runs, means, "mean_ns")
+    assert isinstance(forest, Chart) and "as published for the 30 days to 2026-08-16" in forest.caption

@@ -23,7 +23,7 @@ class Measured:
     """A study with its conditions, and the steps between its placements."""
 
     def __init__(self, study: Study) -> None:
-        self.study, self.runs = study, az.latency(study)
+        self.study, self.runs = study, az.studies.newest_windows(az.latency(study))
         self.levels = az.stats.placement.conditions(study, self.runs)
         self.widest = az.stats.placement.widest_methods(self.levels)
         self.steps = self.changes(self.widest, "placement")
@@ -117,17 +117,29 @@ def test_the_title_of_single_runs_describes_them() -> None:
 
 
 def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
-    text = str(page.find(zones.levels, zones.steps, zones.steps[:0]))
+    text = str(page.find(zones.levels, zones.steps, zones.steps[:0], zones.runs))
     # Medians of sockperf -m 1400: 93.556 / 53.433 us; means of ping: 0.969 / 1.902 ms
     assert "measured Zone 3 → Zone 1 1.75 times as long as" in text and "ping 0.51 times" in text
 
 
 def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
     measured = Measured(load("emulated-zones"))
-    answer = page.find(measured.levels, measured.steps, measured.steps[:0]).findings[0].text
+    answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text
     assert "across zones **226–853 µs** (**2.22–8.32 times** as long, 95 % CI 2.1–8.4)" in answer
     chart = page.placement_values(measured.widest, measured.runs, az.studies.configured_links(measured.study))
     assert isinstance(chart, Chart) and "×: configured round-trip delay" in chart.caption
+
+
+def test_a_published_series_is_answered_by_its_newest_window_within_each_region() -> None:
+    measured = Measured(load("ibm-cloud-zones"))
+    answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text
+    # zones.csv.gz, window_end 2026-08-16: 0.13 ms (che02-a–che02-b) to 2.16 ms (dal10-a–dal13-a); 0.07 ms (mon04-a).
+    values = "across zones **130–2,160 µs**, against **70.0–100 µs** in one zone"
+    assert answer == f"Round trips, published for the 30 days to 2026-08-16: {values} (netperf)."
+    assert measured.steps["path"].str[:2].tolist() == measured.steps["base_path"].str[:2].tolist()
+    chart = page.placement_values(measured.widest, measured.runs, NO_LINKS)
+    assert isinstance(chart, Chart)
+    assert chart.caption.startswith("Each hollow dot is the mean published for the 30 days to 2026-08-16. Shortest")
 
 
 def test_a_study_without_latency_has_notes(zones: Measured) -> None:
@@ -140,7 +152,7 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
         page.estimation_plot(levels, zones.runs, steps, NO_LINKS),
     ):
         assert isinstance(note, Note)
-    assert "No latency was measured" in str(page.find(levels, steps, steps))
+    assert "No latency was measured" in str(page.find(levels, steps, steps, zones.runs))
 
 
 @pytest.mark.parametrize("study", ["ec2-token-buckets", "uksouth-echo-latency"])

@@ -15,6 +15,7 @@ import pandas as pd
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
 from azlatency.kit.objects import Note
 from azlatency.kit.table import table, text
+from azlatency.kit.words import newest_window
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.answerable import unanswered
 from azlatency.pages.summary.card import Answer, Card
@@ -30,12 +31,11 @@ from azlatency.pages.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.crossings import crossings
 from azlatency.stats.across_runs.placement import conditions, widest
 from azlatency.studies.conclusions import conclusions as stated_conclusions
-from azlatency.studies.format import count_of
 from azlatency.studies.manifest.zones import zone_maps as maps_of
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import STEP, to_durations
+from azlatency.studies.runs.run_table import STEP
 from azlatency.studies.runs.selection import newest_windows
 from azlatency.studies.runs.throughput import throughput
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 # --- the answer
 
-_DAY = 86_400e9
 #: Columns of `crossings`, and what a card calls them.
 _TRIP = {
     "round_trip_ns": "value", "lowest_ns": "low", "highest_ns": "high", "p99_ns": "p99", "added_ns": "added",
@@ -65,7 +64,7 @@ def make_card(study: Study) -> Card:
     measured = conditions(study, runs)
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
-    window = _window(newest) if len(newest) < len(runs) else ""
+    window = newest_window(newest) if len(newest) < len(runs) else ""
     data = Data(study, newest, widest(conditions(study, newest) if window else measured), window)
     trips = crossings(study, measured, runs)
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
@@ -99,14 +98,6 @@ def make_card(study: Study) -> Card:
         assumed=tuple(assumptions(study)),
         files=_files(study),
     )
-
-
-def _window(runs: pd.DataFrame) -> str:
-    """Return what the windows of a series cover: "the 30 days to 2026-08-16"."""
-    last = runs.loc[[runs["started_at"].idxmax()]]
-    # A window that ends with a day, at midnight, is named by that day.
-    end = (last["started_at"] + to_durations(last["duration_ns"] - 1e3)).iloc[0]
-    return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"
 
 
 def _typical_round_trips(runs: pd.DataFrame) -> pd.DataFrame:

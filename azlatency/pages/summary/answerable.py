@@ -16,7 +16,7 @@ from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import select_quantity
-from azlatency.studies.runs.selection import other_study
+from azlatency.studies.runs.selection import is_window, other_study
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Unanswered(NamedTuple):
     """A question that a study cannot answer: the notebook that would, and what to measure.
 
     ``topic`` is what the card calls not measured; empty if only the summary lists the question. ``elsewhere``: another
-    page answers it, with numbers of a text or with the rate of each interval.
+    page answers it, with numbers of a text, with the rate of each interval, or with the changes of a history.
     """
 
     page: str
@@ -124,6 +124,14 @@ def _has_repeats(facts: _Facts) -> bool:
     return _has_runs(facts, 2)
 
 
+def _has_pilot(facts: _Facts) -> bool:
+    """Return whether runs were repeated that can be repeated again: the windows of a published series cannot."""
+    runs, streams = facts.latency_runs, facts.throughput_runs
+    return _has_repeats(
+        facts._replace(latency_runs=runs[~is_window(runs)], throughput_runs=streams[~is_window(streams)])
+    )
+
+
 def _has_history(facts: _Facts) -> bool:
     return _has_runs(facts, FEWEST)
 
@@ -175,8 +183,9 @@ _PAGES = (
         "Repeat the measurement, several runs each time, and name the earlier study with before in study.toml.",
     ),
     _Page(
-        "10_plan_the_next_run", _has_repeats, "How many runs does a given precision take?",
-        "Measure at least one path three times with one tool: the spread of these runs is the pilot.",
+        "10_plan_the_next_run", _has_pilot, "How many runs does a given precision take?",
+        "Measure at least one path three times with one tool: the spread of these runs is the pilot. "
+        "The windows of a published series cannot be repeated.",
     ),
     _Page(
         "11_history", _has_history, "Did a level change, night after night?",
@@ -191,6 +200,7 @@ def unanswered(study: Study) -> list[Unanswered]:
     elsewhere = {
         "01_latency": "rtt_mean" in facts.reported,
         "02_throughput": _has_rates_in_time(facts),
+        "09_before_after": _has_history(facts),
         "03_tail": len(reported_spread(study.reported)) > 0,
     }
     return [

@@ -49,6 +49,7 @@ from azlatency.stats.rows import Row, of_comparison, of_estimate
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.selection import is_window
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
 #: Flags of pairs whose result is about the machines that were measured.
-ABOUT_MACHINES = frozenset({"one_machine_pair", "one_control_pair"})
+ABOUT_MACHINES = frozenset({"one_machine_pair", "machines_unknown", "one_control_pair"})
 #: Added to a count of retransmits before the logarithm: a round without any is a value, too.
 COUNT_OFFSET = 0.5
 #: What a column measures, if not latency.
@@ -82,8 +83,9 @@ class Asymmetry(NamedTuple):
         ``there`` and ``back``: the typical value of each direction, of ``n_there`` and ``n_back`` rounds.
         ``same_zone``: a control pair. The verdict "different" holds for the family of pairs, and beyond the spread
         between machines if that is known; otherwise it is about these machines (``one_machine_pair``,
-        ``one_control_pair``). ``verdict_alone``: the verdict without the family; ``machine_spread``: the spread between
-        machines; ``p_machines``: the p-value of the comparison with it.
+        ``one_control_pair``), or about a published table that names none (``machines_unknown``). ``verdict_alone``: the
+        verdict without the family; ``machine_spread``: the spread between machines; ``p_machines``: the p-value of the
+        comparison with it.
     cells : DataFrame
         One row per direction: ``from``, ``to``, ``estimate`` (median run) with ``low`` and ``high``, ``n``.
     order : DataFrame
@@ -259,10 +261,13 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         refused = {"flags": " ".join(dict.fromkeys(codes)), "run_ids": " ".join(run_ids_of(frame[column].dropna()))}
         return _Rows([row | refused], [], [], [])
     cells = group_directions(runs, resolution_of(frame, column), order)
-    return _analyse(cells, zones, setting, codes, row)
+    alone = "machines_unknown" if is_window(frame).all() else "one_machine_pair"
+    return _analyse(cells, zones, setting, codes, row, alone)
 
 
-def _analyse(cells: DirectedValues, zones: Mapping[str, str], setting: Setting, codes: list[str], row: Row) -> _Rows:
+def _analyse(
+    cells: DirectedValues, zones: Mapping[str, str], setting: Setting, codes: list[str], row: Row, alone: str
+) -> _Rows:
     is_latency = setting.labels["metric"] == "latency"
     if is_latency:
         codes = [*codes, "initiator_only"]
@@ -276,7 +281,7 @@ def _analyse(cells: DirectedValues, zones: Mapping[str, str], setting: Setting, 
         for ways in (same_zone, both_ways)
     )
     control = tuple(result for _, result in null)
-    pairs = adjust_family(compared, control, zones, setting)
+    pairs = adjust_family(compared, control, zones, setting, alone)
     directions = _directions(cells, setting)
     typical = {(each["from"], each["to"]): each for each in directions}
 

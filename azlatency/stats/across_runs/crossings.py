@@ -38,7 +38,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     -------
     DataFrame
         One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
-        inside a zone), ``path``, ``method``, the circumstances of `conditions` and ``region``, ``lowest_ns`` and
+        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and
         ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution``
         (step of the print in ns), ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0
         if only reported), ``published`` (whether they are windows of a published series), ``run_ids`` and
@@ -85,7 +85,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "published": path_method in series,
                 "run_ids": " ".join(map(str, group.index)),
             }
-        rows.append(level | found | {"region": _text(told["region"]), "pair": pair_of_ends(told)})
+        rows.append(level | found | {"pair": pair_of_ends(told)})
     frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
     return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64", "published": "bool"})
 
@@ -110,7 +110,3 @@ def _added(frame: pd.DataFrame) -> pd.Series:
         if len(near):
             added[label] = row["round_trip_ns"] - near.mean()
     return added
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

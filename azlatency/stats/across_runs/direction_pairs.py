@@ -127,13 +127,19 @@ def adjust_family(
     control: Sequence[Comparison],
     zones: Mapping[str, str],
     setting: Setting,
+    alone: str = "one_machine_pair",
 ) -> tuple[Comparison, ...]:
-    """Keep "different" only if it holds for the whole family of pairs, and beyond the spread of machines if known."""
+    """Keep "different" only if it holds for the whole family of pairs, and beyond the spread of machines if known.
+
+    ``alone``: flag of the pairs if that spread is unknown.
+    """
     yardstick = machine_spread(pairs, control, zones)
-    return tuple(_of_family(result, yardstick, len(pairs), setting) for _, result in pairs)
+    return tuple(_of_family(result, yardstick, len(pairs), setting, alone) for _, result in pairs)
 
 
-def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, setting: Setting) -> Comparison:
+def _of_family(
+    result: Comparison, yardstick: Yardstick | None, family: int, setting: Setting, alone: str
+) -> Comparison:
     """Return the comparison with the verdict that holds for its family, and for zones or these machines.
 
     The rounds must show a difference at all; the spread of machines includes their noise, and bounds the family.
@@ -145,7 +151,7 @@ def _of_family(result: Comparison, yardstick: Yardstick | None, family: int, set
     p = min(1.0, family * (1.0 if result.p is None else result.p))
     covered = False
     if yardstick is None:
-        result = with_codes(result, ("one_machine_pair",))
+        result = with_codes(result, (alone,))
     else:
         labels.update(machine_spread=yardstick.spread)
         if yardstick.df == 1:

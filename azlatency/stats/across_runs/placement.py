@@ -39,9 +39,9 @@ METHODS_SHOWN = 3
 _NONE = run_values((), unit="ns")
 
 _CONDITION = [
-    "origin", "path", "method", "kind", *FACTORS, "value", "lowest", "highest", "resolution", "superseded", "packets",
-    "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags", "assumed", "notes",
-    "run_ids",
+    "origin", "path", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest", "resolution",
+    "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic",
+    "flags", "assumed", "notes", "run_ids",
 ]  # fmt: skip
 _CHANGE = [
     "factor", "origin", "path", "base_path", "method", "kind", "value", *FACTORS, *(f"base_{name}" for name in FACTORS),
@@ -52,8 +52,9 @@ _TYPES = {"n": "Int64", "n_candidate": "Int64", "n_base": "Int64", "other": "int
           "accelerated_networking": "boolean", "base_accelerated_networking": "boolean",
           "message_bytes": "Int64", "base_message_bytes": "Int64"}  # fmt: skip
 _TEXTS = (
-    "factor", "origin", "path", "base_path", "method", "kind", "placement", "base_placement", "vm_size", "base_vm_size",
-    "value", "unsaid", "what", "verdict", "unit", "scope", "statistic", "flags", "assumed", "notes", "run_ids",
+    "factor", "origin", "path", "base_path", "method", "kind", "region", "peer_region", "placement", "base_placement",
+    "vm_size", "base_vm_size", "value", "unsaid", "what", "verdict", "unit", "scope", "statistic", "flags", "assumed",
+    "notes", "run_ids",
 )  # fmt: skip
 
 
@@ -72,7 +73,8 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
     Returns
     -------
     DataFrame
-        One row per path and method: ``origin`` (``log`` or ``reported``), the circumstances ``placement``, ``vm_size``
+        One row per path and method: ``origin`` (``log`` or ``reported``), the ``region`` of the client and the
+        ``peer_region`` of the server (text, empty if unknown), the circumstances ``placement``, ``vm_size``
         (text, empty if unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that
         each run counts with (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its
         ``lowest`` and ``highest`` in ns, the largest step in which they are printed (``resolution``, ns; NaN if
@@ -111,6 +113,8 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
                 "path": str(path),
                 "method": str(method),
                 "kind": " ".join(str(name) for name in named if not pd.isna(name) and name != ""),
+                "region": _text(first["region"]),
+                "peer_region": _text(first["peer_region"]),
                 "placement": _text(first["placement"]),
                 "vm_size": _text(first["vm_size"]),
                 "accelerated_networking": first["accelerated_networking"],
@@ -137,6 +141,8 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
             "path": str(row["scenario"]),
             "method": str(row["tool"]),
             "kind": str(row["tool"]),
+            "region": _text(row["region"]),
+            "peer_region": _text(row["peer_region"]),
             "placement": _text(row["placement"]),
             "vm_size": _text(row["vm_size"]),
             "accelerated_networking": {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower()),
@@ -270,7 +276,7 @@ def changes(
         ``measured_low`` and ``measured_high`` are the extremes of the ratio as measured, not an interval. ``unsaid``:
         factors that are known on one side only, separated by blanks. ``other`` and ``base``: labels of the rows of
         ``levels``. Logs and reported numbers are paired separately, and reported ones have no ratio. Conditions that
-        differ in a second factor are not paired.
+        differ in a second factor, or have no region in common, are not paired.
     """
     values = run_values_of(levels, runs)
     rows = []
@@ -342,6 +348,9 @@ def _comparable(first: Row, second: Row, factor: Factor) -> bool:
     if (first["kind"], first["value"]) != (second["kind"], second["value"]):
         return False
     if first["origin"] == "log" and factor != "placement" and first["path"] != second["path"]:
+        return False
+    regions, others = ({side["region"], side["peer_region"]} - {""} for side in (first, second))
+    if regions and others and not regions & others:
         return False
     pairs = [(first[name], second[name]) for name in FACTORS if name != factor]
     return all(None in pair or pair[0] == pair[1] for pair in pairs)

@@ -127,7 +127,7 @@ def select_scenario(study: Study, scenario: str) -> Study:
 
 def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     """Restrict a study to the runs that began, and the windows that ended, in a year, a month or a day (UTC)."""
-    windows = (runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna()
+    windows = is_window(runs)
     # A window that ends with a day, at midnight, ended on that day.
     lengths = to_durations(runs["duration_ns"].where(windows, 0)) - to_durations(windows * 1e3)
     moments = (runs["started_at"] + lengths).dropna()
@@ -216,12 +216,22 @@ def published_windows(study: Study) -> pd.DataFrame:
     runs = run_table(study)
     means = whole_run_rows(study.metrics, "rtt_mean")["value"].astype("float64").reindex(runs.index)
     runs = runs.assign(mean_ns=means)
-    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & means.notna()]
+    windows = runs[is_window(runs) & means.notna()]
     ends = windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
     return windows.assign(date=ends).dropna(subset="date").sort_values("date", kind="stable")
 
 
+def is_window(runs: pd.DataFrame) -> pd.Series:
+    """Return which runs are rows of a published table, each for a window of time; none of a frame that does not say."""
+    if not {"dialect", "duration_ns", "started_at"} <= set(runs.columns):
+        return pd.Series(data=False, index=runs.index)
+    return (runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna()
+
+
 def newest_windows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs without the earlier windows of published tables: what a series says of its last window."""
-    windows = runs[(runs["dialect"] == FROM_TABLE) & runs["duration_ns"].notna() & runs["started_at"].notna()]
+    """Return the runs without the earlier windows of published tables: what a series says of its last window.
+
+    ``runs``: one row per run, as returned by `azlatency.latency`. Runs that are not windows are kept.
+    """
+    windows = runs[is_window(runs) & runs["started_at"].notna()]
     return runs.drop(windows.index[windows["started_at"] < windows["started_at"].max()])

@@ -26,6 +26,13 @@ def test_twenty_runs_of_a_path_have_a_history() -> None:
     assert "11" not in pages(load("emulated-nights"))
 
 
+def test_a_published_series_has_a_history_and_no_runs_to_plan() -> None:
+    study = load("ibm-cloud-zones")
+    assert "10" in pages(study) and "11" not in pages(study)
+    # Its history answers whether something changed.
+    assert [question.page for question in unanswered(study) if question.elsewhere] == ["09_before_after"]
+
+
 def test_the_frequency_table_of_a_run_is_not_a_repeat() -> None:
     assert "10" in pages(load("aws-euwest1-lagscope"))
 

@@ -14,7 +14,7 @@ import azlatency as az
 from azlatency.stats.across_runs.placement import Factor, changes, conditions, contradicting, widest_methods
 
 COLUMNS = ["scenario", "tool", "metric", "segment", "value_low", "value_high", "repeats", "placement", "vm_size",
-           "accelerated_networking"]  # fmt: skip
+           "accelerated_networking", "region", "peer_region"]  # fmt: skip
 
 
 def measured(
@@ -23,6 +23,7 @@ def measured(
     """Return the runs of a path."""
     blank = {"vm_size": None, "accelerated_networking": None, "message_bytes": 14, "method": "sockperf TCP"}
     named = {"tool": "sockperf", "test": None, "protocol": "tcp", "path": path, "placement": placement}
+    named |= {"region": None, "peer_region": None}
     rows = [
         {**named, **blank, **known, "median_ns": value, "mean_ns": value, "started_at": at}
         for at, value in enumerate(values)
@@ -98,6 +99,12 @@ def test_conditions_that_differ_in_two_factors_are_not_paired() -> None:
         assert found(slow, fast, factor=factor).empty
     (pair,) = found(slow, fast.assign(accelerated_networking=None), factor="vm_size").to_dict("records")
     assert pair["unsaid"] == "accelerated_networking"
+
+
+def test_only_paths_with_a_region_in_common_are_paired() -> None:
+    near, far = measured(region="r", peer_region="r"), measured("A → C", "cross_region", region="s", peer_region="r")
+    assert len(found(near, far, factor="placement")) == len(found(measured(), far, factor="placement")) == 1
+    assert found(near, far.assign(placement="cross_zone", peer_region="s"), factor="placement").empty
 
 
 def test_logs_and_reported_numbers_are_not_paired() -> None:
