@@ -15,6 +15,7 @@ from azlatency.kit.titles import ALIKE, by_method, capitalised, span
 from azlatency.kit.words import newest_window
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
+from azlatency.stats.across_runs.run_values import resolution_column
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.format import one_prefix
 from azlatency.studies.runs.groups import grouped
@@ -34,9 +35,9 @@ class Group:
     values: tuple[float, ...]
     inside: bool = False
 
-    def say(self, unit: str, like: float | None) -> str:
-        """Return the name and the values, as Markdown."""
-        return f"{self.name} **{span(self.values, unit, like=like)}**"
+    def say(self, unit: str, like: float | None, step: float = 0.0) -> str:
+        """Return the name and the values, as Markdown; ``like`` and ``step`` as in `span`."""
+        return f"{self.name} **{span(self.values, unit, like=like, step=step)}**"
 
 
 def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
 
     ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column. One
     row per path: ``path``, ``method``, ``n`` runs and the typical run (``estimate``); ``lowest`` and ``highest`` are
-    the ends of the runs that no estimate with an interval stands for.
+    the ends of the runs that no estimate with an interval stands for; ``step`` is the finest in which a run is printed.
     """
     known = runs[runs[column].notna()]
     # A run that lost most of its probes is the slowest one, not a missing one.
@@ -54,8 +55,9 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
         of_method = typical[typical["method"].astype(str) == method]
         estimates = {str(row["path"]): row for row in of_method.to_dict("records")}
     rows = []
-    for path, group in grouped(known[known["method"] == method], "path")[column]:
-        values, estimate = group.astype(float), estimates.get(str(path))
+    steps = resolution_column(column)
+    for path, group in grouped(known[known["method"] == method], "path"):
+        values, estimate = group[column].astype(float), estimates.get(str(path))
         value = medians[path]
         if estimate is not None and not math.isnan(estimate["estimate"]):
             value = estimate["estimate"]
@@ -63,8 +65,9 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
         if len(values) > 1 and interval_in(estimate) is None:
             finite = values[values < math.inf]
             ends = finite.min(), finite.max()
-        rows.append((str(path), method, len(values), value, *ends))
-    main = pd.DataFrame(rows, columns=["path", "method", "n", "estimate", "lowest", "highest"])
+        step = group[steps].astype(float).min() if steps in group else math.nan
+        rows.append((str(path), method, len(values), value, *ends, step))
+    main = pd.DataFrame(rows, columns=["path", "method", "n", "estimate", "lowest", "highest", "step"])
     return main[main["estimate"] < math.inf]
 
 
@@ -127,17 +130,20 @@ def groups(
     return named
 
 
-def say(found: Sequence[Group], unit: str) -> str:
-    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone."""
+def say(found: Sequence[Group], unit: str, step: float = 0.0) -> str:
+    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone.
+
+    ``step`` as in `span`.
+    """
     like = one_prefix((value for group in found for value in group.values), unit)
     across, inside = ([group for group in found if group.inside is where] for where in (False, True))
     if len(across) > _MOST_GROUPS:
         low, high = across[0], across[-1]
-        ends = [f"from **{span(low.values, unit, like=like)}** ({low.name}) to "
-                f"**{span(high.values, unit, like=like)}** ({high.name})"]  # fmt: skip
+        ends = [f"from **{span(low.values, unit, like=like, step=step)}** ({low.name}) to "
+                f"**{span(high.values, unit, like=like, step=step)}** ({high.name})"]  # fmt: skip
     else:
-        ends = [group.say(unit, like) for group in across]
-    return "; ".join([*ends, *(group.say(unit, like) for group in inside)])
+        ends = [group.say(unit, like, step) for group in across]
+    return "; ".join([*ends, *(group.say(unit, like, step) for group in inside)])
 
 
 def _joined_directions(
@@ -233,6 +239,6 @@ def answer_of(
         return ""
     method = main["method"].iloc[0]
     found = differences_by_path(runs, method, column)
-    listed = say(groups(main, runs, directed=directed, found=found), unit)
+    listed = say(groups(main, runs, directed=directed, found=found), unit, main["step"].min())
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
     return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}){verdict}."

@@ -51,11 +51,12 @@ def extremes(
     method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
     found: PathDifferences | None = None,
+    step: float = 0.0,
 ) -> str:
     """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
 
     Paths that are `tied` with an end are named together; ``found`` as there. ``ranges``: paths of which a range is said
-    instead of their value. A title of single runs says that they are.
+    instead of their value; ``step`` as in `span`. A title of single runs says that they are.
     """
     if not values:
         return ""
@@ -65,7 +66,7 @@ def extremes(
 
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
-        return f"{span(reached, unit, like=like)} ({names(map(str, chosen))})"
+        return f"{span(reached, unit, like=like, step=step)} ({names(map(str, chosen))})"
 
     near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]

@@ -206,7 +206,8 @@ def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFr
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
     found = differences_by_path(measured, method, value)
-    return extremes(what, values_of(main), unit, method, ranges=wide | ranges_of(main), found=found)
+    ranges, step = wide | ranges_of(main), main["step"].min()
+    return extremes(what, values_of(main), unit, method, ranges=ranges, found=found, step=step)
 
 
 def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:

@@ -182,7 +182,8 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
     estimated = chosen[chosen["estimate"].notna()]
     found = path_differences({path: values[label] for label, path in estimated["path"].items()})
     statistic = chosen["value"].iloc[0].removesuffix("_ns")
-    return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found)
+    step = chosen["resolution"].min()
+    return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found, step=step)
 
 
 # --- one change at a time

@@ -45,6 +45,13 @@ def test_a_slow_direction_of_a_transfer_is_an_exception_by_name() -> None:
     assert [group.values for group in found] == [(0.5e9,), (0.99e9, 1e9, 1.01e9)]
 
 
+def test_an_answer_has_the_digits_that_the_logs_print() -> None:
+    """The frequency tables of lagscope have whole microseconds: 74, 263, 384, 386 and 459."""
+    runs = az.latency(load("aws-euwest1-lagscope"))
+    sentence = answer_of(runs, "median_ns", az.summarize(runs, "median_ns"), "median", "ns")
+    assert "zones 1a–1b **384–386 µs**" in sentence and "inside zone 1a **74 µs**" in sentence
+
+
 def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> None:
     runs = pd.DataFrame({"path": list("abcdef"), "method": "ping", "median_ns": [10.0**power for power in range(6)]})
     text = say(groups(main_method(runs, "median_ns"), runs), "ns")

@@ -162,7 +162,8 @@ def _published(runs: pd.DataFrame) -> Sentence:
     path = str((means.max() / means.min()).idxmax())
     rows = windows[windows["path"] == path]
     ends = sorted(rows["mean_ns"].astype(float))[:: len(rows) - 1]
-    linked = Linked(span(ends, "ns", like=one_prefix(ends, "ns")), RunsRef(tuple(map(str, rows.index)), "mean_ns"))
+    reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
+    linked = Linked(reach, RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     return f"no: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"
 
 

@@ -26,7 +26,7 @@ SAID = {
         "one_run": "no: 22 published means of one path range over 530–2,740 µs (br-sao-sao01-a → br-sao-sao05-a)",
     },
     "ec2-token-buckets": {},
-    "ibm-cloud-regions": {"one_run": "no: 36 published means of one path range over 9.00–39.0 ms (Osaka → Tokyo)"},
+    "ibm-cloud-regions": {"one_run": "no: 36 published means of one path range over 9–39 ms (Osaka → Tokyo)"},
     "westeurope-psping": {},
 }
 
