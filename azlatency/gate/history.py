@@ -20,7 +20,7 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size, together
+from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size, together, when
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
@@ -304,17 +304,17 @@ def _lines(judged: Judged) -> list[Line]:
     lines = []
     for change in judged.recent:
         word, mark = ("CHANGED", "bad") if change["verdict"] == "different" else ("within the margin", "good")
-        when, amount = date_with_interval(change), size(change)
+        day, amount = date_with_interval(change), size(change)
         ends = {"before": _value(change, "before"), "now": _value(change, "after")}
-        cells = _cells(judged, word, **ends, when=when, change=amount, label=labelled(change))
+        cells = _cells(judged, word, **ends, day=day, change=amount, label=labelled(change))
         full = f"{name}, {date(change)}" if len(judged.recent) > 1 else name
-        message = f"changed on {when}: {amount}"
+        message = f"changed {when(change, day)}: {amount}"
         lines.append(Line(mark=mark, cells=cells, name=full, group=series["path"], message=message))
     return lines
 
 
 def _cells(
-    judged: Judged, verdict: str, *, now: str, change: str, before: str = "", when: str = "", label: str = ""
+    judged: Judged, verdict: str, *, now: str, change: str, before: str = "", day: str = "", label: str = ""
 ) -> dict[str, str]:
     return {
         "verdict": verdict,
@@ -323,7 +323,7 @@ def _cells(
         "history": sparkline(judged.points["value"].tolist()),
         "before": before,
         "now": now,
-        "changed on": when,
+        "changed on": day,
         "change": change,
         "label": label,
         "flags": ", ".join(SHORT[code] for code in judged.series["flags"].split()),
@@ -361,7 +361,8 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     )
     notes = [reading] if searched else []
     rows = [judged.series for judged in judgement.series]
-    new = pd.DataFrame([change for judged in searched for change in judged.new], columns=["date", "path"])
+    named = ["path", "date", "date_low", "date_high", "window_ns"]
+    new = pd.DataFrame([change for judged in searched for change in judged.new], columns=named)
     notes += [f"{sentence}." for sentence in together(new)]
     notes += _ended(rows)
     if missing := [row for row in rows if row["missing"]]:

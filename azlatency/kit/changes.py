@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 #: From so many paths on, changes of one date are named together; and the most that are named.
 _FEWEST_TOGETHER, _MOST_NAMED = 3, 4
+#: Flag of levels that differ by no more than one step of the printed numbers.
+_ONE_STEP = "one_printed_step"
 
 
 def date(change: Row) -> str:
-    """Return when the new level began: the day, with the time if the interval is within it, or the run's number."""
+    """Return when the new level began: the day, with the time if the interval is within it, the window or the run."""
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"run {change['at'] + 1}"
+    if _is_of_windows(change):
+        return f"window from {start:%Y-%m-%d}"
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -41,11 +45,24 @@ def date_with_interval(change: Row) -> str:
     return f"{date(change)} ({low:{spec}} – {high:{spec}})"
 
 
+def when(change: Row, day: str = "") -> str:
+    """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
+    return f"{'in or before the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+
+
+def _is_of_windows(change: Row) -> bool:
+    """Return whether the points are means that were published for windows of time, whose starts date nothing."""
+    return not (pd.isna(change["date"]) or pd.isna(change["window_ns"]))
+
+
 def difference(change: Row) -> str:
     """Return the difference of the levels and the ratio: "+120 µs (+14 %"; no ratio where there is none."""
     gap = change["after"] - change["before"]
+    levels = " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
+    if is_rounding(change):
+        return f"{levels}, one step of the printed numbers: size unknown"
     if not math.isfinite(gap):
-        return " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
+        return levels
     text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None)}"
     return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'])} %)"
 
@@ -53,36 +70,64 @@ def difference(change: Row) -> str:
 def size(change: Row) -> str:
     """Return the difference and the ratio with its interval: "+120 µs (+14.0 %, 95 % CI +13.1 to +15.2)"."""
     low, high = change["ratio_low"], change["ratio_high"]
-    if is_missing(low) or is_missing(high):
+    if is_missing(low) or is_missing(high) or is_rounding(change):
         return difference(change)
     interval = f"{100 * change['confidence']:g} % CI {_percent(low)} to {_percent(high)}"
     return f"{difference(change).removesuffix(')')}, {interval})"
 
 
 def percent(change: Row) -> str:
-    """Return the size of a change of level in percent, else both levels."""
-    if not change["before"]:
+    """Return the size of a change of level in percent, the same as `size` gives, else both levels."""
+    if not change["before"] or is_rounding(change):
         return size(change)
-    return f"{100 * (change['after'] / change['before'] - 1):+.0f} %".replace("-", "−")
+    ratio = change["after"] / change["before"] if is_missing(change["ratio"]) else change["ratio"]
+    return f"{100 * (ratio - 1):+.0f} %".replace("-", "−")
+
+
+def is_rounding(change: Row) -> bool:
+    """Return whether the levels differ by one step of the numbers that the logs print."""
+    return _ONE_STEP in change.get("flags", "").split()
+
+
+def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return changes with the largest ratios first; those that a step of the printed numbers explains are last."""
+    ratios = (changes["after"] / changes["before"]).where(changes["before"] > 0, math.inf)
+    sizes = ratios.map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    rounded = changes["flags"].str.split().map(lambda flags: _ONE_STEP in flags)
+    return changes.loc[sizes.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
 
 
 def last_changes(changes: pd.DataFrame) -> str:
-    """Name the last change of the first two series: "a → b median +7 %; b → a goodput −50 %"."""
-    last = changes.drop_duplicates("what", keep="last").head(2)
+    """Name the last changes of the two series with the largest: "a → b median +7 %; b → a goodput −50 %"."""
+    last = largest_first(changes.drop_duplicates("what", keep="last")).head(2)
     return "; ".join(f"{row['path']} {row['metric']} {percent(row)}" for row in last.to_dict("records"))
 
 
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    for moment, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
+    for _, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:
-            found.append(
-                f"{len(paths)} paths changed on {moment:%Y-%m-%d} ({named(paths, _MOST_NAMED)}): look for one cause, "
-                "such as a shared link or another way of measuring"
-            )
+            first = of_date.iloc[0].to_dict()
+            advice = "look for one cause, such as a shared link or another way of measuring"
+            if _is_of_windows(first):
+                advice = (
+                    "changes that are weeks apart fall into one window, so compare all windows before you " + advice
+                )
+            found.append(f"{len(paths)} paths changed {when(first)} ({named(paths, _MOST_NAMED)}): {advice}")
     return found
+
+
+def on_the_way(change: Row, sightings: pd.DataFrame) -> str:
+    """Name the points between the levels of a change, which was more than one step; empty if there are not several."""
+    rows = sightings[(sightings["kind"] == "on_the_way") & (sightings["what"] == change["what"]) & (sightings["n"] > 1)]
+    rows = rows[(rows["at"] + rows["n"] == change["at"]) | (rows["at"] == change["at"])]
+    between = [
+        f"{count_of(row['n'], 'point')} near {format_value(row['after'], row['unit'])}"
+        for row in rows.to_dict("records")
+    ]
+    return f"in more than one step, with {' and '.join(between)} between" if between else ""
 
 
 def in_force(change: Row) -> str:
@@ -93,10 +138,14 @@ def in_force(change: Row) -> str:
     return f"label {label}" + (f" (before: {before})" if before and before != label else "")
 
 
+def new_version(change: Row) -> str:
+    """Say that the version of the tool changed at the same time; empty if it did not."""
+    return "new version of the tool" if "new_tool_version" in change["flags"].split() else ""
+
+
 def labelled(change: Row) -> str:
     """Return what is known about the change besides its size: the label in force, and a new version of the tool."""
-    version = "new version of the tool" if change["flags"] else ""
-    return "; ".join(filter(None, [in_force(change), version]))
+    return "; ".join(filter(None, [in_force(change), new_version(change)]))
 
 
 def drifts(series: Row) -> str:
@@ -109,7 +158,7 @@ def drifts(series: Row) -> str:
 def say_change(change: Row) -> str:
     """Return a change in a sentence, without what its flags say."""
     note = in_force(change)
-    return f"{change['what']}: changed on {date(change)}: {size(change)}" + (f"; {note}" if note else "")
+    return f"{change['what']}: changed {when(change)}: {size(change)}" + (f"; {note}" if note else "")
 
 
 def say_series(series: Row) -> str:

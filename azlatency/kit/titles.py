@@ -17,10 +17,13 @@ _LETTERS = 40
 Name = TypeVar("Name", bound=Hashable)
 
 
-def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None = None) -> str:
-    """Return a value, or the range of several: ``"121 µs"``, ``"1.40–1.44 ms"``; ``like`` as in `format_value`."""
+def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None = None, step: float = 0.0) -> str:
+    """Return a value, or the range of several: ``"121 µs"``, ``"1.40–1.44 ms"``.
+
+    ``like`` and ``step`` as in `format_value`.
+    """
     numbers = sorted(values)
-    ends = [format_value(end, unit, digits=digits, like=like) for end in (numbers[0], numbers[-1])]
+    ends = [format_value(end, unit, digits=digits, like=like, step=step) for end in (numbers[0], numbers[-1])]
     if ends[0] == ends[1]:
         return ends[0]
     (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)

@@ -224,9 +224,11 @@ def shares_held(judged: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def share_held(judged: pd.DataFrame) -> str:
-    """Return how many of the intervals contain the recorded delay: "All 12" or "22 of 24"."""
+    """Return how many of the intervals contain the recorded delay: "All 12", "Both" or "22 of 24"."""
     held = int(judged["holds"].sum())
-    return f"All {held}" if held == len(judged) > 1 else f"{held} of {len(judged)}"
+    if held == len(judged) > 1:
+        return "Both" if held == 2 else f"All {held}"
+    return f"{held} of {len(judged)}"
 
 
 def _agreement(row: Row) -> str:

@@ -368,6 +368,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         alarmed          | bool    | | computed | Whether a change of level, or the drift, exceeds the margin.
         first            | timestamp | | computed | When the first point of a history started, in UTC.
         last             | timestamp | | computed | When the last point of a history started, in UTC.
+        window_ns        | float64 | ns | computed | Time that each point of a history is a published mean over; missing for runs.
         missing          | int64   | | computed | Number of nights without a run between the first and the last.
         family           | int64   | | computed | Number of series that were searched together.
         assumed          | string  | | computed | Codes of what no log, name or label of the runs says.

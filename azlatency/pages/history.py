@@ -38,31 +38,51 @@ def history(found: History) -> Chart | Note:
     searched = found.series[found.series["level"].notna()].set_index("what")
     if searched.empty:
         return Note("No chart: no path was measured often enough for a history.")
+    differing = [key for key in KEYS if key == "path" or searched[key].nunique() > 1]
+    shared = ", ".join(searched[key].iloc[0] for key in KEYS if key not in differing)
     changes = found.changes.assign(
-        text=[f"{words.date(row)}: {words.size(row)}" for row in found.changes.to_dict("records")]
+        panel=_joined(found.changes, differing),
+        text=[f"{words.date(row)}: {words.size(row)}" for row in found.changes.to_dict("records")],
     )
     below = {row["what"]: _in_short(row) for row in found.changes.to_dict("records")}
     below |= {row["what"]: words.drifts(row) for row in _drifting(found).to_dict("records")}
     points = found.points[found.points["level"].notna()]
     points = points.assign(
+        panel=_joined(points, differing),
         below=points["what"].map(lambda what: below.get(what, "")),
         unit=points["unit"].map(lambda unit: PERCENT if unit == "fraction" else read_in(unit)),
     )
     return draw_series(
         points,
         "value",
-        panel="what",
+        panel="panel",
         changes=changes,
         note="below",
         hint="label",
         unit="unit",
         result=_title(found),
-        caption=(
-            "Each dot is a run, or the median of a night with several; thick line: level, the median of the dots "
-            "between two changes."
-        ),
+        caption=f"{shared + ': ' if shared else ''}{_dots(found)}; thick line: level, the median of the dots between "
+        "two changes.",
         name="history",
     )
+
+
+def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Return the texts of some columns as one."""
+    return rows[columns[0]].str.cat([rows[column] for column in columns[1:]], sep=", ")
+
+
+def _dots(found: History) -> str:
+    """Say what the dots are, within a sentence."""
+    if window := _window(found):
+        return f"each dot is a published mean over {window}, drawn at their start"
+    return "each dot is a run, or the median of a night with several"
+
+
+def _window(found: History) -> str:
+    """Return the length of the windows if the series are of published means; empty for runs."""
+    lengths = found.series["window_ns"]
+    return "" if lengths.isna().any() else count_of(round(lengths.median() / 86_400e9), "day")
 
 
 def _title(found: History) -> str:
@@ -100,6 +120,11 @@ def changes(found: History) -> Table | Note:
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
         "and ratio (Hodges–Lehmann) with its 95 % interval."
     ]
+    if window := _window(found):
+        notes.append(
+            f"The date is the start of the first window of {window} at the new level: the level changed in this window "
+            "or shortly before it."
+        )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
 
@@ -136,8 +161,8 @@ def over_time(windows: pd.DataFrame) -> Chart | Note:
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
         result=f"Every published window, {first:%B %Y} to {last:%B %Y}",
-        caption="Each line is a pair of zones or regions; grey: a name that is no longer in use. Windows that overlap "
-        f"are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
+        caption="Each line is a pair of zones or regions; dashed and grey: a name that is no longer in use. "
+        f"Windows that overlap are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
         counted="windows per line",
         of="regions",
         name="over_time",
@@ -151,9 +176,16 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         return Note("No chart: no table of windows was published.")
     end = between["date"].max()
     pairs = between[between["date"] == end].sort_values("mean_ns", kind="stable")
-    several = pairs["region"].nunique() > 1
+    counted, of = count_of(len(pairs), "pair"), "pairs"
+    name = pairs["pair"]
+    if pairs["placement"].eq("cross_region").all():
+        # Both directions of a pair of regions are published.
+        counted, of = f"{count_of(pairs['pair'].nunique(), 'pair')} of regions", "paths"
+        name = pairs["path"]
+    elif pairs["region"].nunique() > 1:
+        name = pairs["region"] + " " + pairs["pair"]
     pairs = pairs.assign(
-        name=pairs["region"] + " " + pairs["pair"] if several else pairs["pair"],
+        name=name,
         all="",
         mean_ns_low=np.nan,
         mean_ns_high=np.nan,
@@ -169,9 +201,9 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         row="name",
         unit=(unit.scale, unit.name),
         xlabel=f"mean round trip, {unit.name}",
-        result=f"{count_of(len(pairs), 'pair')} in the window to {end:%Y-%m-%d}: {ends}",
-        caption="Each dot is one published mean; nothing says how far a second one would lie from it.",
-        of="pairs",
+        result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",
+        caption="Each mark is one published mean; nothing says how far a second one would lie from it.",
+        of=of,
         name="newest",
     )
 
@@ -206,9 +238,9 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
         "before": _value("before"),
         "after": _value("after"),
     }
-    notes = [
-        "Before and after: medians of the points on both sides; where a limit was crossed, of the first and last five."
-    ]
+    notes = ["Before and after: medians of the points on both sides."]
+    if window := _window(found):
+        notes.append(f"Dates are the starts of windows of {window}.")
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 
@@ -231,8 +263,10 @@ def _seen(row: Row, family: int) -> str:
         return f"{size} after the first {few}, until {end}: too few to test"
     if row["kind"] == "newest":
         return f"{size} in the last {few}, since {start}: too few to test"
-    if row["kind"] == "came_and_went":
+    if row["kind"] in ("came_and_went", "on_the_way"):
         text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
+        if row["kind"] == "on_the_way":
+            return f"{text}, on the way to the next level"
         return text if row["times"] == 1 else f"{row['times']} times away, farthest {text}"
     side = "below" if row["after"] < row["limit"] else "above"
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
@@ -266,11 +300,12 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     findings += [info(f"{sentence}.") for sentence in words.together(found.changes)]
     for row in _drifting(found).head(_MOST).to_dict("records"):
         findings.append(act(f"{row['what']}: {words.drifts(row)}, without a date."))
-    for row in found.changes.head(_MOST).to_dict("records"):
-        version = "; new version of the tool" if row["flags"] else ""
-        findings.append(act(f"{words.say_change(row)}{version}."))
+    for row in words.largest_first(found.changes).head(_MOST).to_dict("records"):
+        parts = [words.say_change(row), words.on_the_way(row, sightings), words.new_version(row)]
+        findings.append(act(f"{'; '.join(filter(None, parts))}."))
     if len(found.changes) > _MOST:
-        findings.append(info(f"{len(found.changes) - _MOST} more changes are in the table."))
+        more = count_of(len(found.changes) - _MOST, "smaller change")
+        findings.append(info(f"Also in the table: {more}."))
     findings += [info(sentence) for sentence in _in_short_seen(sightings)]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
@@ -286,7 +321,7 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
     first = sightings[sightings["kind"] == "oldest"]
     if first["what"].nunique() >= _MANY:
-        low, high = (words.percent({"before": 1.0, "after": first["ratio"].agg(end)}) for end in ("min", "max"))
+        low, high = (words.percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
             f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
             f"{first['date_last'].max():%Y-%m-%d} at the latest: too few points to test. So many together: look for a "

@@ -18,7 +18,7 @@ from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
 from azlatency.studies.format import count_of, natural_key
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import run_table, whole_run_rows
+from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
 from azlatency.studies.store.hosts import differing_facts
 
@@ -334,12 +334,15 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
         return Findings.of(
             [answer(f"This study has no logs, only {contents}. Cite its numbers as published; no test is possible.")]
         )
-    runs = run_table(study)
+    runs = client_runs(study)
     tools = ", ".join(sorted(set(study.runs["tool"])))
     paths, unread = runs["path"].nunique(), study.events[study.events["code"] == "unknown_line"]
     unknown = int(study.sources["lines_unknown"].sum())
     lines = f"**{count_of(unknown, 'line')}** not recognised" if unknown else "every line recognised"
-    findings = [answer(f"**{count_of(len(runs), 'run')}** of {tools} over {count_of(paths, 'path')}; {lines}.")]
+    uncounted = len(run_table(study)) - len(runs)
+    same = f" ({count_of(uncounted, 'further record')} of the same traffic not counted)" if uncounted else ""
+    counted_runs = f"**{count_of(len(runs), 'run')}** of {tools} over {count_of(paths, 'path')}{same}"
+    findings = [answer(f"{counted_runs}; {lines}.")]
     findings += _printed_quantities(printed)
     if len(unread):
         findings.append(act(f"Not every line was recognised, first {_place(study, unread)}"))

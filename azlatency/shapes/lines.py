@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _PANEL, _HIGHEST, _AROUND, _BESIDE = 1.35, 9.0, 0.85, 3
 #: Share of a panel's width for the names of lines, and of its height for each of them.
 _ROOM, _NAME, _MOST_NAMED = 0.42, 0.13, 7
+#: Share of a panel's height that names keep from its lower edge, where the axis would cross them.
+_EDGE = 0.07
+#: How a line that ended before the others is drawn: one of the hues is nearly grey.
+_ENDED = {"color": GREY, "linestyle": (0, (3, 1.5))}
 
 
 @styled
@@ -49,7 +53,8 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
 ) -> Chart | Note:
     """Draw one line per series over time, a panel for each group of them; its name stands behind its last value.
 
-    Lines that end before the others are grey and have no name.
+    Lines that end before the others are grey and dashed. They have no name, nor have the lines of a panel with more
+    than seven.
 
     Parameters
     ----------
@@ -93,7 +98,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
             axis.plot([start, end], [limit / unit.scale] * 2, color=INK, linewidth=0.8, linestyle=":")
         look = _looks(points, line, date, end)
         for key, group in series.items():
-            style = {"color": look[key].colour, "linestyle": look[key].dash} if key in look else {"color": GREY}
+            style = {"color": look[key].colour, "linestyle": look[key].dash} if key in look else _ENDED
             (drawn,) = axis.plot(group[date], group["_value"], **style)
             drawn.set_linewidth(1)
             tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
@@ -112,6 +117,10 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     text = draw.caption(
         caption,
         f"{sizes((len(group) for group in _each(shown, line)), counted)}.",
+        (
+            f"Lines have no names where there are more than {_MOST_NAMED}; the text alternative names all.",
+            any(len(_looks(points, line, date, end)) > _MOST_NAMED for points in shown.values()),
+        ),
         left_out(len(shown), len(panels), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
@@ -138,7 +147,9 @@ def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Loo
         return
     last = last.sort_values("_value", kind="stable")
     low, high = map(math.log, axis.get_ylim())
-    places = spread([(math.log(value) - low) / (high - low) for value in last["_value"]], _NAME)
+    room = 1 - _EDGE
+    heights = [((math.log(value) - low) / (high - low) - _EDGE) / room for value in last["_value"]]
+    places = [_EDGE + room * place for place in spread(heights, _NAME / room)]
     for key, place in zip(last[line].astype(str), places, strict=True):
         axis.text(
             1.03 / (1 + _ROOM), place, key, transform=axis.transAxes, fontsize=7, color=look[key].colour, va="center"

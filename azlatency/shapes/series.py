@@ -49,7 +49,7 @@ def series(  # noqa: PLR0913 - a shape is told its columns
     result: str = "",
     caption: str = "",
     counted: str = "points",
-    of: str = "series, those that changed first",
+    of: str = "series, changed ones before others",
     name: str = "series",
 ) -> Chart | Note:
     """Draw one dot per row of a frame, the level of each part as a line, and the changes of level.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from azlatency.site.cards import CardView, plain_parts
 from azlatency.site.markdown import plain_text
@@ -11,6 +12,8 @@ from azlatency.studies.format import count_of, format_value, natural_key, one_pr
 
 #: Most lines of one kind that a study lists.
 _MOST = 5
+#: From this share of equal letters on, by difflib, a sentence is another wording of a finding.
+_ALIKE = 0.6
 
 
 @dataclass(kw_only=True)
@@ -51,11 +54,26 @@ def changes(before: StudyReport | None, now: StudyReport | None) -> list[Change]
         differences = [_answer(before.card, now.card), *_runs(before.card, now.card), _values(before.card, now.card)]
     new = [text for text in now.findings if text not in before.findings]
     gone = [text for text in before.findings if text not in now.findings]
+    reworded = _reworded(gone, new)
+    new = [text for text in new if text not in reworded.values()]
+    gone = [text for text in gone if text not in reworded]
+    lines = [f"{old} → {text}" for old, text in reworded.items()]
     differences += [
+        _change(lines, f"{count_of(len(lines), 'finding')} with other words or numbers"),
         _change(new, f"{count_of(len(new), 'new finding')}"),
         _change(gone, f"{count_of(len(gone), 'finding')} gone"),
     ]
     return [change for change in differences if change is not None]
+
+
+def _reworded(gone: Sequence[str], new: Sequence[str]) -> dict[str, str]:
+    """Return the new sentence of each finding that is gone and has one that is much like it."""
+    found: dict[str, str] = {}
+    for text in gone:
+        nearest = get_close_matches(text, [other for other in new if other not in found.values()], n=1, cutoff=_ALIKE)
+        if nearest:
+            found[text] = nearest[0]
+    return found
 
 
 def _change(lines: Sequence[str], count: str) -> Change | None:

@@ -229,7 +229,7 @@ def _where(trip: Mapping[str, Any]) -> str:
 def _typical(trip: Mapping[str, Any]) -> str:
     """Return the typical round trip, or the range that a text reports."""
     ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
-    return span(ends, "ns", like=one_prefix(ends, "ns"))
+    return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
 
 
 def _time(value: float | None) -> str:

@@ -64,6 +64,10 @@ _CODES = {
         "new tool version",
         "the version of the tool changed at the same time, so the tool may be the cause",
     ),
+    "one_printed_step": (
+        "one step of rounding",
+        "the levels differ by one step of the printed numbers, so the change may be of any size up to two steps",
+    ),
     "order_unknown": (
         "order unknown",
         "the runs have neither a start time nor a round nor a file, so it is not known whether they depend on their "

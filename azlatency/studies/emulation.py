@@ -78,6 +78,20 @@ def route_changes(study: Study) -> list[tuple[tuple[str, str], int]]:
     return [((str(change["zones"][0]), str(change["zones"][1])), int(change["from_round"])) for change in changes]
 
 
+def planted_changes(study: Study) -> list[tuple[set[str], int]]:
+    """Return the links that each change of an emulated network concerns (``a → b``), and the first round after it."""
+    truth = _truth(study)
+    changes = [
+        ({str(NetworkPath.parse(change["link"]))}, int(change["from_round"]))
+        for change in truth.get("link_changes", ())
+    ]
+    for zones, first in route_changes(study):
+        hosts = {name: host["zone"] for name, host in truth["hosts"].items()}
+        ends = {route(a, b) for a in hosts for b in hosts if {hosts[a], hosts[b]} == set(zones)}
+        changes.append((ends, first))
+    return changes
+
+
 def configured_links(study: Study) -> pd.DataFrame:
     """Return the configured links of an emulated network.
 

@@ -105,8 +105,12 @@ def one_prefix(values: Iterable[float], unit: str) -> float | None:
     return next((scale for scale in scales if all(least <= size / scale < most for size in sizes)), None)
 
 
-def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, like: float | None = None) -> str:
+def format_value(
+    value: float | None, unit: str = "", *, digits: int = DIGITS, like: float | None = None, step: float = 0.0
+) -> str:
     """Format one value with its prefixed unit, or with that of the value ``like``; None and NaN give an empty text.
+
+    It has no digit finer than ``step``, the step in which it was printed; 0 and NaN if that is unknown.
 
     Examples
     --------
@@ -114,12 +118,16 @@ def format_value(value: float | None, unit: str = "", *, digits: int = DIGITS, l
     '1.08 ms'
     >>> format_value(8.4916e9, "bit/s")
     '8.49 Gbit/s'
+    >>> format_value(9e6, "ns", step=1e6)
+    '9 ms'
     """
     if value is None or math.isnan(value):
         return ""
     scale, name = prefixed_unit(unit, value if like is None else like)
     whole = scale == 1 and unit in ("bytes", "count") and float(value).is_integer()
     decimals = 0 if whole else decimals_for(value / scale, digits)
+    if step > 0:
+        decimals = min(decimals, max(0, math.ceil(-math.log10(step / scale) - 1e-9)))
     return _with_unit(format_number(value / scale, decimals), name)
 
 

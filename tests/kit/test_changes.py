@@ -12,9 +12,9 @@ from azlatency.kit import changes
 DAY = pd.Timestamp("2026-09-26 20:43", tz="UTC")
 CHANGE = {
     "path": "a → b", "metric": "median", "what": "a → b, ping, median", "at": 25, "at_low": 24, "at_high": 27,
-    "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "before": 450e3,
-    "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097, "confidence": 0.95,
-    "label": "", "label_before": "", "flags": "",
+    "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "window_ns": math.nan,
+    "before": 450e3, "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097,
+    "confidence": 0.95, "label": "", "label_before": "", "flags": "",
 }  # fmt: skip
 MINUTE = pd.Timedelta(minutes=1)
 
@@ -25,6 +25,7 @@ MINUTE = pd.Timedelta(minutes=1)
         ({}, "2026-09-26", "2026-09-26 (09-25 – 09-28)"),
         ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
         ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
+        ({"window_ns": 30 * 86_400e9}, "window from 2026-09-26", "window from 2026-09-26 (09-25 – 09-28)"),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
 )
@@ -44,6 +45,10 @@ def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str
         (
             {"before": 0.0, "after": 0.012, "unit": "fraction", "ratio": math.nan, "ratio_low": math.nan},
             "+1.20 %", "+1.20 %", "+1.20 %",
+        ),
+        (
+            {"before": 12e6, "after": 13e6, "flags": "one_printed_step"},
+            *["12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"] * 3,
         ),
     ],
 )  # fmt: skip
@@ -71,19 +76,27 @@ def test_the_label_in_force_is_named(fields: dict[str, object], text: str) -> No
 
 def test_the_last_changes_of_two_series_are_named() -> None:
     frame = pd.DataFrame([
-        CHANGE | {"method": "ping"}, CHANGE | {"method": "ping", "after": 900e3},
-        CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3},
+        CHANGE | {"method": "ping"}, CHANGE | {"method": "ping", "after": 900e3, "ratio": 2.0},
+        CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3, "ratio": 0.5},
         CHANGE | {"method": "ping", "path": "c → a", "what": "c"},
     ])  # fmt: skip
     assert changes.last_changes(frame) == "a → b median +100 %; b → a median −50 %"
+    frame.loc[1, "flags"] = "one_printed_step"
+    assert changes.last_changes(frame) == "b → a median −50 %; c → a median +9 %"
 
 
 def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
     start = pd.Timestamp("2025-10-11", tz="UTC")
     rows = [{"path": path, "date": start} for path in ("a → b", "a → c", "a → b", "b → c")]
     other = [{"path": path, "date": start + pd.Timedelta(days=35)} for path in ("a → b", "a → c")]
-    assert changes.together(pd.DataFrame([*other, *rows])) == [
+    frame = pd.DataFrame([*other, *rows]).assign(
+        date_low=lambda found: found["date"], date_high=lambda found: found["date"], window_ns=math.nan
+    )
+    assert changes.together(frame) == [
         "3 paths changed on 2025-10-11 (a → b, a → c, b → c): look for one cause, such as a shared link or another way "
         "of measuring"
     ]
-    assert changes.together(pd.DataFrame([], columns=["date", "path"])) == []
+    (of_windows,) = changes.together(frame.assign(window_ns=30 * 86_400e9))
+    assert of_windows.startswith("3 paths changed in or before the window from 2025-10-11 (a → b, a → c, b → c): ")
+    assert "weeks apart" in of_windows
+    assert changes.together(frame[:0]) == []

@@ -47,7 +47,7 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert isinstance(chart, Chart)
     assert f"az1a → az2a, ping 56 B, median: 338 µs, then 363 µs; 2026-11-24 20:43: {size}" in chart.alt
     assert f"az1a → az2a, ping 56 B, median: changed on 2026-11-24 20:43: {size}." in findings
-    result = "az1a → az2a median +7 %; az3a → az2a goodput −50 %"
+    result = "az3a → az2a goodput −50 %; az1a → az2a median +7 %"
     assert chart.title == f"2 of 11 series changed: {result}"
     assert f"**2 of 11 series** changed their level: {result}." in findings
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, median", "level now") == "363.0 µs"
@@ -59,12 +59,13 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
     found = az.history(pd.concat(runs))
     chart = page.history(found)
-    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → b median +")
+    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → c median +")
     assert_fit_to_print("history", chart)
     panels = [axis for axis in chart.figure.axes if axis.get_visible()]
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
     assert "image 2" in panels[1].get_title("left").split("\n")[-1]
-    assert "b → c, ping 56 B, median: " in chart.alt and "no change" in chart.alt
+    assert "b → c: " in chart.alt and "no change" in chart.alt
+    assert chart.caption.startswith("ping 56 B, median: each dot is a run")
     assert "label image 2 (before: image 1)" in found_in(found)
     assert cell(page.changes(found), "a → c", "label in force") == "label image 2 (before: image 1)"
     (date,) = found.changes.loc[found.changes["path"] == "a → c", "date"]
@@ -133,9 +134,25 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     newest = "−36 % in the last point, since 2026-07-18: too few to test"
     assert rows["eu-gb-lon04-a → eu-gb-lon05-a", newest] == ("2.185 ms", "1.390 ms")
     assert rows["us-east-wdc04-a → us-east-wdc06-a", "+110 % for 1 point, 2026-05-09"] == ("695.0 µs", "1.460 ms")
-    assert rows["br-sao-sao01-a → br-sao-sao05-a", "below 1 ms since 2025-11-15"] == ("2.640 ms", "530.0 µs")
+    # dal10–dal14: 2.14 to 2.64 ms in the windows to September 2025, 1.82 to 1.98 ms since. What a confirmed change
+    # crossed, as sao01–sao05 did, is not named again.
+    crossed = {key: values for key, values in rows.items() if key[1].startswith(("below", "above"))}
+    path = "us-south-dal10-a → us-south-dal14-a"
+    assert crossed == {(path, "below 2 ms since 2025-10-11"): ("2.200 ms", "1.950 ms")}
+    # dal10–dal12: 1.36 to 1.45 ms in the windows from October 2025 to June 2026, 2.01 ms in the one from 18 July.
+    dal = {seen: values for (path, seen), values in rows.items() if "dal10-a → us-south-dal12-a" in path}
+    assert dal["+46 % in the last point, since 2026-07-18: too few to test"] == ("1.380 ms", "2.010 ms")
+    # dal12–dal14: 2.12 to 2.22 ms until May 2025, then 1.73, 1.51 and 1.57, and 0.60 to 0.65 ms from October on.
+    steps = "−27 % for 3 points, 2025-06-28 to 2025-09-06, on the way to the next level"
+    assert rows["us-south-dal12-a → us-south-dal14-a", steps] == ("2.155 ms", "1.570 ms")
+    # The weekly windows show that sao01–sao05 fell before 16 November 2025: 2.69 ms to the 9th, then 2.27 ms.
+    assert cell(page.changes(found), "br-sao-sao01-a → br-sao-sao05-a", "changed on") == "window from 2025-11-15"
     said = found_in(found)
-    assert "12 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said
+    assert "sao05-a, netperf (table) TCP_RR TCP, mean: changed in or before the window from 2025-11-15: " in said
+    assert "4 paths changed in or before the window from 2025-10-11 (" in said
+    assert "CI −72.1 to −65.1); in more than one step, with 3 points near 1.57 ms between." in said
+    assert "3 series differ in their last points" in said
+    assert "13 series moved by −33 % to +25 % after their first points, until 2024-10-26 at the latest" in said
     assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)
 
 
@@ -149,5 +166,21 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert isinstance(newest, Chart) and newest.figure.get_size_inches()[1] <= 9
     assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
+    regions = page.newest(published_windows(load("ibm-cloud-regions")))
+    assert isinstance(regions, Chart) and "Osaka → Tokyo 9 ms; Tokyo → Osaka 9 ms; " in regions.alt
+    assert regions.title == "78 pairs of regions in the window to 2026-08-16: 9.00 ms to 369 ms"
     without = published_windows(load("emulated-nights"))
     assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)
+
+
+def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
+    """Frankfurt to London is printed as 12 ms, then as 13 ms; Tokyo to Toronto as 163 ms, then as 135 ms."""
+    found = az.history(load("ibm-cloud-regions"))
+    chart = page.history(found)
+    assert isinstance(chart, Chart) and "Frankfurt → London: 12,000 µs, then 13,000 µs; " in chart.alt
+    assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
+    size = "12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"
+    assert cell(page.changes(found), "Frankfurt → London", "change") == size
+    lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]
+    assert "Tokyo → Toronto" in lines[0] and size in lines[-1]
+    assert "**9 of 90 series** changed their level: Tokyo → Toronto mean −17 %; " in found_in(found)

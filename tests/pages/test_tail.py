@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.chart_cases import study_of
+from helpers.notebooks import run
+from helpers.places import ROOT
 from helpers.results import NOTHING
 from helpers.studies import load
 from helpers.tables import cell, logs_behind
@@ -96,6 +98,17 @@ def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study)
     text = str(page.find(runs, tails(cni), curves, printed, az.summarize(runs, "p99_ns")))
     # Five tables of eight percentiles; between two pods of one node at most 31 packets in a million took over 1 ms.
     assert "**100 %** on" in text and "**0.0031 %** on Single node" in text
+
+
+def test_the_frame_of_single_runs_has_no_columns_without_a_value() -> None:
+    # sockperf's p99 of AZ1 to AZ1 is 78.528 us, half a round trip; one run has no interval.
+    frames = [
+        shown
+        for shown in run(ROOT / "notebooks" / "03_tail.ipynb", "westeurope-azure-cni")
+        if type(shown) is pd.DataFrame
+    ]
+    assert [list(frame) for frame in frames] == [["median"]]
+    assert frames[0].loc[("AZ1 - AZ1", "sockperf TCP 14 B"), "median"] == 157.1
 
 
 @pytest.mark.slow

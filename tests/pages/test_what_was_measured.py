@@ -121,6 +121,19 @@ def test_what_a_tool_printed_follows_from_the_duration(cni: Study) -> None:
     assert str(found).startswith("Answer: **25 runs** of iperf3, ntttcp, qperf, sockperf over 5 paths; every line")
 
 
+def test_a_run_with_two_records_is_one_run(latte: Study) -> None:
+    """Sender and receiver of latte print one run; lagscope's log and frequency table are eight, not sixteen."""
+    for study, start in (
+        (latte, "Answer: **1 run** of latte over 1 path (1 further record of the same traffic not counted); "),
+        (
+            load("aws-euwest1-lagscope"),
+            "Answer: **8 runs** of lagscope over 8 paths (8 further records of the same traffic not counted); ",
+        ),
+    ):
+        evidence = az.stats.unit_checks.printed_quantities(az.latency(study))
+        assert str(page.find(study, evidence)).startswith(start)
+
+
 def test_the_manifest_and_what_it_lacks_are_shown(cni: Study) -> None:
     assert cell(page.about(cni), "VM size", "as the manifest says") == "Standard_D8ds_v4"
     assert cell(page.about(cni), "Date", "as the manifest says") == "not said"

@@ -35,6 +35,19 @@ def test_a_line_that_ended_before_has_no_name() -> None:
     chart = drawn(FRAME[(FRAME["link"] != "x–z") | (FRAME["date"] < DAYS[3])])
     assert isinstance(chart, Chart) and [text.get_text() for text in chart.figure.axes[0].texts] == ["x–y"]
     assert "x–z 2,000 → 2,000 µs" in chart.alt
+    kept, ended = chart.figure.axes[0].lines
+    assert kept.get_linestyle() == "-" and ended.get_linestyle() == "--"
+
+
+def test_names_stand_above_the_lower_edge_and_are_left_out_where_they_do_not_fit() -> None:
+    low = pd.concat([FRAME[FRAME["rack"] == "r2"].assign(link=f"x–{end}", rtt=1e5) for end in "abc"])
+    chart = drawn(pd.concat([FRAME, low]))
+    assert isinstance(chart, Chart) and "names" not in chart.caption
+    assert min(text.get_position()[1] for text in chart.figure.axes[1].texts) >= 0.07
+    many = pd.concat([FRAME.assign(link=f"x–{number}") for number in range(8)])
+    chart = drawn(many)
+    assert isinstance(chart, Chart) and not chart.figure.axes[0].texts
+    assert "Lines have no names where there are more than 7" in chart.caption
 
 
 @pytest.mark.parametrize(("column", "panels"), [("double", 18), ("single", 6)])

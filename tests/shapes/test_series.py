@@ -56,7 +56,7 @@ def test_of_many_panels_those_that_changed_are_drawn_and_none_is_too_high(column
     with az.charts.column(column):  # type: ignore[arg-type]
         chart = drawn(points, changes=CHANGES.assign(link="link 11"))
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
-    assert f"Shown: {panels} of 12 series, those that changed first" in chart.caption
+    assert f"Shown: {panels} of 12 series, changed ones before others" in chart.caption
     assert chart.alt.count("\n") == panels - 1 and "link 11: 100 µs, then 120 µs; 2026-09-04" in chart.alt
 
 

@@ -61,6 +61,22 @@ def test_findings_and_studies_come_and_go() -> None:
     assert counts(None, now) == ["new study"] and counts(now, None) == ["removed"]
 
 
+def test_a_finding_with_other_words_or_numbers_is_neither_new_nor_gone() -> None:
+    before = StudyReport(
+        findings=["lagscope prints round-trip times.", "16 runs of lagscope over 8 paths.", "p99: 102 µs."]
+    )
+    now = StudyReport(
+        findings=["lagscope prints round-trip times.", "8 runs of lagscope over 8 paths.", "No log has samples."]
+    )
+    found = changes(before, now)
+    assert [change.count for change in found] == [
+        "1 finding with other words or numbers",
+        "1 new finding",
+        "1 finding gone",
+    ]
+    assert found[0].lines == ("16 runs of lagscope over 8 paths. → 8 runs of lagscope over 8 paths.",)
+
+
 def test_an_answer_is_shown_before_and_after(card: CardView) -> None:
     [change] = changes(StudyReport(card=replace(card, answer=())), StudyReport(card=card))
     assert change.count == "the answer" and change.lines[0] == "Before: –" and "1,401–1,422 µs" in change.lines[1]

@@ -75,7 +75,7 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
-    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74.0 µs", "median", "102 µs", "1")
+    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74 µs", "median", "102 µs", "1")
     assert aws.unknown == "how much a second run differs and the round trip under load"
     assert canada.unknown == "p99, how much a second run differs and the round trip under load"
     assert canada.rows[0][4] == "reported"

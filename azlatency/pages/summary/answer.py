@@ -133,7 +133,7 @@ def range_of(level: Row) -> tuple[float, float]:
 
 def values_of(level: Row, *, bold: bool = False, like: float | None = None) -> Linked:
     """Return the values of a condition with where they come from; ``like`` as in `span`."""
-    return Linked(span(range_of(level), "ns", like=like), condition_ref(level), bold=bold)
+    return Linked(span(range_of(level), "ns", like=like, step=level["resolution"]), condition_ref(level), bold=bold)
 
 
 def middle_of(level: Row) -> float:
@@ -184,6 +184,7 @@ def dots_of_levels(levels: pd.DataFrame, label: Callable[[Row], str]) -> tuple[D
                 value=estimate if interval else None,
                 text=format_value(estimate, "ns", like=like) if interval else "",
                 like=like,
+                step=level["resolution"],
             )
         )
     return tuple(dots)

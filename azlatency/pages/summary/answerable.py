@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.stats.within_run.time_series import reported_spread
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
@@ -200,6 +201,7 @@ def unanswered(study: Study) -> list[Unanswered]:
         "01_latency": "rtt_mean" in facts.reported,
         "02_throughput": _has_rates_in_time(facts),
         "09_before_after": _has_history(facts),
+        "03_tail": len(reported_spread(study.reported)) > 0,
     }
     return [
         Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))

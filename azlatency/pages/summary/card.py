@@ -52,17 +52,17 @@ def dot(
     text: str = "",
     value: float | None = None,
     like: float | None = None,
+    step: float = 0.0,
 ) -> Dot:
     """Return the dot of one or several values, which shows their range; ``value`` is where it stands.
 
-    ``refs`` are where the values come from; ``like`` as in `span`.
+    ``refs`` are where the values come from; ``like`` and ``step`` as in `span`.
     """
     numbers = sorted(values)
     low, high = numbers[0], numbers[-1]
     middle = (low + high) / 2 if value is None else value
-    return Dot(
-        label=label, value=middle, low=low, high=high, text=text or span(numbers, unit, like=like), near=near, refs=refs
-    )
+    text = text or span(numbers, unit, like=like, step=step)
+    return Dot(label=label, value=middle, low=low, high=high, text=text, near=near, refs=refs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +90,11 @@ class Card(Answer):
     explanation from elsewhere, and not a finding; ``assumed`` what is assumed of the runs, a sentence each; ``readers``
     what the study says to the questions of readers. ``round_trips``: the round trip of each path with a placement, for
     the comparison across studies, as `crossings` returns it: ``value``, ``low``, ``high``, ``p99`` and ``added`` in ns,
-    ``runs`` (0 if a text reports it). ``limits``: the upper limits that expectations state: ``value`` in ns,
-    ``printed``, ``source``. ``paths``: the median run of each ``path`` and ``method``, for the comparison with the next
-    report: ``value`` in ``unit``, infinite if most probes were lost, and the largest rounding error of its print
-    (``resolution``). ``files``: by log file, its ``source_id`` and the number of its runs.
+    ``runs`` (0 if a text reports it), ``resolution`` (step of the print in ns). ``limits``: the upper limits that
+    expectations state: ``value`` in ns, ``printed``, ``source``. ``paths``: the median run of each ``path`` and
+    ``method``, for the comparison with the next report: ``value`` in ``unit``, infinite if most probes were lost, and
+    the largest rounding error of its print (``resolution``). ``files``: by log file, its ``source_id`` and the number
+    of its runs.
     """
 
     study: str
@@ -112,7 +113,8 @@ class Card(Answer):
     @property
     def badge_text(self) -> str:
         """The badge in words."""
-        return f"{BADGES[self.badge]}{', quoted from the source' if self.reported else ''}"
+        # How many runs are behind a quoted number is often not said.
+        return "quoted from the source" if self.reported else BADGES[self.badge]
 
     def __repr__(self) -> str:
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]

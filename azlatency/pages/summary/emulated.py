@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from scipy.stats import binom
 
 from azlatency.kit.cells import FileRef, RunsRef
@@ -15,14 +16,15 @@ from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.card import Answer, dot
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
+from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.emulation import configured_links, recorded_round_trips, route_changes
-from azlatency.studies.format import format_value, one_prefix
-from azlatency.studies.runs.path import route
+from azlatency.studies.emulation import configured_links, planted_changes, recorded_round_trips, route_changes
+from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.runs.path import NetworkPath, route
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from azlatency.studies.store.study import Study
 
 
 def emulated(data: Data) -> Answer | None:
@@ -44,6 +46,7 @@ def emulated(data: Data) -> Answer | None:
     return Answer(
         badge="emulated",
         answer=(
+            *_planted_changes(data.study),
             *_changed_routes(data, records),
             *_narrow_directions(data),
             *listed(shares),
@@ -79,6 +82,28 @@ def emulated(data: Data) -> Answer | None:
 
 def _runs(step: Mapping[Any, Any] | pd.Series) -> RunsRef:
     return RunsRef(tuple(step["run_ids"].split()), step["value"])
+
+
+def _planted_changes(study: Study) -> Sentence:
+    """Say how many of the planted changes the history shows, and how many others; nothing without a history."""
+    planted, shown = planted_changes(study), history(study)
+    if not planted or shown.series["level"].isna().all():
+        return ()
+    is_planted = pd.Series(False, index=shown.changes.index)
+    seen = 0
+    for links, first in planted:
+        paths = links | {str(NetworkPath.parse(link).reversed()) for link in links}
+        # Positions count from 0, rounds from 1.
+        is_this = shown.changes["path"].isin(paths)
+        is_this &= (shown.changes["at_low"] < first) & (first <= shown.changes["at_high"] + 1)
+        seen += bool(is_this.any())
+        is_planted |= is_this
+    others = int((~is_planted).sum())
+    routes = len(route_changes(study))
+    keys = {"route_changes": routes > 0, "link_changes": len(planted) > routes}
+    refs = [FileRef("truth.json", key) for key, is_there in keys.items() if is_there]
+    end = f", and {count_of(others, 'other change')}" if others else ", and no other"
+    return "The history shows ", Linked(f"{seen} of {len(planted)}", *refs), f" planted changes{end}. "
 
 
 def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:

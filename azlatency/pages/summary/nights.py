@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import date, difference
+from azlatency.kit.changes import difference, largest_first, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
+from azlatency.stats.across_runs.sightings import sightings
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -20,14 +20,15 @@ _MOST = 2
 def changed_levels(study: Study) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
     found = history(study)
-    last = found.changes.drop_duplicates(KEYS, keep="last")
-    size = (last["after"] / last["before"]).map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
-    last = last.loc[size.sort_values(ascending=False, kind="stable").index]
+    seen = sightings(found)
+    last = largest_first(found.changes.drop_duplicates(KEYS, keep="last"))
     sentence: Sentence = ()
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])
-        start = f"{'; on' if sentence else 'Changed on'} {date(row)}: {row['path']}, {row['metric']} "
+        start = f"{'; ' if sentence else 'Changed '}{when(row)}: {row['path']}, {row['metric']} "
         sentence += (start, Linked(difference(row), runs))
+        if steps := on_the_way(row, seen):
+            sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
     more = f" ({len(last)} of {searched} series changed)" if len(last) > _MOST else ""
     return (*sentence, f"{more}. ") if sentence else ()

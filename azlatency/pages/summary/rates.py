@@ -18,7 +18,8 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import by_burst, falling, throughput_series
-from azlatency.studies.format import count_of, duration, format_value, one_prefix
+from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
@@ -32,6 +33,7 @@ def falling_rates(data: Data) -> Answer | None:
     # `goodputs` and `single_falls` describe single transfers.
     if 2 * len(chosen) < len(tested) or chosen["path"].is_unique:
         return None
+    next_step = _longer_than_the_burst(chosen, tested)
     chosen, others = by_burst(chosen)
     runs = chosen[["path", "method", "burst_rate", "sustained_rate"]]
     runs = runs.assign(run_id=chosen["run_ids"], at_ns=chosen["at_s"] * 1e9).set_index("run_id", drop=False)
@@ -71,9 +73,20 @@ def falling_rates(data: Data) -> Answer | None:
         inference=("Until the fall: ", *listed(times), "."),
         dots=tuple(dots),
         axis="median rate after the fall",
-        next_step="Run a transfer until its rate has fallen before you rely on it; a test of less than "
-        f"{duration(middles['at_ns'].max())} measures the burst.",
+        next_step=next_step,
     )
+
+
+def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
+    """Say after how long the transfers of each path fell, and how long those were watched that did not."""
+    times = grouped(fallen, "path")["at_s"].agg(["min", "max"]).sort_values("min", kind="stable")
+    falls = [f"{path} {duration(1e9 * ends['min'], 1e9 * ends['max'])}" for path, ends in times.iterrows()]
+    steady = tested[~tested["run_ids"].isin(fallen["run_ids"])]
+    paths = [
+        f"{path}, watched for {duration(*(1e9 * seconds))}" for path, seconds in grouped(steady, "path")["seconds"]
+    ]
+    still = f"; {len(steady):,} did not fall ({join_words(paths)})" if paths else ""
+    return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
 
 
 def _intervals_of(rates: pd.DataFrame) -> RunsRef:

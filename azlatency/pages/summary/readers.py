@@ -117,7 +117,10 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         on = rows["accelerated_networking"].astype(bool)
         if on.any() and not on.all():
             where = _WHERE[str(rows["placement"].iloc[0])]
-            parts.append((f"{where} ", _linked(rows[on], rows), " with it, ", _linked(rows[~on], rows), " without"))
+            is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
+            chance = " (one run each: may be chance)" if is_once else ""
+            with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
+            parts.append((f"{where} ", with_it, " with it, ", without, f" without{chance}"))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 
@@ -174,7 +177,7 @@ def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
     """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
     ends = [*rows["lowest_ns"], *rows["highest_ns"]]
     like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
-    return Linked(span(sorted(ends), "ns", like=like), *map(_ref, rows.to_dict("records")))
+    return Linked(span(ends, "ns", like=like, step=rows["resolution"].max()), *map(_ref, rows.to_dict("records")))
 
 
 def _ref(row: dict[str, Any]) -> Ref:

@@ -20,7 +20,7 @@ from azlatency.pages.summary.answer import (
     values_of,
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
-from azlatency.stats.across_runs.placement import all_changes
+from azlatency.stats.across_runs.placement import all_changes, conditions
 
 
 def settings(data: Data) -> Answer | None:
@@ -46,14 +46,7 @@ def settings(data: Data) -> Answer | None:
     for label, step in grouped.iterrows():
         values = values_of(data.level(step["other"]), like=like)
         text += (" A placement group on top: ", *_effect(data, grouped.loc[[label]], "", (values,)), ".")
-    sizes = all_changes(data.levels, data.runs, "vm_size")
-    sizes = sizes[~sizes["accelerated_networking"].fillna(False)]
-    if len(sizes):
-        compared = data.both_sides(sizes)
-        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like)
-        shown = Linked(reach, *refs_of(compared), bold=False)
-        against = "" if verdict_on(sizes) in ("once", "reported") else ", larger against smaller"
-        text += f" VM size{against}: ", *_effect(data, sizes, "", (shown,)), "."
+    text += _sizes(data, like)
     return Answer(
         badge=badge_of(levels),
         reported=levels["origin"].iloc[0] == "reported",
@@ -68,6 +61,29 @@ def settings(data: Data) -> Answer | None:
             ", on and off alternating, on the same machines",
         ),
     )
+
+
+def _sizes(data: Data, like: float | None) -> Sentence:
+    """Say what the size of the machines changes; of single runs, the value of each size, those with a log included."""
+    changes = all_changes(data.levels, data.runs, "vm_size")
+    changes = changes[~changes["accelerated_networking"].fillna(False)]
+    if changes.empty:
+        return ()
+    compared = data.both_sides(changes)
+    if verdict_on(changes) not in ("once", "reported"):
+        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like, step=compared["resolution"].max())
+        shown = Linked(reach, *refs_of(compared), bold=False)
+        return " VM size, larger against smaller: ", *_effect(data, changes, "", (shown,)), "."
+    first = compared.iloc[0]
+    every = conditions(data.study, data.runs)
+    alike = every["placement"].eq(first["placement"]) & every["vm_size"].ne("")
+    alike &= every["kind"].str.split().str[0].eq(first["kind"].split()[0])
+    alike &= ~every["accelerated_networking"].fillna(False)
+    values: list[Sentence] = [
+        (f"{level['vm_size']} ", values_of(level, like=like), " (its log)" if level["origin"] == "log" else "")
+        for level in every[alike].sort_values("highest", kind="stable").to_dict("records")
+    ]
+    return " VM size, one run each, which cannot show an effect: ", *listed(values), "."
 
 
 def _effect(data: Data, steps: pd.DataFrame, place: str, values: Sentence) -> Sentence:
@@ -85,5 +101,7 @@ def _dots_of_settings(levels: pd.DataFrame, like: float | None) -> tuple[Dot, ..
     dots = []
     for level, is_on in zip(levels.to_dict("records"), levels["accelerated_networking"].fillna(False), strict=True):
         label = f"{PLACES.get(level['placement'], level['path'])}, {'on' if is_on else 'off'}"
-        dots.append(dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like))
+        dots.append(
+            dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like, step=level["resolution"])
+        )
     return tuple(dots)

@@ -28,7 +28,7 @@ from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
-from azlatency.studies.format import plain
+from azlatency.studies.format import format_value, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
@@ -57,6 +57,8 @@ def pairs_of_zones(data: Data) -> Answer | None:
         return None
     column = str(levels["value"].iloc[0])
     origins = {ends: RunsRef(tuple(group), column) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
+    resolution = data.runs[f"{column}_resolution"].fillna(0.0)
+    steps = {ends: float(resolution[list(group)].max()) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
     between_zones = pairs[pairs["first"] != pairs["second"]]
     ends_of_paths = zip(between_zones["first"], between_zones["second"], strict=True)
     pair_of: dict[str, Pair] = dict(zip(between_zones["path"], ends_of_paths, strict=True))
@@ -70,7 +72,8 @@ def pairs_of_zones(data: Data) -> Answer | None:
 
     def between(*chosen: Pair) -> Linked:
         values = [value for pair in chosen for value in medians[pair]]
-        return Linked(span(values, "ns", like=like), *(origins[pair] for pair in chosen))
+        step = max(steps[pair] for pair in chosen)
+        return Linked(span(values, "ns", like=like, step=step), *(origins[pair] for pair in chosen))
 
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     far = _far_zone(across)
@@ -92,22 +95,31 @@ def pairs_of_zones(data: Data) -> Answer | None:
     else:
         listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
         text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
-        text += _directions(between_zones, origins)
+        text += _directions(between_zones, origins, steps, is_window=bool(data.window))
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
             text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
     dots = [
-        dot("one host (never on the network)", range_of(level), "ns", condition_ref(level), near=True, like=like)
+        dot(
+            "one host (never on the network)",
+            range_of(level),
+            "ns",
+            condition_ref(level),
+            near=True,
+            like=like,
+            step=level["resolution"],
+        )
         for level in levels[levels["placement"] == "same_host"].to_dict("records")
     ]
     drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
     dots += [
-        dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like) for pair in drawn_inside
+        dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like, step=steps[pair])
+        for pair in drawn_inside
     ]
     regions = {*data.runs["region"], *data.runs["peer_region"]}
     names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
-    dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like) for pair in drawn]
+    dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like, step=steps[pair]) for pair in drawn]
     every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
     return Answer(
         badge=badge_of(levels),
@@ -134,7 +146,9 @@ def _is_shown_to_be_far(
     return len(at_gap) == len(nearest) * len(farthest) and bool((at_gap["verdict"] == "different").all())
 
 
-def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentence:
+def _directions(
+    pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef], steps: Mapping[Pair, float], *, is_window: bool
+) -> Sentence:
     """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
     ways = []
     for pair, of_pair in grouped(pairs, _ENDS):
@@ -146,12 +160,14 @@ def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentenc
     if not ways:
         return ()
     refs = list(dict.fromkeys(origins[pair] for pair, _ in ways))
-    apart = [median(there) / median(back) for there, back in (both.values() for _, both in ways)]
-    measured = Linked(at_most(apart), *refs, bold=False)
+    medians = [(median(there), median(back)) for there, back in (both.values() for _, both in ways)]
+    measured = Linked(at_most([there / back for there, back in medians]), *refs, bold=False)
     found = [path_differences(both, confidence=1 - 0.05 / len(ways)) for _, both in ways]
     compared = pd.concat([both.decisive for both in found])
     if len(compared) < len(ways):
-        return " Both directions were measured at most ", measured, " apart (one run each: not testable)."
+        of_pairs = [(there, back, steps[pair]) for (pair, _), (there, back) in zip(ways, medians, strict=True)]
+        once = "newest window only; the page on both directions compares all"
+        return _measured_once(of_pairs, refs, once if is_window else "one run each: not testable")
     different = compared[compared["verdict"] == "different"]
     if len(different):
         most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
@@ -163,6 +179,22 @@ def _directions(pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef]) -> Sentenc
         bound = Linked(at_most([*compared["inner_low"], *compared["inner_high"]]), *refs, bold=False)
         return " No difference between the directions (at most ", bound, ")."
     return " Cannot tell whether the directions differ (measured at most ", measured, " apart)."
+
+
+def _measured_once(of_pairs: Sequence[tuple[float, float, float]], refs: Sequence[RunsRef], once: str) -> Sentence:
+    """Say how far the directions of pairs are apart; ``of_pairs``: both values of a pair, and the step of their print.
+
+    10 and 11 ms, printed in whole ms, are 10 % apart, and may be the same.
+    """
+    resolved = [there / back for there, back, step in of_pairs if abs(there - back) > step * (1 + 1e-9)]
+    precision = format_value(max(step for *_, step in of_pairs), "ns", digits=1)
+    if not resolved:
+        agreement = Linked(precision, *refs, bold=False)
+        return " Both directions agree within ", agreement, f", the precision of the print ({once})."
+    apart = at_most(resolved)
+    is_all = apart == at_most([there / back for there, back, _ in of_pairs])
+    left_out = "" if is_all else f", differences within the precision of the print ({precision}) left out"
+    return " Both directions were measured at most ", Linked(apart, *refs, bold=False), f" apart{left_out} ({once})."
 
 
 def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Linked]) -> Sentence:

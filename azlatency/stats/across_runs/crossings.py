@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
-_COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "p99_ns", "n",
-            "published", "run_ids", "added_ns"]  # fmt: skip
+_COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "resolution",
+            "p99_ns", "n", "published", "run_ids", "added_ns"]  # fmt: skip
 _P99 = 0.99
 
 
@@ -38,14 +38,15 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     -------
     DataFrame
         One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
-        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and ``highest_ns`` of the
-        runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``p99_ns`` (median of the runs' p99;
-        NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``published`` (whether they are windows of a
-        published series), ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its zones, or
-        inside a zone of its region if those were not measured, under the same circumstances; NaN where nothing was
-        measured inside a zone. A tool that sends rarely counts only where no other measured the placement: a mean of
-        twenty pings, one of which took 10 ms, is not what the placement costs. Of a published series only the newest
-        window counts, and of a path that it no longer names none.
+        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and
+        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution``
+        (step of the print in ns), ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0
+        if only reported), ``published`` (whether they are windows of a published series), ``run_ids`` and
+        ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its region if
+        those were not measured, under the same circumstances; NaN where nothing was measured inside a zone. A tool
+        that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
+        10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
+        it no longer names none.
     """
     rarely = measured["method"].map(sends_rarely).astype(bool)
     steady = set(measured.loc[~rarely, "placement"])

@@ -39,9 +39,9 @@ METHODS_SHOWN = 3
 _NONE = run_values((), unit="ns")
 
 _CONDITION = [
-    "origin", "path", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest", "superseded",
-    "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags", "assumed",
-    "notes", "run_ids",
+    "origin", "path", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest", "resolution",
+    "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic",
+    "flags", "assumed", "notes", "run_ids",
 ]  # fmt: skip
 _CHANGE = [
     "factor", "origin", "path", "base_path", "method", "kind", "value", *FACTORS, *(f"base_{name}" for name in FACTORS),
@@ -77,7 +77,8 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
         ``peer_region`` of the server (text, empty if unknown), the circumstances ``placement``, ``vm_size``
         (text, empty if unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that
         each run counts with (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its
-        ``lowest`` and ``highest`` in ns, and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
+        ``lowest`` and ``highest`` in ns, the largest step in which they are printed (``resolution``, ns; NaN if
+        unknown), and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
         (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text reports for the run of this log; the log counts,
         and the reported number has no row. ``packets``: those of all runs. Reported means of a segment are left out.
     """
@@ -121,6 +122,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
                 "value": column,
                 "lowest": float(measured.values.min()),
                 "highest": float(measured.values.max()),
+                "resolution": measured.resolution or None,
                 "packets": float(group["n"].sum()) if "n" in group else 0.0,
                 "n": len(measured.values),
             }
@@ -147,6 +149,7 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
             "value": "mean_ns",
             "lowest": float(row["value_low"]),
             "highest": float(row["value_high"]),
+            "resolution": _printed_step(row),
             "packets": 0.0,
             "what": f"{row['scenario']}, {row['tool']}",
             "unit": "ns",
@@ -156,6 +159,15 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
         }
         for row in means.dropna(subset=["value_low", "value_high"]).to_dict("records")
     ]
+
+
+def _printed_step(row: Row) -> float | None:
+    """Return the coarsest step of the numbers that a text prints for a value, in the unit of the value."""
+    numbers = re.findall(r"\d[\d,]*\.?\d*", str(row.get("printed", "")))
+    if not numbers or not float(numbers[0].replace(",", "")):
+        return None
+    scale = float(row["value_low"]) / float(numbers[0].replace(",", ""))
+    return scale * 10.0 ** -min(len(number.partition(".")[2]) for number in numbers)
 
 
 def _text(value: Any) -> str:

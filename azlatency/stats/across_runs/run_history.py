@@ -25,6 +25,8 @@ from azlatency.stats.across_runs.run_values import (
     is_frame,
     parse_margin,
     refusals,
+    resolution_column,
+    resolution_of,
     run_ids_of,
     unit_of,
 )
@@ -32,7 +34,7 @@ from azlatency.stats.rows import Row, of_comparison
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import whole_run_rows
+from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_rows
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -52,7 +54,9 @@ VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 #: Columns that name a series in each frame of a history.
 KEYS = ["path", "method", "metric"]
 # Columns that order, name and label the points of a series.
-_OF_POINT = ("started_at", "round", "file", "first_line", "run_id", "label", "tool_version")
+_OF_POINT = (
+    "started_at", "round", "file", "first_line", "run_id", "label", "tool_version", "dialect", "duration_ns",
+)  # fmt: skip
 #: Flags that do not prevent the search.
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs that start this soon after each other may belong to one night; see `_nights`.
@@ -62,18 +66,18 @@ _RATIO = ["ratio", "ratio_low", "ratio_high", "difference", "difference_low", "d
 _COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
 _COLUMNS = {
     "series": [
-        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "unit", "missing",
-        "family", *_COMMON,
+        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "window_ns", "unit",
+        "missing", "family", *_COMMON,
     ],
     "changes": [
-        *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", *_RATIO,
-        "verdict", "margin", "p", "n", "label", "label_before", *_COMMON,
+        *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "window_ns", "before", "after",
+        "unit", *_RATIO, "verdict", "margin", "p", "n", "label", "label_before", *_COMMON,
     ],
     "points": [*KEYS, "what", "position", "date", "value", "unit", "level", "label", "run_ids"],
 }  # fmt: skip
 _DATES = ("first", "last", "date", "date_low", "date_high")
 _COUNTS = ("n", "change_count", "missing", "family", "at", "at_low", "at_high", "position")
-_NUMBERS = ("level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
+_NUMBERS = ("window_ns", "level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
 
 
 class History(NamedTuple):
@@ -88,15 +92,18 @@ class History(NamedTuple):
         ``before`` the last change. ``level`` is missing if the series was not searched; ``flags`` say why. ``drift``:
         the last over the first value of a line through the points, if it fits better than steps; such a series has no
         changes. ``alarmed``: whether a change, or the drift, exceeds the margin. ``first`` and ``last``: start of these
-        points; ``missing``: nights without a run between them; ``family``: number of series searched together.
+        points; ``window_ns``: the time that each of them is a published mean over, missing for runs; ``missing``:
+        nights without a run between them; ``family``: number of series searched together.
     changes : DataFrame
         One row per change in the order of time: ``at``, the position (0-based) of the first point of the new level, and
-        ``date``, its start, with their 95 % intervals; ``before`` and ``after``, the levels: medians of their ``n``
+        ``date``, its start, with their 95 % intervals (of a window of ``window_ns``, the level may have changed within
+        it or before it, after most of the window before); ``before`` and ``after``, the levels: medians of their ``n``
         points, for loss means. ``ratio`` and ``difference`` of the points after to those before, missing where a value
         is 0, and for loss. ``verdict``: different, or different_within_margin if the levels differ by no more than
         ``margin``. ``p`` is adjusted for all series. ``label`` and ``label_before``: what was in force after and before
         the interval of the date, the column ``label`` or else the version of the tool; empty if only a version is known
-        and did not change. Flag ``new_tool_version``: it changed within that interval.
+        and did not change. Flags ``new_tool_version``: it changed within that interval,
+        and ``one_printed_step``: the levels differ by no more than one step of the printed numbers.
     points : DataFrame
         One row per point: ``position``, ``date``, ``value``, the ``level`` that it belongs to, the ``label`` in force,
         and its runs.
@@ -109,7 +116,10 @@ class History(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """The points of one path, method and metric in the order of time; ``times`` is empty if they are unknown."""
+    """The points of one path, method and metric in the order of time; ``times`` is empty if they are unknown.
+
+    ``step`` is the coarsest step in which the logs print these values, 0 if it is not known.
+    """
 
     keys: dict[str, str]
     unit: str
@@ -119,6 +129,8 @@ class _Series:
     labels: list[str]
     versions: list[str]
     missing: int
+    window_ns: float
+    step: float
     flags: list[str]
 
     @property
@@ -212,6 +224,7 @@ def history(
             **one.named,
             "scope": "across_runs",
             "confidence": confidence,
+            "window_ns": one.window_ns,
             "run_ids": " ".join(dict.fromkeys(" ".join(one.run_ids).split())),
         }
         rows = [shared | _change(one, found, place, margin, confidence, family) for place in range(len(found.steps))]
@@ -247,7 +260,8 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Seri
     if columns is None and not names:
         check_columns(runs, *METRICS)
     # To copy all columns of a run table takes a hundred times longer than a short series is worth.
-    used = runs[[name for name in runs.columns if name in {*_OF_POINT, *names}]]
+    kept = {*_OF_POINT, *names, *map(resolution_column, names)}
+    used = runs[[name for name in runs.columns if name in kept]]
     for (path, method), places in grouped(runs, ["path", "method"]).indices.items():
         group = used.iloc[places]
         has_median = "median_ns" in names and group["median_ns"].notna().any()
@@ -284,6 +298,8 @@ def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: 
         labels=[labels[night.start] for night in nights],
         versions=[versions[night.start] for night in nights],
         missing=missing,
+        window_ns=_window(runs),
+        step=resolution_of(runs, column),
         flags=[*refused, *warnings, *(["nights_missing"] if missing else [])],
     )
 
@@ -323,6 +339,13 @@ def _missing(times: Sequence[datetime]) -> int:
     gaps = sorted((after - before).total_seconds() for before, after in pairwise(times))
     usual = gaps[len(gaps) // 2] if gaps else 0.0
     return sum(max(round(gap / usual) - 1, 0) for gap in gaps) if usual > _ONE_NIGHT.total_seconds() else 0
+
+
+def _window(runs: pd.DataFrame) -> float:
+    """Return the length of the windows of a published table in ns; missing for runs."""
+    if not {"dialect", "duration_ns"} <= set(runs.columns) or not runs["dialect"].eq(FROM_TABLE).all():
+        return np.nan
+    return float(runs["duration_ns"].median())
 
 
 def _labels(runs: pd.DataFrame, column: str) -> list[str]:
@@ -380,6 +403,9 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     is_stated = series.labels[step.at] != series.versions[step.at]
     places = (last, next_) if relabelled else (step.at - 1, step.at)
     labels = [series.labels[at] if relabelled or is_stated else "" for at in places]
+    flags = ["new_tool_version"] if len(versions) > 1 else []
+    if 0 < abs(after - before) <= series.step:
+        flags.append("one_printed_step")
     row: Row = {
         "at": step.at,
         "at_low": step.low,
@@ -394,7 +420,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
         "label_before": labels[0],
         "label": labels[1],
         "statistic": compared.get("statistic", ""),
-        "flags": "new_tool_version" if len(versions) > 1 else "",
+        "flags": " ".join(flags),
     }
     if series.times:
         row |= {date: series.times[row[at]] for at, date in zip(_PLACES, _DATES[2:], strict=True)}

@@ -1,4 +1,4 @@
-"""What a series shows and no test confirms: shifts near its ends, points that came and went, limits that were crossed.
+"""What a series shows and no test confirms: shifts near its ends, points away from their level, limits crossed.
 
 A change of level needs five points on both sides and must be significant among all series. What is visible and misses
 that is named with the reason, so that nobody takes silence for a constant level.
@@ -18,6 +18,7 @@ from azlatency.studies.runs.groups import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from azlatency.stats.across_runs.levels import Step
     from azlatency.stats.across_runs.run_history import History
     from azlatency.stats.arrays import FloatArray
     from azlatency.stats.rows import Row
@@ -48,20 +49,27 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
         ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in ns and the ``run_ids`` of these
         points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among
         all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of
-        the level beside them), ``came_and_went`` (fewer than five points away from the level around them) and
-        ``crossed`` (a mean or median round trip that began on one side of 1 or 2 ms and is on the other since the point
-        ``at``; ``before`` and ``after`` are the medians of its first and its last five points). A series that drifts is
-        left out.
+        the level beside them, also of a level that began with an unconfirmed step), ``came_and_went`` (fewer than five
+        points away from the level around them), ``on_the_way`` (fewer than five points between the levels before and
+        after a step: ``before`` is the level that they left) and ``crossed`` (a mean or median round trip that is, for
+        at least five points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed
+        change crossed this limit). A series that drifts is left out.
     """
     searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
     rows: list[Row] = []
     for what, group in grouped(found.points[found.points["what"].isin(searched.index)], "what"):
         values, levels = (group[name].to_numpy(dtype="float64") for name in ("value", "level"))
-        seen = list(_crossed(values)) if group["unit"].iloc[0] == "ns" and group["metric"].iloc[0] != "p99" else []
+        seen = (
+            list(_crossed(values, levels)) if group["unit"].iloc[0] == "ns" and group["metric"].iloc[0] != "p99" else []
+        )
         if values.min() > 0:
-            error = 1 - float(searched.loc[what, "confidence"])
-            unconfirmed = [] if searched.loc[what, "change_count"] else list(_unconfirmed(values, error, size))
-            seen = [*unconfirmed, *(() if unconfirmed else _apart(values, levels, size)), *seen]
+            steps: list[Step] = []
+            if not searched.loc[what, "change_count"]:
+                steps = find_steps(values, 1 - float(searched.loc[what, "confidence"]))
+            unconfirmed = list(_unconfirmed(values, steps, size))
+            if unconfirmed:
+                levels = _levels(values, steps)
+            seen = [*unconfirmed, *_apart(values, levels, size), *seen]
         rows += [_named(group, sighting) for sighting in seen]
     frame = pd.DataFrame(rows, columns=_COLUMNS)
     dates = {name: pd.to_datetime(frame[name], utc=True).dt.as_unit("us") for name in ("date", "date_last")}
@@ -78,16 +86,19 @@ def _named(points: pd.DataFrame, sighting: Row) -> Row:
             "run_ids": run_ids, **sighting}  # fmt: skip
 
 
-def _unconfirmed(values: FloatArray, error: float, size: float) -> Iterator[Row]:
-    """Yield the steps that one series alone would show."""
-    steps = find_steps(values, error)
-    ends = [*(step.at for step in steps), len(values)]
-    begins = [0, *ends[:-1]]
-    levels = [float(np.median(values[begin:end])) for begin, end in zip(begins, ends, strict=True)]
-    for step, end, before, after in zip(steps, ends[1:], levels, levels[1:], strict=False):
+def _levels(values: FloatArray, steps: list[Step]) -> FloatArray:
+    """Return for each point the median of the part between two steps that it belongs to."""
+    parts = np.split(values, [step.at for step in steps])
+    return np.repeat([float(np.median(part)) for part in parts], [len(part) for part in parts])
+
+
+def _unconfirmed(values: FloatArray, steps: list[Step], size: float) -> Iterator[Row]:
+    """Yield the steps of at least this size, which one series alone would show."""
+    levels = _levels(values, steps)
+    for step, end in zip(steps, [*(step.at for step in steps), len(values)][1:], strict=True):
+        before, after = float(levels[step.at - 1]), float(levels[step.at])
         if abs(np.log(after / before)) >= np.log1p(size):
-            row = {"at": step.at, "n": end - step.at, "before": before, "after": after}
-            yield {"kind": "unconfirmed", **row}
+            yield {"kind": "unconfirmed", "at": step.at, "n": end - step.at, "before": before, "after": after}
 
 
 def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]:
@@ -106,16 +117,21 @@ def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]
                 kind, before, after = "oldest", middle, level
             elif at + n == len(values):
                 kind = "newest"
+            elif min(levels[at - 1], levels[at + n]) < middle < max(levels[at - 1], levels[at + n]):
+                kind, before = "on_the_way", float(levels[at - 1])
             yield {"kind": kind, "at": at, "n": n, "before": before, "after": after}
         at += n
 
 
-def _crossed(values: FloatArray) -> Iterator[Row]:
-    """Yield where a series that began on one side of a limit came to stay on the other."""
-    before, after = (float(np.median(part)) for part in (values[:SHORTEST], values[-SHORTEST:]))
+def _crossed(values: FloatArray, levels: FloatArray) -> Iterator[Row]:
+    """Yield where a series came to stay on the other side of a limit than most of its points before."""
     for limit in LIMITS:
+        below = values < limit
+        is_confirmed = (levels < limit).any() and not (levels < limit).all()
+        at = int(np.flatnonzero(below != below[-1])[-1]) + 1 if (below != below[-1]).any() else 0
+        if is_confirmed or not SHORTEST <= at <= len(values) - SHORTEST:
+            continue
+        before, after = float(np.median(values[:at])), float(np.median(values[at:]))
         if (before < limit) != (after < limit):
-            at = int(np.flatnonzero((values < limit) == (before < limit))[-1]) + 1
-            row = {"at": at, "n": len(values) - at, "before": before, "after": after}
-            if row["n"]:
-                yield {"kind": "crossed", **row, "limit": limit}
+            row = {"kind": "crossed", "at": at, "n": len(values) - at, "before": before, "after": after}
+            yield {**row, "limit": limit}

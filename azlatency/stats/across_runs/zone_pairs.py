@@ -112,6 +112,8 @@ def short_pair(pair: str) -> str:
     if len(ends) == 1 or len(ends[0]) != len(ends[1]):
         return pair
     differ = [place for place, words in enumerate(zip(*ends, strict=True)) if len(set(words)) > 1]
+    if len(differ) == len(ends[0]):
+        return pair
     return "–".join("-".join(end[differ[0] : differ[-1] + 1]) for end in ends)
 
 

@@ -44,6 +44,11 @@ def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
     assert {question.page for question in unanswered(study) if question.elsewhere} == {"02_throughput"}
 
 
+def test_reported_percentiles_are_no_tail_that_was_not_measured(echo: Study) -> None:
+    """The text prints a p99 of 1,050, 2,250 and 8,100 us; the page on stability shows them."""
+    assert {question.page for question in unanswered(echo) if question.elsewhere} == {"01_latency", "03_tail"}
+
+
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:
     assert [question.topic for question in unanswered(cni) if question.topic] == [
         "both directions of a pair",

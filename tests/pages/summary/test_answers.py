@@ -47,16 +47,22 @@ def test_reported_means_are_marked() -> None:
     card = load_card("uksouth-echo-latency")
     assert "Crossing zones, as reported: **1,425 µs** against **850 µs**." in said(card)
     assert "2 of them within a minute" in said(card)
-    assert card.badge_text == "one run per path, quoted from the source" and "without logs" in plain_sentence(
-        card.inference
-    )
+    assert card.badge_text == "quoted from the source" and "without logs" in plain_sentence(card.inference)
 
 
 def test_accelerated_networking_and_placement_group() -> None:
     card = load_card("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
-    assert said(card).startswith("Accelerated networking, as reported: **309 µs** → **55.0–61.1 µs** in one zone and ")
-    assert "A placement group on top: **54.0–57.0 µs**." in said(card)
+    assert said(card).startswith("Accelerated networking, as reported: **309 µs** → **55–61 µs** in one zone and ")
+    assert "A placement group on top: **54–57 µs**." in said(card)
+
+
+def test_single_runs_on_several_sizes_show_no_effect_of_the_size() -> None:
+    # 1546 (D2s v3) and 1840.29 us (D4s v3) in the text, 2026.40 us (B1s) in the log
+    assert said(load_card("canadacentral-proximity-placement")).endswith(
+        "VM size, one run each, which cannot show an effect: Standard_D2s_v3 1,546 µs, Standard_D4s_v3 1,840 µs and "
+        "Standard_B1s 2,026 µs (its log)."
+    )
 
 
 def test_expectations_alone_are_not_a_measurement() -> None:
@@ -69,8 +75,30 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     card = load_card("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert said(card).startswith("Measured once: 1a–1c **263 µs**, 1a–1b **384–386 µs** and ")
-    # 386 against 384 us, one run each: page 04 says "not testable", and so does the card.
-    assert "Both directions were measured at most 0.52 % apart (one run each: not testable)" in said(card)
+    # 386 against 384 us, each printed to ±1 us, one run each: page 04 says "not testable", and so does the card.
+    assert "Both directions agree within 2 µs, the precision of the print (one run each: not testable)" in said(card)
+
+
+def test_a_value_has_the_digits_of_its_print() -> None:
+    # 9 ms between Osaka and Tokyo; 0.07 ms inside mon04; the texts print 308.55, "55 to 61.09" and "54 to 57" us.
+    texts = {
+        name: {dot.label: dot.text for dot in load_card(name).dots} for name in ("ibm-cloud-regions", "ibm-cloud-zones")
+    }
+    assert texts["ibm-cloud-regions"]["Osaka – Tokyo"] == "9 ms"
+    assert texts["ibm-cloud-zones"]["inside zone ca-mon-mon04-a"] == "70 µs"
+    assert [dot.text for dot in load_card("canadacentral-proximity-placement").dots][:3] == [
+        "54–57 µs",
+        "55–61 µs",
+        "309 µs",
+    ]
+
+
+def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
+    # The window of 2026-08-16 prints whole ms: 10 and 11 are 10 % apart; Osaka to Chennai 122, back 112.
+    assert (
+        "Both directions were measured at most 8.9 % apart, differences within the precision of the print (1 ms) left "
+        "out (newest window only; the page on both directions compares all)."
+    ) in said(load_card("ibm-cloud-regions"))
 
 
 def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
@@ -103,6 +131,12 @@ def test_token_buckets_are_replicated() -> None:
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
     assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+    # The rates of c5.large fall after 274 to 587 s, of c5.2xlarge after 1046 to 3009 s; a c5.4xlarge stays at its
+    # rate for 3601 s.
+    assert card.next_step.endswith(
+        "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
+        "37.8–38.5 min; 1 did not fall (c5.4xlarge, watched for 60.0 min)."
+    )
 
 
 def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> None:
@@ -144,6 +178,15 @@ def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     card = load_card("emulated-zones")
     assert card.badge == "emulated" and "contain the recorded delay; largest error" in said(card)
     assert all("recorded" in dot.text for dot in card.dots)
+
+
+def test_an_emulated_study_counts_the_planted_changes_that_its_history_shows() -> None:
+    # truth.json: zones 1 and 2 from round 26 on, bandwidth of 3 -> 2 from 46 on; late packets of 1 -> 3 from 36 on are
+    # not among the changes.
+    text = said(load_card("emulated-nights"))
+    assert "The history shows **2 of 3** planted changes, and no other. " in text
+    assert "**Both confidence intervals** contain the recorded delay" in text
+    assert "planted" not in said(load_card("emulated-cloud"))
 
 
 @pytest.mark.parametrize(
@@ -188,5 +231,5 @@ def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
     az.import_study("many", [tmp_path / "raw"], out=tmp_path)
     text = said(summary.make_card(az.load("many", processed=tmp_path)))
     assert text == (
-        "The median round trip takes from **1.10 ms** on ? → 10.0.0.1 to **8.10 ms** on ? → 10.0.0.8 (8 paths)."
+        "The median round trip takes from **1.1 ms** on ? → 10.0.0.1 to **8.1 ms** on ? → 10.0.0.8 (8 paths)."
     )

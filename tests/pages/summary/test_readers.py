@@ -10,9 +10,9 @@ SAID = {
     "aws-euwest1-lagscope": {"replicas": "1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs"},
     "westeurope-azure-cni": {"replicas": "1–2 105 µs, 1–3 1,401 µs and 2–3 1,422 µs"},
     "canadacentral-proximity-placement": {
-        "placement": "in a placement group 54.0–57.0 µs, inside a zone 55.0–61.1 µs and between zones 1,364 µs (latte)",
-        "accelerated": "inside a zone 55.0–61.1 µs with it, 309 µs without; "
-        "between zones 1.36 ms with it, 1.84 ms without",
+        "placement": "in a placement group 54–57 µs, inside a zone 55–61 µs and between zones 1,364 µs (latte)",
+        "accelerated": "inside a zone 55–61 µs with it, 309 µs without; "
+        "between zones 1.36 ms with it, 1.84 ms without (one run each: may be chance)",
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in an availability set 44.2 µs and between zones 84.4 µs (sockperf TCP 350 B)"

@@ -47,18 +47,40 @@ def test_a_step_that_is_lost_among_many_series_is_unconfirmed() -> None:
     others = [series({}, spread=0.1, seed=10 + number).assign(path=f"{number} → b") for number in range(60)]
     family = az.history(pd.concat([step, *others]))
     assert family.series.set_index("path").loc["a → b", "change_count"] == 0
-    (row,) = sightings(family).query("path == 'a → b'").to_dict("records")
-    assert row["kind"] == "unconfirmed" and row["ratio"] == pytest.approx(1.3, rel=0.2)
+    rows = sightings(family).query("path == 'a → b'").to_dict("records")
+    (row,) = (row for row in rows if row["kind"] == "unconfirmed")
+    assert row["ratio"] == pytest.approx(1.3, rel=0.2)
+
+
+def test_points_between_two_levels_have_not_come_and_gone() -> None:
+    runs = series(dict.fromkeys(range(12, 14), 1.3) | dict.fromkeys(range(14, 30), 1.6), level=3e6)
+    (row,) = seen(runs).to_dict("records")
+    assert (row["kind"], row["at"], row["n"]) == ("on_the_way", 12, 2)
+    assert row["before"] == runs["median_ns"][:12].median() and row["after"] == runs["median_ns"][12:14].median()
 
 
 def test_a_limit_that_was_crossed_to_stay() -> None:
-    runs = series(dict.fromkeys(range(10, 30), 0.5), level=1.5e6)
-    (row,) = seen(runs).to_dict("records")
-    assert (row["kind"], row["limit"], row["at"], row["n"]) == ("crossed", 1e6, 10, 20)
-    throughput = runs.rename(columns={"median_ns": "throughput_bit_s"})
-    assert seen(throughput).empty, "only round trips have these limits"
+    runs = series(dict.fromkeys(range(15, 30), 1.3), spread=0.03, level=0.9e6)
+    sure = 1 - 1e-15  # at which no change is confirmed
+    (row,) = sightings(az.history(runs, confidence=sure)).to_dict("records")
+    assert (row["kind"], row["limit"], row["at"], row["n"]) == ("crossed", 1e6, 15, 15)
+    assert row["before"] == runs["median_ns"][:15].median() and row["after"] == runs["median_ns"][15:].median()
+    rates = runs.rename(columns={"median_ns": "throughput_bit_s"})
+    assert sightings(az.history(rates, confidence=sure)).empty, "only round trips have these limits"
+
+
+def test_a_limit_that_a_confirmed_change_crossed_is_no_sighting() -> None:
+    assert seen(series(dict.fromkeys(range(10, 30), 0.5), level=1.5e6)).empty
 
 
 def test_an_empty_history_has_no_sightings() -> None:
     frame = seen(series({})[:5])
     assert frame.empty and frame["ratio"].dtype == np.float64 and str(frame["date"].dtype).startswith("datetime64")
+
+
+def test_points_away_from_an_unconfirmed_level_are_named() -> None:
+    step = series(dict.fromkeys(range(15, 29), 1.3), spread=0.1, seed=1)
+    step.loc[29, "median_ns"] = 4e6
+    others = [series({}, spread=0.1, seed=10 + number).assign(path=f"{number} → b") for number in range(60)]
+    frame = seen(pd.concat([step, *others])).query("path == 'a → b'").set_index("kind")
+    assert frame.loc["newest", "before"] == frame.loc["unconfirmed", "after"] and frame.loc["newest", "at"] == 29

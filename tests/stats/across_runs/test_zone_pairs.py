@@ -5,7 +5,7 @@ import pytest
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.zone_pairs import medians_by_path, zones_of
+from azlatency.stats.across_runs.zone_pairs import medians_by_path, short_pair, zones_of
 
 
 def pairs(name: str) -> dict[tuple[str, str], tuple[float, ...]]:
@@ -59,3 +59,8 @@ def test_zones_lose_their_region_and_nothing_else(
 ) -> None:
     row = {"path": "a → b", "zone": zones[0], "peer_zone": zones[1], "region": region, "peer_region": region}
     assert zones_of(pd.DataFrame([{**row, "placement": "cross_zone"}])) == {"a → b": shown}
+
+
+def test_a_short_pair_leaves_out_shared_words_only() -> None:
+    assert short_pair("us-south-dal10-a–us-south-dal12-a") == "dal10–dal12"
+    assert short_pair("Sao Paulo–Washington DC") == "Sao Paulo–Washington DC"
