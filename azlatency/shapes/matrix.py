@@ -13,7 +13,8 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import left_out, narrow, new_figure, styled
-from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
+from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.units import level
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _INTERVAL, _MOST_PANELS = (6, 4), 5
 #: Inches of a square without a number.
 _SHADE = 0.14
+#: Size of the names around many squares, in points.
+_NAME_POINTS = 6
 
 
 @styled
@@ -106,7 +109,8 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         if not text:
             squares = squares.assign(text=[draw.number(number / unit.scale) for number in squares["value"]])
         _squares(axis, squares, names[title], unit, missing)
-        axis.set(title=title, ylabel=ylabel, xlabel=xlabel)
+        axis.set(ylabel=ylabel, xlabel=xlabel)
+        axis.set_title(title, pad=_room_for_names(names[title]))
     alternatives = []
     for title in shown:
         cells = [
@@ -144,6 +148,14 @@ def _height(names: list[str], square: float) -> float:
     return max(1.7, each * len(names) + 0.85) + (1.3 if crowded(names) else 0)
 
 
+def _room_for_names(names: list[str]) -> float | None:
+    """Return the points between squares and title in which many names are repeated; None for the usual distance."""
+    if len(names) <= MOST_ENDS:
+        return None
+    letters = max(len(short(name, LETTERS)) for name in names) if crowded(names) else 1
+    return 0.65 * _NAME_POINTS * (letters + 3)
+
+
 def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, missing: str) -> None:
     """Shade the squares, and write the numbers into them."""
     upright = is_upright(names)
@@ -152,7 +164,7 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
     if len(names) > MOST_ENDS:
         name_ends(axis, names)
         # A reader of the middle finds the names at the nearest side.
-        axis.tick_params(labelsize=6, labeltop=True, labelright=True)
+        axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=True)
         return
     for cell in squares.to_dict("records"):
         bounds = "–".join(map(draw.number, _bounds(cell["low"], cell["high"], unit)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
@@ -52,3 +53,18 @@ def test_squares_of_many_rows_are_shades_without_numbers() -> None:
     frame = pd.DataFrame({"from": names[:-1], "to": names[1:], "tool": "ping", "rtt": 1e5, "low": 9e4, "high": 2e5})
     chart = drawn(frame, most=60)
     assert isinstance(chart, Chart) and not chart.figure.axes[0].texts and "Below" not in chart.caption
+
+
+@pytest.mark.parametrize("end", ["z", "a-region-zone-"])
+def test_the_title_of_a_panel_is_above_the_names_of_many_columns(end: str) -> None:
+    names = [f"{end}{number:02d}" for number in range(14)]
+    frame = pd.DataFrame({"from": names, "to": [*names[1:], names[0]], "tool": "ping", "rtt": 1e5}).assign(
+        low=math.nan, high=math.nan
+    )
+    chart = drawn(frame, most=14)
+    assert isinstance(chart, Chart)
+    chart.figure.canvas.draw()
+    (axis,) = chart.figure.axes
+    tops = [tick.label2.get_window_extent().y1 for tick in axis.xaxis.get_major_ticks()]
+    (title,) = (text for text in axis.findobj(Text) if text.get_text() == "ping")
+    assert max(tops) < title.get_window_extent().y0
