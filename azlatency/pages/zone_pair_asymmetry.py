@@ -139,12 +139,12 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
         counted: count("n"),
         f"there{of_all}": number("there", ",.4g", unit),
         f"back{of_all}": number("back", ",.4g", unit),
-        f"median ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
+        f"typical ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
         "interval that decides": ends("decides_low", "decides_high", ".2f"),
         # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
         "flags": flags(hide=["initiator_only", "no_replication"], hide_if_decided=["few_runs"]),
     }
-    differs_from_medians = "The median of the ratios of the rounds may differ from the ratio of these medians."
+    differs_from_medians = "The typical ratio of a round (Hodges–Lehmann) may differ from the ratio of these medians."
     notes = [
         f"There and back: the median run of each direction. {differs_from_medians if in_rounds else ''}".strip(),
         DECIDES,
@@ -347,7 +347,7 @@ def configured_rates(links: pd.DataFrame, found: Asymmetry) -> Table | Note:
         "configured ratio": number("link_ratio", ".2f"),
         "measured there": number("there", ",.3f", GIGABITS),
         "measured back": number("back", ",.3f", GIGABITS),
-        "median ratio of a round": number("ratio", ".2f"),
+        "typical ratio of a round": number("ratio", ".2f"),
         "interval": ends("ratio_low", "ratio_high", ".2f"),
         "configured ratio inside?": text("inside"),
     }
