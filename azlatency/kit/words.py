@@ -10,8 +10,7 @@ from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
 from azlatency.studies.runs.path import route
-from azlatency.studies.runs.run_table import to_durations
-from azlatency.studies.runs.selection import is_window
+from azlatency.studies.runs.selection import is_window, window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -410,6 +409,5 @@ def newest_window(runs: pd.DataFrame) -> str:
     if windows.empty or windows["started_at"].isna().all():
         return ""
     last = windows.loc[[windows["started_at"].idxmax()]]
-    # A window that ends with a day, at midnight, is named by that day.
-    end = (last["started_at"] + to_durations(last["duration_ns"] - 1e3)).iloc[0]
+    end = window_ends(last).iloc[0]
     return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"

@@ -93,7 +93,7 @@ class Crossing:
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A question of readers, and the studies that answer it with what they say; emulated ones come last."""
+    """A question of readers, and the studies that answer it with what they say: emulated ones only if no other does."""
 
     question: str
     answers: tuple[tuple[Source, tuple[PartView, ...]], ...]

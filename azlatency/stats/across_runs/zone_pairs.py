@@ -101,7 +101,7 @@ def zones_of(runs: pd.DataFrame) -> dict[str, tuple[str, str]]:
 
 
 def pair_of_ends(row: Any) -> str:
-    """Return the pair of zones of a run, or the one zone of both ends; empty if unknown. Sorted, as in a `ZonePair`."""
+    """Return the pair of zones of a run, or the one zone of both ends; empty if unknown. Sorted, as in `zone_pairs`."""
     ends = {_end(row, ""), _end(row, "peer_")}
     return "" if "" in ends else "–".join(sorted(ends))
 

@@ -127,10 +127,7 @@ def select_scenario(study: Study, scenario: str) -> Study:
 
 def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     """Restrict a study to the runs that began, and the windows that ended, in a year, a month or a day (UTC)."""
-    windows = is_window(runs)
-    # A window that ends with a day, at midnight, ended on that day.
-    lengths = to_durations(runs["duration_ns"].where(windows, 0)) - to_durations(windows * 1e3)
-    moments = (runs["started_at"] + lengths).dropna()
+    moments = runs["started_at"].where(~is_window(runs), window_ends(runs)).dropna()
     chosen = moments[moments.dt.strftime("%Y-%m-%d").str.startswith(time)]
     if not len(chosen):
         known = f"; its runs are of {moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}" if len(moments) else ""
@@ -217,8 +214,12 @@ def published_windows(study: Study) -> pd.DataFrame:
     means = whole_run_rows(study.metrics, "rtt_mean")["value"].astype("float64").reindex(runs.index)
     runs = runs.assign(mean_ns=means)
     windows = runs[is_window(runs) & means.notna()]
-    ends = windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
-    return windows.assign(date=ends).dropna(subset="date").sort_values("date", kind="stable")
+    return windows.assign(date=window_ends(windows)).dropna(subset="date").sort_values("date", kind="stable")
+
+
+def window_ends(windows: pd.DataFrame) -> pd.Series:
+    """Return when windows ended: one that ends with a day, at midnight, ended on that day."""
+    return windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
 
 
 def is_window(runs: pd.DataFrame) -> pd.Series:
@@ -231,7 +232,9 @@ def is_window(runs: pd.DataFrame) -> pd.Series:
 def newest_windows(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs without the earlier windows of published tables: what a series says of its last window.
 
-    ``runs``: one row per run, as returned by `azlatency.latency`. Runs that are not windows are kept.
+    ``runs``: one row per run, as returned by `azlatency.latency`. Runs that are not windows are kept, and each method
+    has a newest window of its own.
     """
-    windows = runs[is_window(runs) & runs["started_at"].notna()]
-    return runs.drop(windows.index[windows["started_at"] < windows["started_at"].max()])
+    windows = runs[is_window(runs)].dropna(subset="started_at")
+    newest = windows.groupby("method", dropna=False)["started_at"].transform("max")
+    return runs.drop(windows.index[windows["started_at"] < newest])

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from helpers.places import ROOT
 
@@ -14,7 +15,8 @@ from azlatency.kit.cells import Table
 from azlatency.kit.objects import Note
 from azlatency.pages import before_after
 from azlatency.pages.summary.answerable import unanswered
-from azlatency.studies.runs.selection import select_scenario
+from azlatency.studies.runs.run_table import FROM_TABLE
+from azlatency.studies.runs.selection import newest_windows, select_scenario
 
 AFTER, BEFORE = "westeurope-azure-cni", "westeurope-availability-set-vs-zones"
 
@@ -121,3 +123,18 @@ def test_a_study_of_one_month_has_the_windows_that_ended_in_it() -> None:
         select_scenario(study, "2021")
     nights = select_scenario(az.load("emulated-nights"), "2026-11-24")
     assert len(az.latency(nights)) == 180
+
+
+def test_each_published_method_has_a_newest_window_of_its_own() -> None:
+    """A table that ended in May is no name that was given up because another one goes on until August."""
+    starts = pd.to_datetime(["2026-04-01", "2026-05-01", "2026-07-01", "2026-08-01"], utc=True)
+    runs = pd.DataFrame(
+        {
+            "dialect": FROM_TABLE,
+            "duration_ns": 30 * 86_400e9,
+            "started_at": starts,
+            "path": "a → b",
+            "method": ["ping (table)"] * 2 + ["netperf (table)"] * 2,
+        }
+    )
+    assert list(newest_windows(runs).index) == [1, 3]
