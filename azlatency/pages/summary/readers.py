@@ -11,6 +11,7 @@ from azlatency.kit.cells import Ref, ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.stats.across_runs.crossings import ALIKE
+from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.within_run.time_series import reported_connection_ends
@@ -58,9 +59,13 @@ def answers(study: Study, trips: pd.DataFrame, runs: pd.DataFrame) -> dict[str, 
 
 
 def _replicas(trips: pd.DataFrame) -> Sentence:
-    """Name the nearest and the farthest pair of zones of each region; of one method."""
+    """Name the pairs of zones, or the ends of those of the region whose pairs differ most; of one method."""
     between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
-    between = between[between["method"] == _main(between)]
+    measured = between[["method", "path", "n", "value"]].itertuples(index=False)
+    ranked = rank_methods(
+        Measured(row.method, row.path, row.n, has_median=row.value == "median_ns") for row in measured
+    )
+    between = between[between["method"].isin(ranked[:1])]
     regions = [(str(region), group) for region, group in grouped(between, "region")]
     regions = [(region, group) for region, group in regions if group["pair"].nunique() > 1]
     if len(regions) > 1:
@@ -89,13 +94,6 @@ def _typical(rows: pd.DataFrame) -> pd.Series:
 
 def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
     return f"{short_pair(pair)} ", _linked(rows[rows["pair"] == pair], rows)
-
-
-def _main(rows: pd.DataFrame) -> str:
-    """Return the method with the most pairs; of equal ones the one with medians."""
-    ranked = rows.assign(median=rows["value"] == "median_ns").groupby("method", dropna=False)
-    order = ranked.agg({"pair": "nunique", "median": "any"}).sort_values(["pair", "median"], kind="stable")
-    return str(order.index[-1]) if len(order) else ""
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:
@@ -161,7 +159,9 @@ def _published(runs: pd.DataFrame) -> Sentence:
     means = windows.groupby("path", dropna=False)["mean_ns"]
     path = str((means.max() / means.min()).idxmax())
     rows = windows[windows["path"] == path]
-    ends = sorted(rows["mean_ns"].astype(float))[:: len(rows) - 1]
+    ends = [float(rows["mean_ns"].min()), float(rows["mean_ns"].max())]
+    if ends[0] == ends[1]:  # of the path where they are farthest apart
+        return ()
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(reach, RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     return f"no: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"

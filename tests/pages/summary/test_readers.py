@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.studies import load_card
 
+import azlatency as az
 from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, plain_sentence
+from azlatency.pages import summary
 
 SAID = {
     "aws-euwest1-lagscope": {"replicas": "1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs"},
@@ -48,3 +52,27 @@ def test_numbers_lead_to_the_runs_or_lines_that_they_come_from() -> None:
 def test_repeats_of_one_path_are_compared() -> None:
     said = plain_sentence(load_card("emulated-cloud").readers["one_run"])
     assert said == "median RTTs of one path differ by up to 5.83 times (1.5 times on the typical path)"
+
+
+def test_a_published_series_that_does_not_vary_says_nothing_of_one_run(tmp_path: Path) -> None:
+    """Two windows of one pair, and one window of another: all means are equal."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rows = ("2026-01-31,1,2,0.50", "2026-03-31,1,2,0.50", "2026-03-31,1,3,0.50")
+    (folder / "t.csv").write_text("\n".join(("end,from,to,mean", *rows, "")), "utf-8")
+    (folder / "study.toml").write_text(
+        """[study]
+region = "eu"
+[[table]]
+file = "t.csv"
+columns = {ended_at = "end", zone = "from", peer_zone = "to", rtt_mean = "mean"}
+unit = "ms"
+round_trip = true
+window = "30 d"
+""",
+        "utf-8",
+    )
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    card = summary.make_card(az.load("mine", processed=tmp_path / "out"))
+    assert card.badge == "published" and "one_run" not in card.readers
+    assert plain_sentence(card.readers["replicas"]) == "1–2 500 µs and 1–3 500 µs"
