@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, Row, RunsRef, Table, Unit, interval, is_missing
-from azlatency.kit.cells import number as number_format
-from azlatency.kit.drawing.draw import number as short_number
-from azlatency.kit.drawing.draw import with_interval
+from azlatency.kit.cells import (
+    MICROSECONDS,
+    Column,
+    FileRef,
+    Format,
+    Row,
+    RunsRef,
+    Table,
+    Unit,
+    interval,
+    is_missing,
+    number_format,
+)
+from azlatency.kit.drawing.draw import short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of

@@ -20,9 +20,9 @@ from azlatency.kit.cells import (
     Table,
     Unit,
     interval,
+    number_format,
     words,
 )
-from azlatency.kit.cells import number as number_format
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, flags, number, table, text

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing
-from azlatency.kit.cells import number as number_format
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing, number_format
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.drawing.truth import configured

@@ -283,7 +283,7 @@ class _Panel:
             if pd.isna(row["_value"]):
                 of_row = runs.get(row["_row"], [])
                 numbers = of_row if len(of_row) == 1 else ends
-                said = row[self.edge] if self.edge else " – ".join(map(draw.number, numbers))
+                said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
                 draw.at_edge(self.axis, place, said, mark.colour)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
@@ -294,7 +294,7 @@ class _Panel:
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
-            number = format(row["_value"], spec) if spec else draw.number(row["_value"])
+            number = format(row["_value"], spec) if spec else draw.short_number(row["_value"])
             draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
-from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
 from azlatency.kit.drawing.truth import configured
@@ -184,7 +184,7 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
         axis.text(
             column + 0.5,
             row + 0.5,
-            number(values[row, column]),
+            short_number(values[row, column]),
             ha="center",
             va="center",
             color=ON_LIGHT,

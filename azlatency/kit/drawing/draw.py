@@ -115,7 +115,7 @@ def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
     _annotate(axis, row, 1, "axes fraction", text, colour)
 
 
-def number(value: float) -> str:
+def short_number(value: float) -> str:
     """Write a count, or a measured number with three significant digits."""
     return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))
 
