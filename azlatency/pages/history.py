@@ -1,4 +1,4 @@
-"""Did a level change, night after night? Tables, chart and findings of page 11."""
+"""Did a level change over time? Tables, chart and findings of page 11."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def history(found: History) -> Chart | Note:
     )
     below = {row["what"]: _in_short(row) for row in found.changes.to_dict("records")}
     below |= {row["what"]: words.drifts(row) for row in _drifting(found).to_dict("records")}
-    points = found.points[found.points["level"].notna()]
+    points = _at_ends(found.points[found.points["level"].notna()], found, "date")
     points = points.assign(
         panel=_joined(points, differing),
         below=points["what"].map(lambda what: below.get(what, "")),
@@ -75,14 +75,22 @@ def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
 def _dots(found: History) -> str:
     """Say what the dots are, within a sentence."""
     if window := _window(found):
-        return f"each dot is a published mean over {window}, drawn at their start"
+        return f"each dot is a published mean over {window}, drawn at their end"
     return "each dot is a run, or the median of a night with several"
 
 
 def _window(found: History) -> str:
     """Return the length of the windows if the series are of published means; empty for runs."""
     lengths = found.series["window_ns"]
-    return "" if lengths.isna().any() else count_of(round(lengths.median() / 86_400e9), "day")
+    return "" if lengths.isna().any() else words.window_length(lengths.median())
+
+
+def _at_ends(rows: pd.DataFrame, found: History, *columns: str) -> pd.DataFrame:
+    """Return rows whose times are those of the ends of published windows instead of their starts; of runs as it is."""
+    if not _window(found):
+        return rows
+    length = found.series["window_ns"].median()
+    return rows.assign(**{name: rows[name].map(lambda start: words.window_end(start, length)) for name in columns})
 
 
 def _title(found: History) -> str:
@@ -110,7 +118,7 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "changed on": Column("", words.date, in_words()),
+        "first seen in" if _window(found) else "changed on": Column("", words.date, in_words()),
         "before": _value("before"),
         "after": _value("after"),
         "change": Column("", words.size, in_words(), align="right"),
@@ -122,8 +130,7 @@ def changes(found: History) -> Table | Note:
     ]
     if window := _window(found):
         notes.append(
-            f"The date is the start of the first window of {window} at the new level: the level changed in this window "
-            "or shortly before it."
+            f"Named are the first {window} whose mean is at the new level: the level changed in them or shortly before."
         )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
@@ -230,7 +237,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     if sightings.empty:
         return Note("Nothing else stands out: no shift near an end, no point that came and went.")
     family = found.series.set_index("what")["family"]
-    rows = _together(sightings)
+    rows = _at_ends(_together(sightings), found, "date", "date_last")
     rows = rows.assign(text=[_seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
     columns: dict[str, Column] = {
         **_NAMES,
@@ -240,7 +247,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     }
     notes = ["Before and after: medians of the points on both sides."]
     if window := _window(found):
-        notes.append(f"Dates are the starts of windows of {window}.")
+        notes.append(f"Dates are the ends of windows of {window}.")
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 
@@ -306,7 +313,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     if len(found.changes) > _MOST:
         more = count_of(len(found.changes) - _MOST, "smaller change")
         findings.append(info(f"Also in the table: {more}."))
-    findings += [info(sentence) for sentence in _in_short_seen(sightings)]
+    findings += [info(sentence) for sentence in _in_short_seen(_at_ends(sightings, found, "date_last"))]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
             findings.append(info(f"{SHORT[code].rstrip('?').capitalize()}: {flagged} of {len(searched)} series."))
