@@ -178,7 +178,7 @@ def typical_forest(
         caption=" ".join(caption),
         ordering="Smallest first.",
         counted="runs per path and method",
-        of="paths and methods, those with the most runs",
+        of="paths and methods",
         name="typical_forest",
     )
 
@@ -211,12 +211,14 @@ def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFr
     main = main_method(measured, value, typical)
     if main.empty:
         return ""
-    (what, unit), method = _QUANTITIES[value], main["method"].iloc[0]
+    (what, unit), method, window = _QUANTITIES[value], main["method"].iloc[0], newest_window(measured)
     of_main = rows[rows["method"] == method].dropna(subset=["low", "high"])
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
-    found = differences_by_path(measured, method, value)
     ranges, step = wide | ranges_of(main), main["step"].min()
+    if window:  # a mean of many runs
+        return extremes(what, values_of(main), unit, f"{method}, {window}", ranges=ranges, step=step)
+    found = differences_by_path(measured, method, value)
     return extremes(what, values_of(main), unit, method, ranges=ranges, found=found, step=step)
 
 

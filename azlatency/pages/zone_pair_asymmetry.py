@@ -217,7 +217,7 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         ),
         ordering="Smallest first.",
         counted="rounds per pair" if counted == "rounds" else counted,
-        of=f"comparisons, those with the most {counted.split()[0]}",
+        of="comparisons",
         result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),
         name="asymmetry_forest",
     )

@@ -33,8 +33,8 @@ _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 _ENDS = ["first", "second"]
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
-#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map that is a page wide.
-_FEWEST, _MOST_ZONES = 3, 5
+#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map: a page wide, narrow.
+_FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.28, 0.3
 
@@ -65,7 +65,7 @@ def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
     caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
-    if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
+    if len(names) > (_MOST_NARROW if narrow() else _MOST_ZONES):
         figure = _heat_map(edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
