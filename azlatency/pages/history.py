@@ -10,9 +10,11 @@ import pandas as pd
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
 from azlatency.kit.cells import words as in_words
+from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, flags, table, text
+from azlatency.kit.titles import capitalised
 from azlatency.kit.units import read_in
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -61,8 +63,8 @@ def history(found: History) -> Chart | Note:
         hint="label",
         unit="unit",
         result=_title(found),
-        caption=f"{shared + ': ' if shared else ''}{_dots(found)}; thick line: level, the median of the dots between "
-        "two changes.",
+        caption=f"{f'{shared}: {_dots(found)}' if shared else capitalised(_dots(found))}; thick line: level, the "
+        "median of the dots between two changes.",
         name="history",
     )
 
@@ -197,15 +199,18 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         mean_ns_low=np.nan,
         mean_ns_high=np.nan,
     )
+    unit, steps = _unit(between), pairs["mean_ns_resolution"].fillna(0.0)
     low, high = pairs["mean_ns"].iloc[[0, -1]]
     like = one_prefix([low, high], "ns")
-    ends = " to ".join(format_value(value, "ns", like=like) for value in (low, high))
-    unit = _unit(between)
+    ends = " to ".join(format_value(value, "ns", like=like, step=steps.max()) for value in (low, high))
+    values = zip(pairs["mean_ns"], steps, strict=True)
+    pairs = pairs.assign(text=[short_number(value / unit.scale, step / unit.scale) for value, step in values])
     return forest(
         pairs,
         "mean_ns",
         panel="all",
         row="name",
+        edge="text",
         unit=(unit.scale, unit.name),
         xlabel=f"mean round trip, {unit.name}",
         result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",
