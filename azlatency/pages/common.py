@@ -20,9 +20,8 @@ from azlatency.kit.cells import (
     is_missing,
     number_format,
 )
-from azlatency.kit.drawing.draw import short_number, with_interval
+from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
-from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
@@ -34,6 +33,7 @@ from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import (
     decimals_for,
     fitting_unit,
@@ -62,6 +62,8 @@ _QUANTITIES = {
     "p99_ns": ("99th percentile", "ns"),
     "throughput_bit_s": ("goodput", "bit/s"),
 }
+#: The column of configured links whose sum over both directions a column of runs contains.
+_DELAYS = {"median_ns": "delay_ns", "mean_ns": "mean_ns"}
 
 
 # --- the typical run of each path
@@ -128,12 +130,17 @@ _ENDS = Format(
 
 
 def typical_forest(
-    runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns", *, expected: float | None = None
+    runs: pd.DataFrame,
+    typical: pd.DataFrame,
+    value: str = "median_ns",
+    *,
+    links: pd.DataFrame = NOT_EMULATED,
+    expected: float | None = None,
 ) -> Chart | Note:
     """Draw the typical run of each path with its interval and all runs, smallest first; one panel per method.
 
-    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``expected``: a rate in bit/s that the VM
-    should reach.
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``links``: what an emulated network is
+    configured to; ``expected``: a rate in bit/s that the VM should reach.
     """
     what, canonical = _QUANTITIES[value]
     measured = runs[runs[value].notna()]
@@ -149,15 +156,14 @@ def typical_forest(
     finite = measured.loc[measured["value"] < math.inf, "value"]
     unit = Unit(*fitting_unit(canonical, finite))
     rows = _forest_rows(measured, typical, unit)
-    truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
-    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[unit] * len(rows))
+    rows = rows.assign(truth=rows["path"].map(_truths(links, value)).astype(float), unit=[unit] * len(rows))
     caption = [_forest_caption(typical, what, newest_window(measured))]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
         caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():
-        caption.append(configured().caption("rate" if canonical == "bit/s" else "rtt"))
+        caption.append(CONFIGURED if canonical == "ns" else "×: configured rate of the emulated link.")
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
     return forest(
@@ -181,6 +187,13 @@ def typical_forest(
         of="paths and methods",
         name="typical_forest",
     )
+
+
+def _truths(links: pd.DataFrame, value: str) -> dict[str, float]:
+    """Return what a column of runs is configured to be, by path; nothing of a column that no link configures."""
+    if value in _DELAYS:
+        return sums_of_both_directions(links, _DELAYS[value])
+    return dict(links["rate_bit_s"]) if value == "throughput_bit_s" and len(links) else {}
 
 
 def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> pd.DataFrame:

@@ -148,8 +148,7 @@ def _level_of(repeated: pd.DataFrame) -> str:
 
 def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
     """Return conditions with what a forest draws of them: names, and the ends of a range that a text reports."""
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
-    truths = {str(path): delay for path, delay in delays.items()}
+    truths = sums_of_both_directions(links)
     is_log = levels["origin"] == "log"
     is_range = levels["lowest"] < levels["highest"]
     statistic = levels["value"].str.removesuffix("_ns")
@@ -330,8 +329,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
 
 def _effects(steps: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
     """Return changes with what a forest draws of them: without an estimate, the ratio or its range as measured."""
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
-    truths = {str(path): delay for path, delay in delays.items()}
+    truths = sums_of_both_directions(links)
     is_known, is_range = steps["ratio"].notna(), steps["measured_low"] < steps["measured_high"]
     return steps.assign(
         row=[_change_name(row) for row in steps.to_dict("records")],

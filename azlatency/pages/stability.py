@@ -65,14 +65,13 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
     if chosen.empty:
         reason = "no run with send times and replies is long enough" if len(runs) else "no log has samples"
         return Note(f"No chart: {reason}.")
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
     scales = chosen["has_times"].map({True: _NS, False: 1.0})
     is_tcp = chosen["method"].str.contains("TCP")
     ends_of_runs = chosen["status"].isin(CUT_OFF).map({True: "✕", False: "→"})
     named = chosen.assign(
         panel=_titles(chosen),
         time=chosen["has_times"].map({True: "seconds since the first probe", False: "number of the probe"}),
-        truth=chosen["path"].map({str(path): delay for path, delay in delays.items()}),
+        truth=chosen["path"].map(sums_of_both_directions(links)),
         edge=ends_of_runs.where(is_tcp, ""),
         ticks=(chosen["block"] / scales).where(chosen["blocks"].between(2, _MOST_TICKS)),
     )

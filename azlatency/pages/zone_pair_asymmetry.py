@@ -244,7 +244,7 @@ def zone_matrices(found: Asymmetry, links: pd.DataFrame) -> Chart | Note:
     cells = cells.sort_values("method", key=lambda names: names.map(places.index), kind="stable")
     if cells.empty or cells.groupby("method").size().max() < 2:
         return Note("No chart: no method measured round-trip times between several known zones or hosts.")
-    truths = sums_of_both_directions(links, "delay_ns") if len(links) else {}
+    truths = sums_of_both_directions(links)
     shown = cells.assign(truth=[truths.get(str(NetworkPath.parse(what)), math.nan) for what in cells["what"]])
     squares = shown.groupby("method").size()
     main = next(name for name in found.methods["method"] if squares.get(name, 0) > 1)

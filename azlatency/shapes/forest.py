@@ -179,11 +179,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []
     legend = "; ".join([*marks, *no_bar])
+    counts_of_rows = sizes(shown["n"].dropna().astype(int), counted) if "n" in shown else ""
     text = draw.caption(
         caption,
         by_size(ordering),
         (f"{legend[:1].upper()}{legend[1:]}.", legend),
-        (f"{sizes(shown['n'].dropna().astype(int), counted)}." if "n" in shown else "", "n" in shown),
+        (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, {_choice(frame, counted)}"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)

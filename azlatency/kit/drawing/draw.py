@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: What a caption says of the ground truth of round trips.
+CONFIGURED = "×: configured round-trip delay of the emulated link, without the time of the hosts."
 #: Dots of a row above which they are drawn smaller, so that they stay in their row.
 _MANY_DOTS, _MOST_DOTS = 6, 30
 
