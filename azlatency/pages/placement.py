@@ -170,7 +170,7 @@ def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
 def _numbers(row: Row) -> str:
     """Return the value of a row in µs, or its ends, in the digits of its print; nothing of runs that are far apart."""
     values = [row["point"]] if pd.notna(row["point"]) else [row["low"], row["high"]]
-    if row["n"] == 1:
+    if pd.notna(row["n"]) and row["n"] == 1:
         values = [row["lowest"]]
     step = 0.0 if pd.isna(row["resolution"]) else row["resolution"]
     scale = MICROSECONDS.scale

@@ -384,7 +384,7 @@ def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int)
         every = kept[key].nunique()
         fewer = min(max(int(every * _HIGHEST / height), 1), every - 1)
         # No count is known where a text reports all values.
-        counts = kept["n"].astype(float) if "n" in kept else pd.Series(1.0, index=kept.index)
+        counts = pd.to_numeric(kept["n"], errors="coerce") if "n" in kept else pd.Series(1.0, index=kept.index)
         weights = counts.fillna(counts.max()).fillna(0.0).groupby(kept[key], sort=False, dropna=False).max()
         kept = kept[kept[key].isin(_heaviest(weights, fewer))]
     return kept

@@ -84,6 +84,7 @@ def test_each_placement_has_its_round_trip_time(zones: Measured) -> None:
 def test_a_reported_range_is_drawn_by_its_ends(canada: Measured) -> None:
     chart = page.placement_values(canada.widest, canada.runs, NO_LINKS)
     assert isinstance(chart, Chart) and "[55, 61.09] µs, reported" in chart.alt
+    assert isinstance(page.estimation_plot(canada.widest, canada.runs, canada.steps, NO_LINKS), Chart)
     assert chart.title.startswith("Mean round trip from 54.0–61.1 µs (2 paths) to 1,840 µs")
 
 
