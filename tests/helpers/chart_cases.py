@@ -150,8 +150,6 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
         "changes": lambda: placement.single_changes(of.changes[:30], of.links),
         "series": lambda: stability.run_series(of.in_time, study, of.links),
-        "segments": lambda: stability.last_changes(az.stats.time_series.reported_segments(study.reported)),
-        "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
         "baseline": lambda: vm_baseline.baseline_bullets(of.conformances),
