@@ -28,9 +28,8 @@ Every function also takes these arguments (`help(az.charts.Options)`):
 | `ax=`, `axes=`, `figure=` | where to draw: your axes, or your figure or subfigure, which keep their size |
 | `title=` | your title instead of the result in words; `""` for none |
 | `xlim=`, `ylim=`, `log="x"` | limits of the axes; `log=""` makes all linear |
-| `order=` | names of the rows from the top, in charts that have named rows |
 | `palette=` | the name of a palette of seaborn, a list of colours, or a colour for each path |
-| `width="single"`, `"double"` | one column (3.5 in) or the page (7.2 in) of a journal |
+| `width="single"`, `"double"` | one column (3.3 in) or the page (7 in) of a journal |
 | `theme="dark"`, `"print"` | colours on a dark ground; or without grid and title, for a paper |
 
 `plt.style.context` and `rcParams` that you change count more than the style of the project.

@@ -110,8 +110,11 @@ def _drifting(found: History) -> pd.DataFrame:
 
 
 def _in_short(change: Row) -> str:
-    """Return the date, the size and the label of a change."""
-    return ", ".join(filter(None, [words.date(change), words.percent(change), change["label"]]))
+    """Return the date, the size and the label of a change, for a panel that is 2 in wide."""
+    day = words.date(change)
+    if pd.notna(change["window_ns"]):
+        day = f"window to {words.window_end(change['date'], change['window_ns']):%Y-%m-%d}"
+    return ", ".join(filter(None, [day, words.percent(change), change["label"]]))
 
 
 def changes(found: History) -> Table | Note:

@@ -15,13 +15,12 @@ from azlatency.kit.cells import PLAIN, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
 from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
-from azlatency.kit.drawing.options import by_size, ordered
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
-from azlatency.studies.format import plain
+from azlatency.studies.format import did_you_mean, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -77,6 +76,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     line: float | None = None,
     truth: str = "",
     edge: str = "",
+    order: Sequence[str] = (),
     unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
     spec: str = "",
@@ -117,6 +117,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Column with the true value of each row, drawn as a cross.
     edge : str
         Column with the text right of each row, by default its value.
+    order : sequence of str
+        Names of rows from the top; those that are not named follow.
     unit : tuple of (float, str), or str
         Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
         panel.
@@ -128,7 +130,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Texts; the unit is added to ``xlabel`` where panels have units of their own. The result in words is the title.
         Sentences on the marks, on the number of runs (column ``n``) and on rows left out are added to the caption.
     ordering : str
-        Sentence of the caption on the order of the rows, for where the caller does not choose it (option ``order``).
+        Sentence of the caption on the order of the rows, left out with ``order``.
     counted, of : str
         What ``n`` counts, and what the rows are, for these sentences.
     name : str
@@ -148,7 +150,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     sharex = margin is not None or of_all is not None
     gap = _GAP if sharex else _GAP_WITH_AXIS
     shown = _fitting(frame, panel, row, gap, beside)
-    panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
+    _check_order(order, shown[row].astype(str).unique())
+    panels = {title: _in_order(group, row, order) for title, group in shown.groupby(panel, sort=False, dropna=False)}
     columns = side_by_side(beside, len(panels))
     counts = _row_counts(shown, panel, row, columns)
     xlabel = xlabel or (of_all.name if of_all else "")
@@ -182,7 +185,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     counts_of_rows = sizes(shown["n"].dropna().astype(int), counted) if "n" in shown else ""
     text = draw.caption(
         caption,
-        by_size(ordering),
+        (ordering, not order),
         (f"{legend[:1].upper()}{legend[1:]}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, {_choice(frame, counted)}"),
@@ -349,10 +352,19 @@ class _Panel:
         return f"{row['_row']}{number}{draw.brackets(ends, digits)}{self.unit_words}{words}"
 
 
-def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return rows in their order, or in that of the option ``order``."""
-    names = list(rows[name])
-    return rows.iloc[ordered(range(len(rows)), int, names.__getitem__)]
+def _check_order(order: Sequence[str], names: Iterable[str]) -> None:
+    """Raise `ValueError` if ``order`` names a row that the chart has not."""
+    for name in order:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ValueError(f"order names {name!r}, which the chart has not{hint}; rows: {', '.join(sorted(names))}")
+
+
+def _in_order(rows: pd.DataFrame, name: str, order: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a panel: those that ``order`` names first, in its order, and the others as they are."""
+    first = {named: place for place, named in enumerate(order)}
+    places = [first.get(str(named), len(first)) for named in rows[name]]
+    return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
 
 
 def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
