@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import PLAIN, Unit
@@ -188,16 +189,9 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         (ordering, not order),
         (f"{legend[:1].upper()}{legend[1:]}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
-        left_out(len(shown), len(frame), f"{of}, {_choice(frame, counted)}"),
+        left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
-
-
-def _choice(frame: pd.DataFrame, counted: str) -> str:
-    """Say which rows are drawn where not all fit."""
-    if "n" in frame and frame["n"].nunique() > 1:
-        return f"those with the most {counted.split(maxsplit=1)[0]}"
-    return "evenly chosen from the first to the last"
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
@@ -383,28 +377,16 @@ def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
 def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
     """Return the rows that fit into a figure, in their order: the same in all panels, or fewer panels of many.
 
-    Those with the most runs are kept; of as many runs, from the first to the last, whose values a title may name.
+    They are evenly chosen, with the first and the last, whose values a title may name.
     """
     key = row if frame[row].nunique() >= frame[panel].nunique() else panel
     kept = frame
     while kept[key].nunique() > 1:
         columns = side_by_side(beside, kept[panel].nunique(dropna=False))
-        counts = _row_counts(kept, panel, row, columns)
-        height = _height(counts, gap, columns, _LOW_ROW)
+        height = _height(_row_counts(kept, panel, row, columns), gap, columns, _LOW_ROW)
         if height <= _HIGHEST:
             break
-        every = kept[key].nunique()
-        fewer = min(max(int(every * _HIGHEST / height), 1), every - 1)
-        # No count is known where a text reports all values.
-        counts = pd.to_numeric(kept["n"], errors="coerce") if "n" in kept else pd.Series(1.0, index=kept.index)
-        weights = counts.fillna(counts.max()).fillna(0.0).groupby(kept[key], sort=False, dropna=False).max()
-        kept = kept[kept[key].isin(_heaviest(weights, fewer))]
+        names = kept[key].unique()
+        fewer = min(max(int(len(names) * _HIGHEST / height), 1), len(names) - 1)
+        kept = kept[kept[key].isin(names[np.linspace(0, len(names) - 1, fewer).round().astype(int)])]
     return kept
-
-
-def _heaviest(weights: pd.Series, most: int) -> list[Any]:
-    """Return the keys with the largest weights; of equal ones those at even distances from the first to the last."""
-    least = weights.sort_values(ascending=False).iloc[most - 1]
-    above, equal = list(weights.index[weights > least]), list(weights.index[weights == least])
-    room, last = most - len(above), len(equal) - 1
-    return above + [equal[round(place * last / max(room - 1, 1))] for place in range(room)]
