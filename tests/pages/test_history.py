@@ -47,7 +47,7 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert isinstance(chart, Chart)
     assert f"az1a → az2a, ping 56 B, median: 338 µs, then 363 µs; 2026-11-24 20:43: {size}" in chart.alt
     assert f"az1a → az2a, ping 56 B, median: changed on 2026-11-24 20:43: {size}." in findings
-    result = "az3a → az2a goodput −50 %; az1a → az2a median +7 %"
+    result = "goodput −50 % (az3a → az2a); median +7 % (az1a → az2a)"
     assert chart.title == f"2 of 11 series changed: {result}"
     assert f"**2 of 11 series** changed their level: {result}." in findings
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, median", "level now") == "363.0 µs"
@@ -59,7 +59,7 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
     found = az.history(pd.concat(runs))
     chart = page.history(found)
-    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: a → c median +")
+    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed: median +21 % (a → c)")
     assert_fit_to_print("history", chart)
     panels = [axis for axis in chart.figure.axes if axis.get_visible()]
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
@@ -182,8 +182,8 @@ def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
     chart = page.history(found)
     assert isinstance(chart, Chart) and "Frankfurt → London: 12,000 µs, then 13,000 µs; " in chart.alt
     assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
-    size = "12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"
+    size = "12 ms → 13 ms, one step of the printed numbers: size unknown"
     assert cell(page.changes(found), "Frankfurt → London", "change") == size
     lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]
     assert "Tokyo → Toronto" in lines[0] and size in lines[-1]
-    assert "**9 of 90 series** changed their level: Tokyo → Toronto mean −17 %; " in found_in(found)
+    assert "**9 of 90 series** changed their level: mean −17 % (Tokyo → Toronto); " in found_in(found)
