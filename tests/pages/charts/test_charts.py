@@ -23,7 +23,7 @@ MOST_BYTES = 500_000
 #: westeurope-azure-cni, of hard samples, at the width of one column, or in the test file of their name.
 RICHEST = "emulated-zones"
 OF_OTHERS = {
-    "printed curves", "means", "goodput", "placement", "estimation", "changes", "agreement",
+    "printed curves", "means", "goodput", "placement", "steps", "changes", "agreement",
     "sampled curves", "tails", "series", "runs needed", "precision", "halves", "latency both ways",
     "shapes", "runs in order", "emulated errors",
 }  # fmt: skip
