@@ -124,8 +124,8 @@ def changes(found: History) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "first seen in" if _window(found) else "changed on": Column("", words.date, in_words()),
-        "before": _value("before"),
-        "after": _value("after"),
+        "before": _value(found, "before"),
+        "after": _value(found, "after"),
         "change": Column("", words.size, in_words(), align="right"),
         "label in force": Column("", words.labelled, in_words(missing="–")),
     }
@@ -148,7 +148,7 @@ def series(found: History) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "points": count("n"),
-        "level now": _value("level", missing="–"),
+        "level now": _value(found, "level", missing="–"),
         "changes": count("change_count"),
         "flags": flags(),
     }
@@ -250,8 +250,8 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "seen": text("text"),
-        "before": _value("before"),
-        "after": _value("after"),
+        "before": _value(found, "before"),
+        "after": _value(found, "after"),
     }
     notes = ["Before and after: medians of the points on both sides."]
     if window := _window(found):
@@ -287,11 +287,12 @@ def _seen(row: Row, family: int) -> str:
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
 
 
-def _value(name: str, missing: str = "") -> Column:
-    """Return a column of values, each with the unit that fits it."""
+def _value(found: History, name: str, missing: str = "") -> Column:
+    """Return a column of values, each with the unit that fits it; published means have fewer digits than runs."""
+    digits = 3 if _window(found) else 4
 
     def shown(row: Row) -> str:
-        return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=4)
+        return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=digits)
 
     return Column("", shown, in_words(missing=missing), align="right")
 

@@ -130,21 +130,21 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     assert not isinstance(table, Note)
     rows = {(row[0], row[3]): row[4:] for row in table.cells}
     wdc = "−57 % since 2025-10-05: significant for this series alone, not among all 64"
-    assert rows["us-east-wdc06-a → us-east-wdc07-a", wdc] == ("655.0 µs", "280.0 µs")
+    assert rows["us-east-wdc06-a → us-east-wdc07-a", wdc] == ("655 µs", "280 µs")
     newest = "−36 % in the last point, since 2026-08-16: too few to test"
-    assert rows["eu-gb-lon04-a → eu-gb-lon05-a", newest] == ("2.185 ms", "1.390 ms")
-    assert rows["us-east-wdc04-a → us-east-wdc06-a", "+110 % for 1 point, 2026-06-07"] == ("695.0 µs", "1.460 ms")
+    assert rows["eu-gb-lon04-a → eu-gb-lon05-a", newest] == ("2.19 ms", "1.39 ms")
+    assert rows["us-east-wdc04-a → us-east-wdc06-a", "+110 % for 1 point, 2026-06-07"] == ("695 µs", "1.46 ms")
     # dal10–dal14: 2.14 to 2.64 ms in the windows to September 2025, 1.82 to 1.98 ms since. What a confirmed change
     # crossed, as sao01–sao05 did, is not named again.
     crossed = {key: values for key, values in rows.items() if key[1].startswith(("below", "above"))}
     path = "us-south-dal10-a → us-south-dal14-a"
-    assert crossed == {(path, "below 2 ms since 2025-11-09"): ("2.200 ms", "1.950 ms")}
+    assert crossed == {(path, "below 2 ms since 2025-11-09"): ("2.20 ms", "1.95 ms")}
     # dal10–dal12: 1.36 to 1.45 ms in the windows from October 2025 to June 2026, 2.01 ms in the one from 18 July.
     dal = {seen: values for (path, seen), values in rows.items() if "dal10-a → us-south-dal12-a" in path}
-    assert dal["+46 % in the last point, since 2026-08-16: too few to test"] == ("1.380 ms", "2.010 ms")
+    assert dal["+46 % in the last point, since 2026-08-16: too few to test"] == ("1.38 ms", "2.01 ms")
     # dal12–dal14: 2.12 to 2.22 ms until May 2025, then 1.73, 1.51 and 1.57, and 0.60 to 0.65 ms from October on.
     steps = "−27 % for 3 points, 2025-07-27 to 2025-10-05, on the way to the next level"
-    assert rows["us-south-dal12-a → us-south-dal14-a", steps] == ("2.155 ms", "1.570 ms")
+    assert rows["us-south-dal12-a → us-south-dal14-a", steps] == ("2.15 ms", "1.57 ms")
     # The weekly windows show that sao01–sao05 fell before 16 November 2025: 2.69 ms to the 9th, then 2.27 ms.
     assert cell(page.changes(found), "br-sao-sao01-a → br-sao-sao05-a", "first seen in") == "30 days to 2025-12-14"
     said = found_in(found)
