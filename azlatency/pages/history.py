@@ -78,7 +78,7 @@ def _dots(found: History) -> str:
     """Say what the dots are, within a sentence."""
     if window := _window(found):
         return f"each dot is a published mean over {window}, drawn at their end"
-    return "each dot is a run, or the median of a night with several"
+    return "each dot is a run, or the median of several that started within two hours"
 
 
 def _window(found: History) -> str:
