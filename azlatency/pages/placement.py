@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, Unit, interval
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, interval
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
@@ -43,7 +43,6 @@ _VERDICTS = {
     "inconclusive": "inconclusive: more runs",
 }
 _ON = {True: "on", False: "off"}
-_TIMES = Unit(1.0, "×")
 #: Most placements that the answer names.
 _MOST_STEPS = 3
 #: Most measurements with a row each in the picture of placements; of more, a region and a placement have one.
