@@ -136,7 +136,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
         )
         if dots:
             studies = tuple(dict.fromkeys((source.title, source.page) for source, _ in there))
-            lanes.append(Lane(name=PLACES[placement], dots=dots, studies=studies))
+            lanes.append(Lane(name=PLACES[placement].removeprefix("in the "), dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     return Picture(
         lanes=tuple(lanes),
