@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides, sides_of
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import is_frame, only_values, refusals, run_values
 from azlatency.stats.across_runs.turns import in_turns
-from azlatency.stats.rows import COMPARISON, of_comparison
+from azlatency.stats.rows import COMPARISON
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -87,33 +86,29 @@ def path_differences(
     >>> found.verdict, found.decisive["what"].item(), round(found.decisive["ratio"].item(), 2)
     ('different', 'b against a', 2.0)
     """
-    values = {path: run_values(data, value) for path, data in runs.items()}
+    unit = "ns" if value is None else None
+    values = {path: run_values(data, value, unit) for path, data in runs.items()}
     paths = _paths(runs, values, value)
     medians = paths[paths["flags"] == ""].set_index("path")["estimate"].to_dict()
     groups = {path: (group_of or {}).get(path, path) for path in medians}
     family = math.comb(len(medians), 2) - sum(math.comb(count, 2) for count in Counter(groups.values()).values())
     spreads = spreads_of_pairs([(values[path],) for path in runs if path in medians], [0] * len(medians))
-    compare = partial(
-        compare_runs,
-        value=value,
-        unit="ns" if value is None else None,
-        paired=None,
-        margin=margin,
-        confidence=1 - (1 - confidence) / max(family, 1),
-        spread=spreads[0] if spreads else None,
-    )
     compared = [pair for pair in _pairs(list(medians)) if groups[pair[0]] != groups[pair[1]]]
     compared.sort(key=lambda pair: medians[pair[0]] / medians[pair[1]])
     # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
     # time of a study with many paths.
     refused = bool(refusals([runs[path] for path in medians], value))
     measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
+    setting = Setting(margin, 1 - (1 - confidence) / max(family, 1))
+    spread = spreads[0] if spreads else None
     found = []
     for small, large in compared:
-        sides = measured if refused or _in_turns(measured[large], measured[small], value) else values
-        labels = {"large": large, "small": small}
-        comparison = compare(sides[large], sides[small], what=f"{large} against {small}", labels=labels)
-        found.append({**of_comparison(comparison), "family": family})
+        if refused or _in_turns(measured[large], measured[small], value):
+            sides = sides_of(measured[large], measured[small], value=value, unit=unit)
+        else:
+            sides = Sides(values[large], values[small])
+        named = setting._replace(what=f"{large} against {small}", labels={"large": large, "small": small})
+        found.append(compare_sides(sides, named, spread) | {"family": family})
     pairs = pd.DataFrame(found, columns=["large", "small", *COMPARISON, "family"])
     decisive = _decisive(pairs, _at_ends(list(medians)))
     return PathDifferences(_verdict(decisive, paths), decisive, pairs, paths)

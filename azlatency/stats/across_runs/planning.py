@@ -29,7 +29,7 @@ from azlatency.stats.across_runs.run_values import check_columns, parse_fraction
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
-from azlatency.stats.result import FEASIBLE, Estimate
+from azlatency.stats.result import FEASIBLE
 from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
@@ -162,12 +162,13 @@ def _for_precision(
         return Plan(runs, codes=tuple(codes))
     logs, limit = np.log(pilot.values), math.log1p(relative)
     own = typical_run(pilot, confidence=confidence)
-    is_wide = own.low is None or own.high is None or not _within(own, relative)
+    # NaN, that of no interval, lies within nothing.
+    is_within = own["high"] <= own["estimate"] * (1 + relative) and own["low"] >= own["estimate"] / (1 + relative)
 
     def needed(sd: float) -> int | None:
         return _runs_for(sd, relative, confidence, assurance)
 
-    plan = _forecast(runs, spread, runs - 1, assurance, needed, runs + 1 if is_wide else 0)
+    plan = _forecast(runs, spread, runs - 1, assurance, needed, 0 if is_within else runs + 1)
     if plan.needed is None or plan.codes:
         return plan
 
@@ -179,12 +180,6 @@ def _for_precision(
     return plan._replace(
         needed=among if is_feasible else None, high=among, codes=() if is_feasible else ("out_of_reach",)
     )
-
-
-def _within(own: Estimate, relative: float) -> bool:
-    """Return whether both ends of an interval lie within ``relative`` of the estimate."""
-    assert own.low is not None and own.high is not None and own.estimate is not None
-    return own.high <= own.estimate * (1 + relative) and own.low >= own.estimate / (1 + relative)
 
 
 def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: float) -> float:

@@ -72,12 +72,6 @@ class RunValues:
     notes: tuple[str, ...] = ()
 
     @property
-    def remarks(self) -> dict[str, str]:
-        """What is assumed of the runs, and notes about single ones, as columns of a result; empty ones are left out."""
-        columns = {"assumed": " ".join(self.assumed), "notes": "\n".join(self.notes)}
-        return {name: text for name, text in columns.items() if text}
-
-    @property
     def in_order(self) -> bool:
         """Whether the values are in the order of measuring, which may be assumed."""
         return self.order != "unknown"

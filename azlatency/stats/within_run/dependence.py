@@ -272,7 +272,7 @@ class Dependence:
     outlasting: float = 1.0
 
     @property
-    def codes(self) -> tuple[str, ...]:
+    def flags(self) -> tuple[str, ...]:
         """Flags that forbid a within-run interval: ``few_clusters`` and ``long_memory``."""
         too_few = self.rank_tau > 2 and self.n / self.rank_tau < MIN_EFFECTIVE
         return (("few_clusters",) if too_few else ()) + (("long_memory",) if self.long_memory else ())
@@ -287,7 +287,7 @@ class Dependence:
         few = self.rank_tau > 2 and self.n / self.rank_tau < ENOUGH_EFFECTIVE
         oscillates = self.memory is not None and self.memory < -0.2
         suspect = few or (self.outlasting > OUTLASTING and not oscillates)
-        return ("few_effective",) if suspect and not self.codes else ()
+        return ("few_effective",) if suspect and not self.flags else ()
 
 
 def _coarse_ranks(x: FloatArray) -> FloatArray:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.rows import of_estimate
 from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.lifetimes import Lifetimes, lifetimes
 from azlatency.stats.within_run.stability import frame_of_shifts, level_of_run
@@ -270,7 +269,7 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
         rows.append(
             {
                 **fall_of_rates(rates, float(seconds.mean())),
-                **of_estimate(mean_rate(rates, list(seconds), confidence=confidence)),
+                **mean_rate(rates, list(seconds), confidence=confidence),
                 "name": name_of(run),
                 "path": str(run["path"]),
                 "method": str(run["method"]),

@@ -62,10 +62,11 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
     result = mean_rate(x, unit="Gbit/s")
-    assert {"short_series", "burst_test"} <= set(result.codes) and list(throttling(x)["found"]) == [False]
-    mean, sd = float(result.estimate or 0), x.std(ddof=1)
+    assert {"short_series", "burst_test"} <= set(result["flags"].split()) and list(throttling(x)["found"]) == [False]
+    mean, sd = result["estimate"], x.std(ddof=1)
     return {
-        "mean": mean, "sd": sd, "ci95_t": [result.low, result.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
+        "mean": mean, "sd": sd, "ci95_t": [result["low"], result["high"]],
+        "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
         "cv": sd / mean, "sum_retr": sum(given["retr"]), "total_minus_interval_mean": given["reported_total"] - mean,
     }  # fmt: skip
 
