@@ -15,7 +15,6 @@ from helpers.small_frames import runs, samples
 import azlatency as az
 from azlatency import stats
 from azlatency.stats.across_runs.planning import runs_to_decide
-from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.dependence import dependence
 from azlatency.stats.within_run.exceedance import table_exceedance
 
@@ -42,7 +41,7 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "throttling": stats.throttling,
     "interval_mean": stats.interval_mean,
     "trend": stats.trend,
-    "clock_steps": lambda x: clock_steps(np.arange(len(x)), x),
+    "clock_steps": lambda x: stats.time_series.clock_steps(np.arange(float(len(x))), np.array(x)),
     "lifetimes": lambda x: stats.lifetimes(x, [True] * len(x)),
     "lifetimes, none lost": lambda x: stats.lifetimes(x, [False] * len(x)),
     "histogram_quantiles": lambda x: stats.histogram_quantiles(x, [y + 1 for y in x], [3] * len(x)),

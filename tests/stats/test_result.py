@@ -102,8 +102,9 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    lazy = {(f"azlatency.stats.{module}", name) for module, names in stats._HOMES.items() for name in names.split()}
-    lazy |= {(f"azlatency.stats.{module}".rpartition(".")[0], name) for name, module in stats._MODULES.items()}
+    homes = {name: f"azlatency.stats.{home}" for name, home in stats._HOMES.items()}
+    modules = {name for name in homes if inspect.ismodule(getattr(stats, name))}
+    lazy = {(home.rpartition(".")[0] if name in modules else home, name) for name, home in homes.items()}
     assert typed == lazy and sorted(name for _, name in lazy) == stats.__all__ == dir(stats)
     assert all(inspect.getdoc(getattr(stats, name)) for name in stats.__all__)
     with pytest.raises(AttributeError, match="throttling"):

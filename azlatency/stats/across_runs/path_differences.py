@@ -55,33 +55,17 @@ def path_differences(
 ) -> PathDifferences:
     """Compare paths of one method with each other.
 
-    Parameters
-    ----------
-    runs : mapping of str to array_like or DataFrame
-        The runs of each path: a frame with the column ``value``, or one number per run in ns.
-    value : str, optional
-        Column of the frames.
-    group_of : mapping of str to str, optional
-        The group of each path, such as its pair of zones; paths of one group are not compared.
-    margin : float
-        Relative change that is practically equivalent.
-    confidence : float
-        Level of all statements together, between 0.5 and 1.
+    ``runs`` of each path: a frame with the column ``value``, or one number per run in ns. Paths of one group
+    (``group_of``, such as a pair of zones) are not compared. All statements together hold at the level ``confidence``.
 
-    Returns
-    -------
-    PathDifferences
-        ``pairs``: one row per compared pair, the largest ratio first: ``large`` ÷ ``small``, as `azlatency.compare`
-        returns it, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two are
-        compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
-        ``decisive``: the row of ``pairs`` that a statement about all paths is made from, none of fewer than two paths:
-        the largest ratio of two paths that are different, else the largest that cannot be told from 1, else the one
-        whose interval reaches farthest from 1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the
-        median run (``estimate``), smallest first; ``flags`` say why a path is not compared: it has one run, or runs
-        that must not be pooled.
+    ``pairs`` of the result: a row per compared pair, the largest ratio first: ``large`` ÷ ``small`` as in
+    `azlatency.compare`, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two
+    are compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
+    ``decisive``: the row that a statement about all paths is made from, if there are two paths: the largest ratio of
+    two different paths, else the largest that cannot be told from 1, else the one whose interval reaches farthest from
+    1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the median run (``estimate``), smallest first;
+    ``flags`` say why a path is not compared.
 
-    Examples
-    --------
     >>> found = path_differences({"a": [100e3, 101e3, 99e3, 100e3], "b": [200e3, 202e3, 198e3, 201e3]})
     >>> found.verdict, found.decisive["what"].item(), round(found.decisive["ratio"].item(), 2)
     ('different', 'b against a', 2.0)

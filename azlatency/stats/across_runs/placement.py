@@ -354,19 +354,9 @@ def _comparable(first: Row, second: Row, factor: Factor) -> bool:
 
 
 def contradicting(steps: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs of changes of the same two paths that point in opposite directions in all runs.
+    """Return pairs of rows of `changes`, of the same two paths, that point in opposite directions in all runs.
 
-    Parameters
-    ----------
-    steps : DataFrame
-        As returned by `changes`.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair: ``path``, ``base_path``, the method that measured a longer round trip (``method_slower``) with
-        its smallest ratio (``measured_low_slower``), and the other one (``method_faster``) with its largest
-        (``measured_high_faster``).
+    The columns of the method that measured a longer round trip end in ``_slower``, those of the other in ``_faster``.
     """
     pairs = steps.merge(steps, on=["path", "base_path"], suffixes=("_slower", "_faster"))
     pairs = pairs[(pairs["measured_low_slower"] > 1) & (pairs["measured_high_faster"] < 1)]

@@ -74,15 +74,15 @@ def histogram_quantiles(
     >>> found[["low", "estimate", "high"]].iloc[0].to_list()
     [101.0, 101.5, 102.0]
     """
-    return pd.DataFrame(_rows(low, high, counts, q, confidence, unit=unit, labels=labels))
+    return pd.DataFrame(quantile_rows(low, high, counts, q, confidence, unit=unit, labels=labels))
 
 
-def _rows(
+def quantile_rows(
     low: ArrayLike,
     high: ArrayLike,
     counts: ArrayLike,
-    q: Iterable[float],
-    confidence: float,
+    q: Iterable[float] = LEVELS,
+    confidence: float = 0.95,
     *,
     unit: str = "ns",
     labels: Mapping[str, object] | None = None,
@@ -122,15 +122,3 @@ def _rows(
         row = blank_estimate(f"p{100 * p:g}", unit, n, confidence, METHOD, labels={**(labels or {}), "q": p})
         rows.append(row | {"estimate": middle, "low": start, "high": end, "flags": joined(flags)})
     return rows
-
-
-def class_quantiles(
-    classes: pd.DataFrame,
-    q: Iterable[float] = LEVELS,
-    confidence: float = 0.95,
-    *,
-    labels: Mapping[str, object] | None = None,
-) -> list[Row]:
-    """Estimate quantiles in ns from one run's rows of `azlatency.studies.frequency_tables`."""
-    low, high, counts = (classes[name].astype("float64") for name in ("low_ns", "high_ns", "count"))
-    return _rows(low, high, counts, q, confidence, labels=labels)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.rows import QUANTILES, Row, blank_estimate, joined
-from azlatency.stats.within_run.histograms import class_quantiles
+from azlatency.stats.within_run.histograms import quantile_rows
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
 
@@ -125,10 +125,9 @@ def printed_quantiles(
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
-            rows += [
-                _as_printed(row, as_printed.get((run_id, row["q"])))
-                for row in class_quantiles(by_class[run_id], confidence=confidence, labels=run_labels)
-            ]
+            low, high, counts = (by_class[run_id][name].astype("float64") for name in ("low_ns", "high_ns", "count"))
+            of_classes = quantile_rows(low, high, counts, confidence=confidence, labels=run_labels)
+            rows += [_as_printed(row, as_printed.get((run_id, row["q"]))) for row in of_classes]
         elif run_id in tables:
             table = tables[run_id]
             rows += [

@@ -149,8 +149,8 @@ def stability(
 
     Notes
     -----
-    Optimal partition of the normal scores of the block medians with the penalty 3 log(B) times their long-run variance
-    (Killick et al. 2012; Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
+    Best partition of the normal scores of the block medians (Bai & Perron 2003) with the penalty 3 log(B) times their
+    long-run variance (Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
     point that holds for long-range dependence as well (Shao 2011). Runs of 5,000 packets without a shift are called
     shifted in 0 % (M/M/1 queue at 80 % load, pauses), 2 +- 1 % (fractional Gaussian noise, H = 0.8) and 3 +- 1 %
     (clusters of late packets); a shift of 20 % between independent packets that vary by 50 % is found in 96 %. A level

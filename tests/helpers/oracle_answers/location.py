@@ -96,13 +96,14 @@ def dependent_ranks(given: dict[str, Any]) -> dict[str, Any]:
     low, high = wilson(p, ranks.n_effective, critical)
     # The public result refuses the upper end wherever the oracle does, and in one case more (see _Run.cautious_tau).
     is_open, is_flagged = math.isnan(result.high), {"tail_unresolved", "unbounded_upper"} <= set(result.flags.split())
-    assert is_open == (ranks.exceedances < MIN_BEYOND or is_flagged)
+    exceedances = ranks.n_effective * (1 - p)
+    assert is_open == (exceedances < MIN_BEYOND or is_flagged)
     assert is_open or (result.low, result.high) == (ordered[ranks.low - 1], ordered[ranks.high - 1])
     return {
         "q_hat": result.estimate, "tau": tau, "n_eff": ranks.n_effective, "p_lower": low, "p_upper": high,
         "rank_lower": ranks.low, "rank_upper": ranks.high, "lower": ordered[ranks.low - 1],
         "upper": ordered[ranks.high - 1] if ranks.high <= len(x) else None,
-        "effective_exceedances": ranks.exceedances, "refuse": ranks.exceedances < MIN_BEYOND,
+        "effective_exceedances": exceedances, "refuse": exceedances < MIN_BEYOND,
     }  # fmt: skip
 
 
@@ -292,6 +293,7 @@ def _yule_walker(covariance: np.ndarray, order: int) -> np.ndarray:
 
 @answers("project_methods", "batch-ladder")
 def ladder(given: dict[str, Any]) -> dict[str, Any]:
-    result = dep.batch_ladder(generated(given["generator"]), given["batches"])
-    assert not result.growing
-    return {"se": result.errors, "naive_se": result.naive}
+    x = generated(given["generator"])
+    assert not dep.errors_grow(x, dep.autocorrelation_time(x), given["batches"])
+    errors = [dep.batch_error(x, count) for count in given["batches"]]
+    return {"se": errors, "naive_se": x.std(ddof=1) / math.sqrt(len(x))}

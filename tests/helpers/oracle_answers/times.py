@@ -22,11 +22,15 @@ def series(given: dict[str, Any]) -> np.ndarray:
     return x
 
 
+def _cheapest(x: np.ndarray, penalty: float, min_segment: int) -> tuple[list[int], float]:
+    return change_points.cheapest(change_points.best_partitions(x, 40, min_segment), penalty)
+
+
 @answers("changepoint", "pelt|", residual_lag1_acf="objective_rel", objective_="objective_rel")
 def partition(given: dict[str, Any]) -> dict[str, Any]:
     x, penalty = series(given), given["penalty_value"]
-    changes, objective = change_points.optimal_partition(x, penalty, given.get("min_size", 1))
-    ten, objective_ten = change_points.optimal_partition(x, penalty, 10) if len(x) > 20 else ([], 0.0)
+    changes, objective = _cheapest(x, penalty, given.get("min_size", 1))
+    ten, objective_ten = _cheapest(x, penalty, 10) if len(x) > 20 else ([], 0.0)
     residual = change_points.remove_segment_means(x, changes)
     r = float(residual[1:] @ residual[:-1] / (residual @ residual)) if len(x) > 20 else 0.0
     # The search that knows the dependence finds the three true shifts of one case and nothing in any other.
