@@ -77,7 +77,7 @@ def _verdict(row: Row) -> str:
 
 
 def _flags(row: Row) -> str:
-    words = [_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row["flags"].split()]
+    words = [_T_ONLY if flag in T_INTERVAL else SHORT[flag] for flag in row["flags"].split()]
     if row["cause"] == "family":
         words.append(f"{HOLM}, p = {row['p_beyond']:.2g}")
     return ", ".join(dict.fromkeys(words))
@@ -140,9 +140,9 @@ def _notes(judgement: Judgement) -> list[str]:
             f"{HOLM}: alone, the row would be a change; among {len(rows)} rows, one such interval may be "
             "chance. Compare fewer paths, or measure more runs."
         )
-    codes = dict.fromkeys(code for row in rows for code in row["flags"].split())
-    notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]
-    if T_INTERVAL & set(codes):
+    flags = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+    notes += [f"{text}." for text in explain(flag for flag in flags if flag not in T_INTERVAL)]
+    if T_INTERVAL & set(flags):
         notes.append(
             f"{_T_ONLY}: two or three runs on a side; the verdict uses a pooled t interval, which assumes that the "
             "logarithms of the run values are normally distributed and vary as much on both sides."

@@ -407,10 +407,10 @@ def decide(rows: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Return the rows with ``decision`` and ``cause``, which follow from the Holm-adjusted ``p_beyond``."""
     flags = rows["flags"].str.split().map(set)
     has_ratio = rows["ratio"].notna()
-    refused = ~has_ratio & flags.map(lambda codes: bool(codes & _REFUSALS))
+    refused = ~has_ratio & flags.map(lambda names: bool(names & _REFUSALS))
     within = has_ratio & rows["verdict"].isin(["equivalent", "different_within_margin"])
     differs = has_ratio & (rows["verdict"] == "different")
-    drifts = differs & flags.map(lambda codes: "dependent_runs" in codes)
+    drifts = differs & flags.map(lambda names: "dependent_runs" in names)
     beyond = differs & ~drifts & (rows["p_beyond"] <= 1 - confidence)
     margin = 1 + rows["margin"]
     alone = differs & ((rows["decides_low"] > margin) | (rows["decides_high"] < 1 / margin))
@@ -451,12 +451,12 @@ def is_feasible(row: Row) -> bool:
 
 def reason(row: Row) -> str:
     """Say why a row is inconclusive or refused, and what to do; nothing of other rows."""
-    codes = row["flags"].split()
+    flags = row["flags"].split()
     if row["decision"] == "refused":
-        return "; ".join(explain(codes))
+        return "; ".join(explain(flags))
     if row["decision"] != "inconclusive":
         return ""
-    return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), _next_measurement(row)])
+    return "; ".join([*(SHORT[flag] for flag in flags if flag not in T_INTERVAL), _next_measurement(row)])
 
 
 def _next_measurement(row: Row) -> str:

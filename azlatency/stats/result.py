@@ -10,7 +10,7 @@ Verdict = Literal["different", "different_within_margin", "equivalent", "inconcl
 #: Verdicts as a reader sees them.
 VERDICTS: dict[Verdict, str] = {
     "different": "different",
-    "different_within_margin": "different, but within the margin",
+    "different_within_margin": "different, within the margin",
     "equivalent": "practically equivalent",
     "inconclusive": "inconclusive",
 }
@@ -19,8 +19,8 @@ DRIFTS = "differs in these runs, which drift"
 
 #: More runs or rounds than this are no advice: something else has to change.
 FEASIBLE = 200
-#: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
-_CODES = {
+#: Flags by their stable name: a word or two for a table cell, and the sentence that a reader sees.
+_FLAGS = {
     "no_values": ("no values", "the input has no values"),
     "no_replication": ("one run", "the path was measured once, so the result describes one connection; repeat the run"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
@@ -192,13 +192,13 @@ ASSUMED = {
     "scenario_from_name": "files whose names differ in more than a number or a time are of different scenarios",
     "scenario_from_label": "logs below different headings or labels are of different scenarios",
 }
-CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
-SHORT = {code: word for code, (word, _) in _CODES.items()}
+FLAGS = {flag: sentence for flag, (_, sentence) in _FLAGS.items()}
+SHORT = {flag: word for flag, (word, _) in _FLAGS.items()}
 
 
-def explain(codes: Iterable[str]) -> tuple[str, ...]:
-    """Return each code as its word and its sentence."""
-    return tuple(f"{SHORT[code]}: {CODES[code]}" for code in codes)
+def explain(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return each flag as its word and its sentence."""
+    return tuple(f"{SHORT[flag]}: {FLAGS[flag]}" for flag in flags)
 
 
 def verdict_of(low: float, high: float, inner_low: float, inner_high: float, margin: float) -> Verdict:

@@ -119,12 +119,12 @@ def _paths(runs: Mapping[str, RunData], values: Mapping[str, RunValues], value: 
     rows = []
     for path, found in values.items():
         count = len(found.values) + found.endless
-        codes: tuple[str, ...] = ()
+        flags: tuple[str, ...] = ()
         if count == 1:
-            codes = ("no_replication",)
+            flags = ("no_replication",)
         elif count:
-            codes = refusals([runs[path]], value) or (() if min(found.values) > 0 else ("not_positive",))
-        rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(codes)))
+            flags = refusals([runs[path]], value) or (() if min(found.values) > 0 else ("not_positive",))
+        rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(flags)))
     paths = pd.DataFrame(rows, columns=["path", "n", "estimate", "flags"])
     return paths[paths["n"] > 0].sort_values(["estimate", "path"], kind="stable", ignore_index=True)
 

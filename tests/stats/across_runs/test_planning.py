@@ -170,11 +170,11 @@ def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() 
     assert plan.needed is not None and plan.at_pilot_spread is not None
     assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
     few = runs_to_decide(a[:2], b[:2], 0.05)
-    assert few.needed is None and few.codes == ("few_clusters",) and few.low is not None and few.high is not None
-    assert runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
-    assert runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
-    assert runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
-    assert runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
+    assert few.needed is None and few.flags == ("few_clusters",) and few.low is not None and few.high is not None
+    assert runs_to_decide([1.0], [1.0], 0.05).flags == ("no_replication",)
+    assert runs_to_decide([1.0, 1.0], [1.0], 0.05).flags == ("constant",)
+    assert runs_to_decide([0.0, 1.0], [1.0], 0.05).flags == ("not_positive",)
+    assert runs_to_decide([], [1.0], 0.05).flags == ("no_values",)
     with pytest.raises(ValueError, match="margin = 0"):
         runs_to_decide(a, b, 0)
 

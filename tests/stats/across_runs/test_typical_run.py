@@ -14,7 +14,7 @@ import azlatency as az
 from azlatency.stats.across_runs.run_order import WIDENING
 from azlatency.stats.across_runs.typical_run import median_ends, summarize
 from azlatency.stats.across_runs.typical_run import typical_run as row_of_typical_run
-from azlatency.stats.result import CODES
+from azlatency.stats.result import FLAGS
 from azlatency.studies.runs.path import NetworkPath
 
 
@@ -91,7 +91,7 @@ def test_inputs_without_an_estimate_are_refused(values: list[float], code: str) 
     result = typical_run(values)
     assert result.refused
     assert result.codes == (code,)
-    assert CODES[code] in az.say(summarize(values))
+    assert FLAGS[code] in az.say(summarize(values))
 
 
 @pytest.mark.parametrize("runs", [2, 3, 5, 8])
