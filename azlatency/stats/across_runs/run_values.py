@@ -298,31 +298,11 @@ def in_rounds(values: RunValues) -> dict[Hashable, float]:
 def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the flags of the reasons why these runs must not be compared or pooled; empty if there is no reason.
 
-    ``unit_unknown``
-        A log does not state what it measured.
-    ``unit_conflict``
-        One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
-        whatever the tool printed).
-    ``type_p_mismatch``
-        Different tool, test or protocol, or another field of the key that differs (`azlatency.key`) and is not one of
-        ``across``.
-    ``logical_zone``
-        Zone numbers of several subscriptions without physical zones.
-    ``duplicate_runs``
-        A run (``run_id``) that is more than once in a frame, for example one that was joined with itself.
-    ``mixed_paths``
-        Runs of several paths in one frame.
-    ``sender_only``
-        Counts of receivers with those of senders whose receiver did not report.
-    ``mixed_sizes``, ``mixed_amounts``, ``mixed_settings``, ``mixed_treatments``
-        Runs whose logs do not state a size, amount, setting or treatment in which others of the study differ.
-    ``incomplete_runs``
-        Several runs that were all cut, or failed.
-    ``loss_censored``
-        An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
+    `FLAGS` says what each of them means. Fields of the key (`azlatency.key`) in ``across`` may differ.
     """
     unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
     sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
+    # A run that lost most of its probes is the slowest, so it cannot be left out.
     endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
     repeated = ("duplicate_runs",) if any(map(_has_duplicates, sides)) else ()
     parts = [data for data in sides if is_frame(data)]
@@ -366,7 +346,7 @@ def _unit_problems(parts: list[pd.DataFrame], column: str) -> list[str]:
     printed = _distinct(parts, "printed_as")
     # `unit` is the unit of this column in a frame of metrics; other frames have none.
     conflict = len(_distinct(parts, "unit")) > 1 or ("one_way" in printed and len(printed) > 1)
-    if not column.endswith("_ns"):
+    if not column.endswith("_ns"):  # those are round trips, whatever the tool printed
         conflict |= {"round_trip", "half_round_trip"} <= printed
     latency = unit_of(column) == "ns"
     flags = ["unit_unknown"] if "unknown" in printed and latency else []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.rows import Row, blank_estimate, joined
+from azlatency.stats.rows import QUANTILES, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 
 if TYPE_CHECKING:
@@ -74,20 +74,6 @@ def histogram_quantiles(
     >>> found[["low", "estimate", "high"]].iloc[0].to_list()
     [101.0, 101.5, 102.0]
     """
-    return pd.DataFrame(quantile_rows(low, high, counts, q, confidence, unit=unit, labels=labels))
-
-
-def quantile_rows(
-    low: ArrayLike,
-    high: ArrayLike,
-    counts: ArrayLike,
-    q: Iterable[float] = LEVELS,
-    confidence: float = 0.95,
-    *,
-    unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
-) -> list[Row]:
-    """Return the rows of `histogram_quantiles`."""
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
     if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or not (number >= 0).all():
         raise ValueError("low, high and counts must be series of one length, counts >= 0")
@@ -121,4 +107,4 @@ def quantile_rows(
             flags.append("unbounded_upper")
         row = blank_estimate(f"p{100 * p:g}", unit, n, confidence, METHOD, labels={**(labels or {}), "q": p})
         rows.append(row | {"estimate": middle, "low": start, "high": end, "flags": joined(flags)})
-    return rows
+    return pd.DataFrame(rows, columns=None if rows else QUANTILES[1:])

@@ -18,7 +18,7 @@ import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.rows import QUANTILES, Row, blank_estimate, joined
-from azlatency.stats.within_run.histograms import quantile_rows
+from azlatency.stats.within_run.histograms import histogram_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
 
@@ -121,22 +121,18 @@ def printed_quantiles(
     printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
     as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}
     by_class = {} if classes is None else dict(iter(grouped(classes, "run_id")))
-    rows: list[Row] = []
+    frames = []
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
             low, high, counts = (by_class[run_id][name].astype("float64") for name in ("low_ns", "high_ns", "count"))
-            of_classes = quantile_rows(low, high, counts, confidence=confidence, labels=run_labels)
-            rows += [_as_printed(row, as_printed.get((run_id, row["q"]))) for row in of_classes]
+            found = histogram_quantiles(low, high, counts, confidence=confidence, labels=run_labels)
+            # The value that the tool printed, so that every page shows one number for it.
+            exact = found["q"].map(lambda q, run_id=run_id: as_printed.get((run_id, q), math.nan))
+            is_inside = exact.between(found["low"], found["high"])
+            frames.append(found.assign(estimate=exact.where(is_inside, found["estimate"])))
         elif run_id in tables:
-            table = tables[run_id]
-            rows += [
-                bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**run_labels, "q": q})
-                for q in table.levels
-            ]
-    return pd.DataFrame(rows, columns=None if rows else QUANTILES)
-
-
-def _as_printed(row: Row, printed: float | None) -> Row:
-    """Return a quantile with the value that the tool printed, so that every page shows one number for it."""
-    return row if printed is None or not row["low"] <= printed <= row["high"] else row | {"estimate": printed}
+            _, levels, n, ranks, values = tables[run_id]
+            rows = [bracket(q, n, ranks, values, confidence=confidence, labels={**run_labels, "q": q}) for q in levels]
+            frames.append(pd.DataFrame(rows))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=QUANTILES)

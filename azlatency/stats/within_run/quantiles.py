@@ -125,18 +125,6 @@ def _frame(rows: list[Row]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=None if rows else QUANTILES)
 
 
-def _bounds_by_run(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tuple[str, FloatArray, FloatArray]]:
-    """Yield run_id, lower and upper values of each run; the same array twice if no value is interval-censored."""
-    if not {"run_id", "rtt_ns"} <= set(samples.columns):
-        columns = ", ".join(map(str, samples.columns))
-        raise ValueError(f"samples need the columns run_id and rtt_ns; the frame has {columns}")
-    groups = {str(run_id): group for run_id, group in grouped(counted(samples), "run_id")}
-    run_ids = list(groups) if labels is None else [str(run_id) for run_id in labels.index]
-    for run_id in run_ids:
-        if run_id in groups:
-            yield (run_id, *bounds(groups[run_id]))
-
-
 def _of_run(x: FloatArray, levels: Sequence[float], options: Options, *, lost: int = 0, missing: int = 0) -> list[Row]:
     """Estimate the quantiles of one run; the values are sorted and checked for dependence once."""
     run = sort_run(x, options, lost=lost, missing=missing)
@@ -148,10 +136,19 @@ def _of_frame(
     samples: pd.DataFrame, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
 ) -> list[Row]:
     """Estimate the quantiles of each run of a frame."""
-    results: list[Row] = []
-    for run_id, low, high in _bounds_by_run(samples, labels):
-        results += _of_bounds(low, high, levels, _labelled(options, run_id, labels))
-    return results
+    if not {"run_id", "rtt_ns"} <= set(samples.columns):
+        columns = ", ".join(map(str, samples.columns))
+        raise ValueError(f"samples need the columns run_id and rtt_ns; the frame has {columns}")
+    groups = {str(run_id): group for run_id, group in grouped(counted(samples), "run_id")}
+    rows: list[Row] = []
+    for run_id in groups if labels is None else map(str, labels.index):
+        if run_id in groups:
+            low, high = bounds(groups[run_id])
+            of_run = _labelled(options, run_id, labels)
+            of_low = _of_run(low, levels, of_run)
+            # The same array twice if no value is interval-censored.
+            rows += of_low if low is high else _joined(of_low, _of_run(high, levels, of_run))
+    return rows
 
 
 def _of_large_study(study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None) -> list[Row]:
@@ -187,13 +184,6 @@ def _groups(run_ids: Iterable[str], sizes: Mapping[str, int]) -> Iterator[list[s
 def _labelled(options: Options, run_id: str, labels: pd.DataFrame | None) -> Options:
     run_labels = {"run_id": run_id} | ({} if labels is None else dict(labels.loc[run_id]))
     return replace(options, unit="ns", labels=run_labels)
-
-
-def _of_bounds(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Row]:
-    """Estimate quantiles of one run, whose values may be interval-censored."""
-    if low is high:
-        return _of_run(low, levels, options)
-    return _joined(_of_run(low, levels, options), _of_run(high, levels, options))
 
 
 def _joined(of_low: Sequence[Row], of_high: Sequence[Row]) -> list[Row]:
