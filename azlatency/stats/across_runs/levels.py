@@ -289,7 +289,7 @@ def _p_of_arc(size: float, n: int) -> float:
     """Return the probability that the largest of all parts of ``n`` independent values is as different as this."""
     if size < 1:
         return 1.0
-    return min(1.0, size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
+    return min(1.0, _p_of_one(size) + size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
 
 
 def _p_of_split(size: float, n: int) -> float:
@@ -297,7 +297,12 @@ def _p_of_split(size: float, n: int) -> float:
     if size < 1:
         return 1.0
     # nu once: the split has one free end.
-    return min(1.0, size * _density(size) * _integral(round(size, 2), n, 1))
+    return min(1.0, _p_of_one(size) + size * _density(size) * _integral(round(size, 2), n, 1))
+
+
+def _p_of_one(size: float) -> float:
+    """Return the p-value of a single part, which is all of it where two levels of the shortest length just fit."""
+    return 2 * float(ndtr(-size))
 
 
 def _density(size: float) -> float:

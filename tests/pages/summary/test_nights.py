@@ -15,4 +15,4 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
         "Changed in or before the window from 2025-11-15: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
     )
     assert "; in or before the window from 2025-10-11: us-south-dal12-a → us-south-dal14-a, mean " in text
-    assert "−1.53 ms (−71.2 %), in more than one step, with 3 points near 1.57 ms between (7 of 64 series" in text
+    assert "−1.53 ms (−71.2 %), in more than one step, with 3 points near 1.57 ms between (9 of 64 series" in text

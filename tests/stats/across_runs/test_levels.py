@@ -71,6 +71,13 @@ def test_a_value_between_two_levels_is_left_out_only_if_both_of_them_last() -> N
     assert find_steps(np.array([*tokyo, 0.98, 0.98, 0.97, 0.98]), 0.05 / 64) == []
 
 
+def test_the_shortest_two_levels_are_tested_as_well() -> None:
+    """The last ten windows of dal13–dal14, which has one step before them: a share of 0 was taken for p = 0."""
+    dallas = [2.35, 2.36, 2.3, 2.3, 2.32, 2.28, 2.32, 2.35, 2.34, 2.32, 2.14, 1.65, 1.65, 1.69, 1.67, 1.68, 1.63, 1.64]
+    (step,) = find_steps(np.array([*dallas, 1.56, 1.53, 1.54]), 0.05 / 64)
+    assert step.at == 11 and 0 < step.p < 1e-5
+
+
 def test_constant_and_short_series_have_no_steps() -> None:
     assert find_steps(np.full(50, 3.0)) == [] and find_steps(steady(1, 2 * SHORTEST - 1)) == []
 
