@@ -20,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the tests of a file on one worker; those of all pages share cards and drawings, and all notebooks a kernel."""
+    """Run the tests of a file on one worker; all pages share cards and drawings, and all notebooks a kernel."""
     from xdist.scheduler import LoadFileScheduling
 
     class OneWorkerForEach(LoadFileScheduling):
