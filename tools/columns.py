@@ -1,5 +1,6 @@
 """Write docs/columns.md from azlatency/logs/schema.py."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,8 @@ A log and an imported study have the same eight tables, as attributes of what `a
 nanoseconds, sizes in bytes, rates in bit/s, shares between 0 and 1. Latencies are round-trip times, whatever the tool prints. A missing value is missing, never 0.
 
 The same texts are in `help(az.schema)`, in `frame.attrs["columns"]`, in the metadata of the Parquet files, and in the `datapackage.json` of each study
-([Frictionless Data Package](https://datapackage.org)). *Source* is where a value comes from: the text of the *log*, the *file* (its bytes and lines), the *manifest*
-(`study.toml`), the *import*, or *computed*.
+([Frictionless Data Package](https://datapackage.org)). The source of a value is the text of the *log*, the *file* (its bytes and lines), the *manifest*
+(`study.toml`), the *import*, or *computed*; each table names its usual source, and its columns only the others.
 """
 
 
@@ -25,21 +26,24 @@ def page() -> str:
 
 
 def _section(name: str, level: str, columns: tuple[Column, ...]) -> str:
-    head = ["| column | type | source | meaning |", "|---|---|---|---|"]
-    return "\n".join([f"{level} `{name}`\n", f"{ROWS[name]}\n", *head, *_rows(columns), ""])
+    source = Counter(column.source for column in columns).most_common(1)[0][0]
+    head = [f"{level} `{name}`\n", f"{ROWS[name]} Source: *{source}*.\n"]
+    return "\n".join([*head, "| column | type | meaning |", "|---|---|---|", *_rows(columns, source), ""])
 
 
-def _rows(columns: tuple[Column, ...]) -> Iterator[str]:
+def _rows(columns: tuple[Column, ...], source: str) -> Iterator[str]:
     """One row per column, but one for the two ends of an interval."""
-    ends = {column.name: column for column in columns if column.doc.startswith(("Lower end", "Upper end"))}
+    upper_ends = {column.name: column for column in columns if column.doc.startswith("Upper end")}
     for column in columns:
+        if column.name in upper_ends:
+            continue
         names, doc = f"`{column.name}`", column.doc.replace("|", "\\|")
-        upper = ends.get(column.name.removesuffix("low") + "high")
-        if column.name in ends and upper is not None:
+        if column.doc.startswith("Lower end"):
+            upper = upper_ends[column.name.removesuffix("low") + "high"]
             names, doc = f"{names}, `{upper.name}`", doc.replace("Lower end", "Ends")
-        if not (column.name in ends and column.doc.startswith("Upper end")):
-            unit = f" ({column.unit})" if column.unit else ""
-            yield f"| {names} | {column.type}{unit} | {column.source} | {doc} |"
+        unit = f" ({column.unit})" if column.unit else ""
+        origin = "" if column.source == source else f" *{column.source}*"
+        yield f"| {names} | {column.type}{unit} | {doc}{origin} |"
 
 
 if __name__ == "__main__":
