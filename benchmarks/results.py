@@ -155,7 +155,7 @@ def page(stored: dict[str, Any]) -> str:
                 f"| {row['what']} | {_seconds(ours)} | {row['peer']}: {_seconds(peer)} | {in_words(row['ratio'])} | "
                 f"{goal_of(row)} |"
             )
-        else:
+        elif row["most"] is not None:
             values.append(f"| {row['what']} | {_digits(row['value'])} {row['unit']} | {goal_of(row)} |")
     if tools:
         values.insert(0, _tools(tools))
@@ -171,13 +171,14 @@ def page(stored: dict[str, Any]) -> str:
             "azlatency and the other library alternate within each run. Times are medians of CPU time on a busy "
             f"machine with two cores ({stored['machine']});",
             "only the ratio carries over to other machines. `make bench` repeats the measurement and compares the "
-            "ratios; `make bench-store` updates this page.",
+            "ratios; `make bench-store` updates this page. All values",
+            "are in `benchmarks/stored.json`; those of a cluster are discussed in [large data sets](scale.md).",
             "",
             "| work | azlatency | other library | ratio | goal |",
             "|---|---|---|---|---|",
             *ratios,
             "",
-            "## Memory, sizes and times without a counterpart",
+            "## Further goals",
             "",
             "| what | measured | goal |",
             "|---|---|---|",

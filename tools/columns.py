@@ -14,7 +14,7 @@ nanoseconds, sizes in bytes, rates in bit/s, shares between 0 and 1. Latencies a
 
 The same texts are in `help(az.schema)`, in `frame.attrs["columns"]`, in the metadata of the Parquet files, and in the `datapackage.json` of each study
 ([Frictionless Data Package](https://datapackage.org)). The source of a value is the text of the *log*, the *file* (its bytes and lines), the *manifest*
-(`study.toml`), the *import*, or *computed*; each table names its usual source, and its columns only the others.
+(`study.toml`), the *import*, or *computed*; each table names its usual source, and a column its own if it differs: `name` (type, unit, *source*): meaning.
 """
 
 
@@ -28,22 +28,21 @@ def page() -> str:
 def _section(name: str, level: str, columns: tuple[Column, ...]) -> str:
     source = Counter(column.source for column in columns).most_common(1)[0][0]
     head = [f"{level} `{name}`\n", f"{ROWS[name]} Source: *{source}*.\n"]
-    return "\n".join([*head, "| column | type | meaning |", "|---|---|---|", *_rows(columns, source), ""])
+    return "\n".join([*head, *_items(columns, source), ""])
 
 
-def _rows(columns: tuple[Column, ...], source: str) -> Iterator[str]:
-    """One row per column, but one for the two ends of an interval."""
+def _items(columns: tuple[Column, ...], source: str) -> Iterator[str]:
+    """One item per column, but one for the two ends of an interval."""
     upper_ends = {column.name: column for column in columns if column.doc.startswith("Upper end")}
     for column in columns:
         if column.name in upper_ends:
             continue
-        names, doc = f"`{column.name}`", column.doc.replace("|", "\\|")
+        names, doc = f"`{column.name}`", column.doc
         if column.doc.startswith("Lower end"):
             upper = upper_ends[column.name.removesuffix("low") + "high"]
             names, doc = f"{names}, `{upper.name}`", doc.replace("Lower end", "Ends")
-        unit = f" ({column.unit})" if column.unit else ""
-        origin = "" if column.source == source else f" *{column.source}*"
-        yield f"| {names} | {column.type}{unit} | {doc}{origin} |"
+        kinds = [column.type, column.unit, "" if column.source == source else f"*{column.source}*"]
+        yield f"- {names} ({', '.join(filter(None, kinds))}): {doc}"
 
 
 if __name__ == "__main__":
