@@ -318,13 +318,12 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         lag1             | float64 | | computed | Autocorrelation of neighbouring runs, in measured order.
         lag1_p           | float64 | | computed | p-value of lag1, by permutation.
         warm_up_runs     | float64 | | computed | First runs that differ from all later ones.
-        n_base           | float64 | | computed | Number of runs of the base.
-        n_candidate      | float64 | | computed | Number of runs of the candidate.
+        n_base           | float64 | | computed | Number of runs of the base, or before.
+        n_candidate      | float64 | | computed | Number of runs of the candidate, or after.
         n_effective      | float64 | | computed | Equivalent number of independent runs or packets.
         scope            | string  | | computed | within_run (this connection) or across_runs (the path).
         confidence       | float64 | | computed | Confidence level of the interval.
         statistic        | string  | | computed | Statistical method and its source.
-        codes            | string  | | computed | Codes of the warnings, separated by blanks.
         flags            | string  | | computed | Codes of the warnings, separated by blanks.
         run_ids          | string  | | computed | Runs behind the row, separated by blanks.
         q                | float64 | | computed | Share of packets at or below the value, between 0 and 1.
@@ -375,7 +374,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         notes            | string  | | computed | Sentences about single runs, such as those left out.
         label            | string  | | computed | Label after a change, or at a point.
         label_before     | string  | | computed | Label before a change.
-        attainable_p     | float64 | | computed | Smallest p-value possible with this many runs.
         ends             | int64   | | computed | Number of zones or hosts.
         pairs            | int64   | | computed | Compared pairs.
         different        | int64   | | computed | Pairs whose directions differ.
@@ -399,8 +397,6 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         limit_low        | float64 | | computed | Lower limit of the expectation, or of agreement.
         limit_high       | float64 | | computed | Upper limit of the expectation, or of agreement.
         decides          | float64 | | computed | Runs that would decide at the same typical run and spread.
-        n_base           | float64 | | computed | Number of runs of the base, or before.
-        n_candidate      | float64 | | computed | Number of runs of the candidate, or after.
         precision        | float64 | | computed | Requested relative half-width of the interval.
         two              | int64   | | computed | Fewest independent observations for both bounds of a percentile.
         upper            | int64   | | computed | Fewest independent observations for an upper bound of a percentile.
