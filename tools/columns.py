@@ -12,9 +12,9 @@ _HEAD = """# Tables and columns
 A log and an imported study have the same eight tables, as attributes of what `az.parse` and `az.load` return (`study.runs`), and as Parquet files. Times are in
 nanoseconds, sizes in bytes, rates in bit/s, shares between 0 and 1. Latencies are round-trip times, whatever the tool prints. A missing value is missing, never 0.
 
-The same texts are in `help(az.schema)`, in `frame.attrs["columns"]`, in the metadata of the Parquet files, and in the `datapackage.json` of each study
+The same texts are in `help(az.schema)`, `frame.attrs["columns"]`, the metadata of the Parquet files, and the `datapackage.json` of each study
 ([Frictionless Data Package](https://datapackage.org)). The source of a value is the text of the *log*, the *file* (its bytes and lines), the *manifest*
-(`study.toml`), the *import*, or *computed*; each table names its usual source, and a column its own if it differs: `name` (type, unit, *source*): meaning.
+(`study.toml`), the *import*, or *computed*; a column names its source where it is not the usual one of its table.
 """
 
 
@@ -40,7 +40,8 @@ def _items(columns: tuple[Column, ...], source: str) -> Iterator[str]:
         names, doc = f"`{column.name}`", column.doc
         if column.doc.startswith("Lower end"):
             upper = upper_ends[column.name.removesuffix("low") + "high"]
-            names, doc = f"{names}, `{upper.name}`", doc.replace("Lower end", "Ends")
+            interval = doc.removeprefix("Lower end of the ")
+            names, doc = f"{names}, `{upper.name}`", interval[0].upper() + interval[1:]
         kinds = [column.type, column.unit, "" if column.source == source else f"*{column.source}*"]
         yield f"- {names} ({', '.join(filter(None, kinds))}): {doc}"
 

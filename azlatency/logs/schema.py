@@ -333,19 +333,19 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         n_calls          | int64   | | computed | Parallel calls, of which the slowest counts.
         block_maxima     | float64 | | computed | Estimate for consecutive packets instead of independent calls.
         mean             | float64 | | computed | Mean remaining wait at a random moment.
-        share            | float64 | | computed | Share of packets at least as slow (tail) or answered so far (histogram); share of connections that live longer.
+        share            | float64 | | computed | Share of packets at least as slow, or answered so far; of connections that live longer.
         lost             | int64   | | computed | Packets without a reply.
         beyond           | int64   | | computed | Replies beyond the axis of a histogram.
         verdict          | string  | | computed | different, different_within_margin, equivalent or inconclusive.
         verdict_alone    | string  | | computed | Verdict about these machines, without the spread between machines.
-        margin           | float64 | | computed | Largest difference that does not matter in practice, relative to 1.
+        margin           | float64 | | computed | Largest relative difference without practical importance.
         ratio            | float64 | | computed | First over second, measured over limit, or candidate over base.
         ratio_low        | float64 | | computed | Lower end of the interval of the ratio.
         ratio_high       | float64 | | computed | Upper end of the interval of the ratio.
         inner_low        | float64 | | computed | Lower end of the 90 % interval of the ratio, for equivalence.
         inner_high       | float64 | | computed | Upper end of the 90 % interval of the ratio, for equivalence.
-        decides_low      | float64 | | computed | Lower end of the interval that the verdict follows from.
-        decides_high     | float64 | | computed | Upper end of the interval that the verdict follows from.
+        decides_low      | float64 | | computed | Lower end of the interval that decides the verdict.
+        decides_high     | float64 | | computed | Upper end of the interval that decides the verdict.
         superiority      | float64 | | computed | Share of pairs of runs in which the first is larger; ties count half.
         difference       | float64 | | computed | First minus second.
         difference_low   | float64 | | computed | Lower end of the interval of the difference.
@@ -353,12 +353,12 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         p                | float64 | | computed | p-value of the test; of a history, those of its changes.
         metric           | string  | | computed | Metric of a history: median, mean, p99, goodput or loss.
         at               | int64   | | computed | Position of the first point of a new level, from 0.
-        at_low           | int64   | | computed | Earliest position of the change in its 95 % interval.
-        at_high          | int64   | | computed | Latest position of the change in its 95 % interval.
+        at_low           | int64   | | computed | Lower end of the 95 % interval of the position.
+        at_high          | int64   | | computed | Upper end of the 95 % interval of the position.
         position         | int64   | | computed | Position of a point in its series, from 0.
         date             | timestamp | | computed | Start of the new level, or of the point, in UTC.
-        date_low         | timestamp | | computed | Earliest time of the change in its 95 % interval.
-        date_high        | timestamp | | computed | Latest time of the change in its 95 % interval.
+        date_low         | timestamp | | computed | Lower end of the 95 % interval of the date.
+        date_high        | timestamp | | computed | Upper end of the 95 % interval of the date.
         before           | float64 | | computed | Level before a change.
         after            | float64 | | computed | Level after a change.
         change_count     | int64   | | computed | Changes of level.
