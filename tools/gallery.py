@@ -34,14 +34,6 @@ Every function also takes these (`help(az.charts.Options)`):
 | `theme="dark"`, `"print"` | for a dark background; without grid and title, for a paper |
 
 Your `plt.style.context` and `rcParams` override the style of the project.
-
-```python
-figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-az.charts.forest(
-    estimates, "estimate", low="low", high="high", panel="method", row="path", ax=left, palette="deep", title=""
-)
-az.charts.zone_map(pairs, ax=right)
-```
 """
 START = """import azlatency as az
 
