@@ -22,7 +22,7 @@ NAME = re.compile(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`")
 CODE = "\n".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
 #: What the tools call so, not we.
 FOREIGN = {"sum_sent", "sum_received", "kb_base", "unit_base", "udp_lat", "total_bytes"}
-SECTIONS = ["What it prints", "What the numbers mean", "Versions and dialects", "Caveats"]
+SECTIONS = ["Output", "Numbers", "Versions", "Caveats"]
 #: The tools that the library is made for; their pages also show what azlatency prints.
 MAIN_TOOLS = {"iperf3", "latte", "ntttcp", "ping", "qperf", "sockperf"}
 
