@@ -172,7 +172,7 @@ def page(stored: dict[str, Any]) -> str:
             f"machine with two cores ({stored['machine']});",
             "only the ratio carries over to other machines. `make bench` repeats the measurement and compares the "
             "ratios; `make bench-store` updates this page. All values",
-            "are in `benchmarks/stored.json`; those of a cluster are discussed in [large data sets](scale.md).",
+            "are in `benchmarks/stored.json`.",
             "",
             "| work | azlatency | other library | ratio | goal |",
             "|---|---|---|---|---|",

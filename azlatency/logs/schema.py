@@ -293,10 +293,10 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         tx_queues              | int64     |       | file | Transmit queues of the interface.
         offloads               | string    |       | file | Enabled offloads of rx, tx, tso, gso, gro, lro, as ethtool names them.
         qdisc                  | string    |       | file | Queueing disciplines of the interface.
-        region                 | string    |       | file | Region reported by the metadata service.
-        zone                   | string    |       | file | Logical zone reported by the metadata service.
-        physical_zone          | string    |       | file | Physical zone reported by the metadata service.
-        vm_size                | string    |       | file | VM size reported by the metadata service.
+        region                 | string    |       | file | Region from the metadata service.
+        zone                   | string    |       | file | Logical zone from the metadata service.
+        physical_zone          | string    |       | file | Physical zone from the metadata service.
+        vm_size                | string    |       | file | VM size from the metadata service.
         accelerated_networking | bool      |       | file | Whether there is an SR-IOV device; Azure only.
         version_ping           | string    |       | file | Version of ping.
         version_sockperf       | string    |       | file | Version of sockperf.
@@ -308,8 +308,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
     "results": _columns("""
         what             | string  | | computed | What was estimated or compared.
         estimate         | float64 | | computed | The estimate.
-        low              | float64 | | computed | Lower end of the interval; missing if it is not bounded.
-        high             | float64 | | computed | Upper end of the interval; missing if it is not bounded.
+        low              | float64 | | computed | Lower end of the interval; missing if unbounded.
+        high             | float64 | | computed | Upper end of the interval; missing if unbounded.
         unit             | string  | | computed | Unit of the row.
         value            | string  | | computed | Column of the runs, such as median_ns.
         n                | int64   | | computed | Number of runs or packets.
