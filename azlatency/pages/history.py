@@ -1,4 +1,4 @@
-"""Did a level change, night after night? Tables, chart and findings of page 11."""
+"""Did a level change over time? Tables, chart and findings of page 11."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ _PAGES = (
         "The windows of a published series cannot be repeated.",
     ),
     _Page(
-        "11_history", _has_history, "Did a level change, night after night?",
+        "11_history", _has_history, "Did a level change over time?",
         "Measure the same paths at least 20 times, each time with its start; azlatency import --append adds a night.",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What changed night after night, for the card of a study."""
+"""Changes of level over time, for the card of a study."""
 
 from __future__ import annotations
 
