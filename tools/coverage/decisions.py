@@ -73,7 +73,7 @@ def no_change_by_t(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     return bool(abs(x.mean() - y.mean()) + float(t.ppf(0.95, 2 * runs - 2)) * error < math.log1p(MARGIN))
 
 
-def shares(process: str, runs: int, repetitions: int) -> list[str]:
+def percentages(process: str, runs: int, repetitions: int) -> list[str]:
     """Return the percentages of a process with a number of runs on each side."""
     random = np.random.default_rng(list(PROCESSES).index(process) * 100 + runs)
     draw, counts = PROCESSES[process], np.zeros(9)
@@ -96,7 +96,7 @@ def shares(process: str, runs: int, repetitions: int) -> list[str]:
 
 def row(process: str, repetitions: int) -> str:
     """Return one line of the table; a cell has a percentage for each size."""
-    by_size = [shares(process, runs, repetitions) for runs in SIZES]
+    by_size = [percentages(process, runs, repetitions) for runs in SIZES]
     return f"| {process} | {' | '.join('/'.join(cell) for cell in zip(*by_size, strict=True))} |"
 
 
@@ -112,8 +112,8 @@ def rounds(repetitions: int) -> list[str]:
                 for at, change in enumerate((0.0, 0.05, CHANGE)):
                     result = compare_runs(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
                     counts[at] += result.verdict.startswith("different")
-            cells = (f"{100 * count / repetitions:.0f}" for count in counts)
-            lines.append(f"| {name} | {runs} | {' | '.join(cells)} |")
+            shares = (f"{100 * count / repetitions:.0f}" for count in counts)
+            lines.append(f"| {name} | {runs} | {' | '.join(shares)} |")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Changes of level over time, for the card of a study."""
+"""Which levels changed over time, for the card of a study."""
 
 from __future__ import annotations
 
