@@ -81,15 +81,15 @@ def percentages(process: str, runs: int, repetitions: int) -> list[str]:
         x, y = draw(random, runs), draw(random, runs)
         same, changed = (compare_runs(np.exp(side), np.exp(y), margin=MARGIN) for side in (x, x + math.log1p(CHANGE)))
         counts += [
-            same.verdict.startswith("different"),
+            same["verdict"].startswith("different"),
             ttest_ind(x, y, equal_var=False).pvalue < 0.05,
             mannwhitneyu(x, y).pvalue < 0.05,
-            changed.verdict.startswith("different"),
+            changed["verdict"].startswith("different"),
             ttest_ind(x + math.log1p(CHANGE), y, equal_var=False).pvalue < 0.05,
             mannwhitneyu(x + math.log1p(CHANGE), y).pvalue < 0.05,
-            same.verdict in ("equivalent", "different_within_margin"),
+            same["verdict"] in ("equivalent", "different_within_margin"),
             no_change_by_t(x, y),
-            "dependent_runs" in same.codes,
+            "dependent_runs" in same["flags"],
         ]
     return [f"{100 * count / repetitions:.0f}" for count in counts]
 
@@ -111,7 +111,7 @@ def rounds(repetitions: int) -> list[str]:
                 x, y = (shared + random.normal(0, 0.02, runs) for _ in "ab")
                 for at, change in enumerate((0.0, 0.05, CHANGE)):
                     result = compare_runs(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
-                    counts[at] += result.verdict.startswith("different")
+                    counts[at] += result["verdict"].startswith("different")
             shares = (f"{100 * count / repetitions:.0f}" for count in counts)
             lines.append(f"| {name} | {runs} | {' | '.join(shares)} |")
     return lines

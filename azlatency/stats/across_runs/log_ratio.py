@@ -69,7 +69,7 @@ class LogRatio(NamedTuple):
     p: float | None
     beyond: float | None
     method: str
-    codes: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 def of_groups(
@@ -133,7 +133,7 @@ def _pooled(
         return (estimate - reach, estimate + reach) if error else None
 
     few = ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
-    return _combine(first, second, estimate, ends, order, degrees, margin, confidence, method=method, codes=few)
+    return _combine(first, second, estimate, ends, order, degrees, margin, confidence, method=method, flags=few)
 
 
 def of_rounds(
@@ -163,7 +163,7 @@ def of_rounds(
         margin,
         confidence,
         method=PAIRED_T_METHOD if by_mean else PAIRED_RANK_METHOD,
-        codes=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
+        flags=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
         widening=1.0,
     )
 
@@ -236,7 +236,7 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
     confidence: float,
     *,
     method: str,
-    codes: tuple[str, ...] = (),
+    flags: tuple[str, ...] = (),
     widening: float = WIDENING,
 ) -> LogRatio:
     """Return the intervals at both levels, widened for dependence and rounding, and the p-values that belong to them.
@@ -259,8 +259,8 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
     p = beyond = None
     if outer is not None:
         p, beyond = _t_tests(estimate, outer, float(stdtrit(degrees, (1 + confidence) / 2)), degrees, margin)
-    codes = ("constant",) if equal else (*codes, *(("dependent_runs",) if order.drifts else ()))
-    return LogRatio(estimate, outer, inner, p, beyond, method, codes)
+    flags = ("constant",) if equal else (*flags, *(("dependent_runs",) if order.drifts else ()))
+    return LogRatio(estimate, outer, inner, p, beyond, method, flags)
 
 
 def _t_tests(

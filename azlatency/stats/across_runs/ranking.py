@@ -6,6 +6,7 @@ rank if each other one is significantly shorter or longer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -19,7 +20,7 @@ from azlatency.stats.multiplicity import adjust_p
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.comparison import Setting
     from azlatency.stats.across_runs.directions import DirectedValues
-    from azlatency.stats.result import Estimate
+    from azlatency.stats.rows import Row
 
 #: Most pairs of zones that are compared.
 MOST_RANKED = 100
@@ -27,11 +28,11 @@ MOST_RANKED = 100
 _Values: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
-def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> tuple[Estimate, ...]:
+def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> list[Row]:
     """Return the typical run of each pair, the shortest first: the mean of both directions in common rounds.
 
-    The label ``rank`` is a pair's rank, 1 for the shortest, or None if the comparisons do not separate it from all
-    others. More than `MOST_RANKED` pairs are left out: each would be compared with each other.
+    ``rank`` is 1 for the shortest pair, and None if the comparisons do not separate a pair from all others. More than
+    `MOST_RANKED` pairs are left out: each would be compared with each other.
     """
     groups: dict[str, _Values] = {}
     run_ids: dict[str, tuple[str, ...]] = {}
@@ -45,19 +46,19 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
         groups[name] = common or [*cells.all_values[i, j], *cells.all_values.get((j, i), ())]
         run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
     if len(groups) > MOST_RANKED:
-        return ()
+        return []
     ranks = _ranks(groups, setting.confidence, cells.resolution)
     path_runs = [
         PathRuns(
             name,
             {**setting.labels, "rank": ranks[name]},
-            replace(_runs(values, None, cells.resolution), unit=setting.unit),
+            replace(_runs(values, None, cells.resolution), unit=cells.unit),
         )
         for name, values in groups.items()
     ]
-    typical = [replace(one, run_ids=run_ids[one.what]) for one in typical_runs(path_runs, setting.confidence)]
-    middle = {one.what: float(one.values.values.mean()) for one in path_runs}
-    return tuple(sorted(typical, key=lambda one: one.estimate or middle[one.what]))
+    rows = [row | {"run_ids": " ".join(run_ids[row["what"]])} for row in typical_runs(path_runs, setting.confidence)]
+    middle = {path.what: float(path.values.values.mean()) for path in path_runs}
+    return sorted(rows, key=lambda row: middle[row["what"]] if math.isnan(row["estimate"]) else row["estimate"])
 
 
 def _ranks(groups: Mapping[str, _Values], confidence: float, resolution: float) -> dict[str, int | None]:

@@ -1,7 +1,7 @@
 """Run values: one number per run from a frame or an array, and reasons why runs must not be compared or pooled.
 
 The reasons are checked before anything is computed: RTT/2 against RTT, ICMP against TCP, zone numbers of two
-subscriptions. They are codes of `azlatency.stats.result.CODES`.
+subscriptions. They are flags, see `azlatency.stats.result`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RunValues:
     ``missing`` counts values that are missing or infinite, ``endless`` the infinite ones: runs that lost most of their
     probes. ``run_ids`` are those of the values, then of the infinite ones; empty if the input does not name its runs.
     ``resolution`` is the largest step of the printed values, 0 if unknown. ``order``: where the order comes from, see
-    `in_time_order`. ``assumed``: codes of what no log, name or label says; ``notes``: sentences about single runs.
+    `in_time_order`. ``assumed``: keys of `ASSUMED`; ``notes``: sentences about single runs.
     """
 
     values: FloatArray
@@ -70,12 +70,6 @@ class RunValues:
     order: Order = "given"
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def remarks(self) -> dict[str, str]:
-        """What is assumed of the runs, and notes about single ones, as columns of a result; empty ones are left out."""
-        columns = {"assumed": " ".join(self.assumed), "notes": "\n".join(self.notes)}
-        return {name: text for name, text in columns.items() if text}
 
     @property
     def in_order(self) -> bool:
@@ -302,7 +296,7 @@ def in_rounds(values: RunValues) -> dict[Hashable, float]:
 
 
 def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return codes for the reasons why these runs must not be compared or pooled; empty if there is no reason.
+    """Return the flags of the reasons why these runs must not be compared or pooled; empty if there is no reason.
 
     ``unit_unknown``
         A log does not state what it measured.
@@ -335,20 +329,20 @@ def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequen
     if not parts:
         return (*repeated, *endless)
     column = value_column(parts[0], value)
-    codes = [*repeated, *_unit_problems(parts, column)]
+    flags = [*repeated, *_unit_problems(parts, column)]
     if differing(parts, across):
-        codes.append("type_p_mismatch")
+        flags.append("type_p_mismatch")
     if column == "throughput_bit_s" and len(_distinct(parts, "side")) > 1:
-        codes.append("sender_only")
+        flags.append("sender_only")
     rows = sum(map(len, parts))
-    codes += sorted({code for text in _distinct(parts, "unknown") for code in text.split()}) if rows > 1 else []
+    flags += sorted({flag for text in _distinct(parts, "unknown") for flag in text.split()}) if rows > 1 else []
     if _zones_are_logical(parts):
-        codes.append("logical_zone")
+        flags.append("logical_zone")
     if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
-        codes.append("mixed_paths")
+        flags.append("mixed_paths")
     if any("status" in part.columns and len(part) > 1 and is_incomplete(part).all() for part in parts):
-        codes.append("incomplete_runs")
-    return (*codes, *endless)
+        flags.append("incomplete_runs")
+    return (*flags, *endless)
 
 
 def _has_duplicates(data: object) -> bool:
@@ -375,8 +369,8 @@ def _unit_problems(parts: list[pd.DataFrame], column: str) -> list[str]:
     if not column.endswith("_ns"):
         conflict |= {"round_trip", "half_round_trip"} <= printed
     latency = unit_of(column) == "ns"
-    codes = ["unit_unknown"] if "unknown" in printed and latency else []
-    return [*codes, "unit_conflict"] if conflict else codes
+    flags = ["unit_unknown"] if "unknown" in printed and latency else []
+    return [*flags, "unit_conflict"] if conflict else flags
 
 
 def _zones_are_logical(parts: list[pd.DataFrame]) -> bool:

@@ -65,13 +65,13 @@ def fall_of_rates(data: Values, seconds: float, unit: str = "bit/s") -> dict[str
     """Return the row of `throttling`."""
     x, missing = finite_rates(data)
     total = (len(x) + missing) * seconds
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    codes += ("burst_test",) if total < BURST_S else ()
+    flags: tuple[str, ...] = ("missing",) if missing else ()
+    flags += ("burst_test",) if total < BURST_S else ()
     x = np.trim_zeros(x, "b")
     row: dict[str, Any] = {"found": False, **dict.fromkeys(_RATES, math.nan), "seconds": total, "unit": unit}
-    row |= {"scope": "within_run", "statistic": _METHOD, "flags": " ".join(codes)}
+    row |= {"scope": "within_run", "statistic": _METHOD, "flags": " ".join(flags)}
     if len(x) < 10:
-        return row | {"found": None, "flags": " ".join([*codes, "short_series"])}
+        return row | {"found": None, "flags": " ".join([*flags, "short_series"])}
     partitions = best_partitions(x, 1, 3)
     if x.min() == x.max() or len(partitions) < 2:
         return row
