@@ -20,7 +20,7 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import date, date_with_interval, drifts, labelled, size, together, when
+from azlatency.kit.changes import changed, date, date_with_interval, drifts, labelled, size, together
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
@@ -308,7 +308,7 @@ def _lines(judged: Judged) -> list[Line]:
         ends = {"before": _value(change, "before"), "now": _value(change, "after")}
         cells = _cells(judged, word, **ends, day=day, change=amount, label=labelled(change))
         full = f"{name}, {date(change)}" if len(judged.recent) > 1 else name
-        message = f"changed {when(change, day)}: {amount}"
+        message = f"{changed(change, day)}: {amount}"
         lines.append(Line(mark=mark, cells=cells, name=full, group=series["path"], message=message))
     return lines
 

@@ -175,7 +175,7 @@ def words(say: Callable[[Any], str] = text, missing: str = "") -> Format:
 TEXT = words()
 
 
-def number(spec: str = ",.0f", missing: str = "") -> Format:
+def number_format(spec: str = ",.0f", missing: str = "") -> Format:
     """Return the format of numbers under a format specification; ``missing`` where there is none."""
 
     def shown(value: Any, scale: float) -> str:
@@ -200,7 +200,7 @@ def interval(
 
     ``no_low`` and ``no_high`` stand for an open end; without them, an open end makes the cell ``missing``.
     """
-    formats = number(spec, no_low), number(spec, no_high)
+    formats = number_format(spec, no_low), number_format(spec, no_high)
 
     def shown(value: tuple[Any, Any], scale: float) -> str:
         ends = [end.text(at, scale) for end, at in zip(formats, value, strict=True)]
@@ -215,7 +215,7 @@ def interval(
 
 def with_interval(spec: str = ",.1f", missing: str = "–", *, no_low: str = "", no_high: str = "") -> Format:
     """Return the format of triples (value, low, high): "value (low – high)", or the value alone without an interval."""
-    point, low_end, high_end = number(spec), number(spec, no_low), number(spec, no_high)
+    point, low_end, high_end = number_format(spec), number_format(spec, no_low), number_format(spec, no_high)
 
     def pieces(value: tuple[Any, Any, Any], scale: float) -> tuple[str, ...]:
         middle, low, high = value
@@ -338,7 +338,8 @@ class Table:
 
     Examples
     --------
-    >>> columns = [Column("path", itemgetter("path")), Column("mean", itemgetter("mean"), number(",.1f"), MICROSECONDS)]
+    >>> mean = Column("mean", itemgetter("mean"), number_format(",.1f"), MICROSECONDS)
+    >>> columns = [Column("path", itemgetter("path")), mean]
     >>> Table("Round trips", columns, [{"path": "a → b", "mean": 1234567.0}])
     Round trips
     <BLANKLINE>

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import is_missing
-from azlatency.studies.format import count_of, format_value
+from azlatency.studies.format import count_of, format_value, interval_decimals
 from azlatency.studies.runs.left_out import named
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: From so many paths on, changes of one date are named together; and the most that are named.
 _FEWEST_TOGETHER, _MOST_NAMED = 3, 4
+#: Length of a day in ns.
+_DAY = 86_400e9
 #: Flag of levels that differ by no more than one step of the printed numbers.
 _ONE_STEP = "one_printed_step"
 
@@ -29,7 +31,7 @@ def date(change: Row) -> str:
     if pd.isna(start):
         return f"run {change['at'] + 1}"
     if _is_of_windows(change):
-        return f"window from {start:%Y-%m-%d}"
+        return f"{window_length(change['window_ns'])} to {window_end(start, change['window_ns']):%Y-%m-%d}"
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -41,13 +43,30 @@ def date_with_interval(change: Row) -> str:
         return f"{date(change)} ({change['at_low'] + 1}–{change['at_high'] + 1})"
     if low == high:
         return date(change)
+    if _is_of_windows(change):
+        low, high = (window_end(end, change["window_ns"]) for end in (low, high))
     spec = "%H:%M" if low.date() == high.date() else "%m-%d"
     return f"{date(change)} ({low:{spec}} – {high:{spec}})"
 
 
 def when(change: Row, day: str = "") -> str:
     """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
-    return f"{'in or before the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+    return f"{'first seen in the mean of the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+
+
+def changed(change: Row, day: str = "") -> str:
+    """Return "changed on 2026-09-26", or in which window the change was first seen; ``day`` as in `when`."""
+    return f"changed{',' if _is_of_windows(change) else ''} {when(change, day)}"
+
+
+def window_length(window_ns: float) -> str:
+    """Return the length of a window: "30 days"."""
+    return count_of(round(window_ns / _DAY), "day")
+
+
+def window_end(start: pd.Timestamp, window_ns: float) -> pd.Timestamp:
+    """Return when a window ended; one that ends with a day, at midnight, ended on that day."""
+    return start + pd.Timedelta(microseconds=window_ns / 1e3 - 1)
 
 
 def _is_of_windows(change: Row) -> bool:
@@ -63,8 +82,22 @@ def difference(change: Row) -> str:
         return f"{levels}, one step of the printed numbers: size unknown"
     if not math.isfinite(gap):
         return levels
-    text = f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None)}"
-    return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'])} %)"
+    text = (
+        f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None, step=_step(change))}"
+    )
+    return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'], _decimals(change))} %)"
+
+
+def _decimals(change: Row) -> int:
+    """Return the decimals that the interval of a ratio, in percent, supports; one without an interval."""
+    ends = change["ratio_low"], change["ratio_high"]
+    return 1 if any(map(is_missing, ends)) else min(interval_decimals(*ends, scale=0.01), 1)
+
+
+def _step(change: Row) -> float:
+    """Return the last digit of a difference that the interval of its ratio supports; 0 without an interval."""
+    width = (change["ratio_high"] - change["ratio_low"]) / 2 * change["before"]
+    return 0.0 if is_missing(width) or width <= 0 else 10.0 ** math.floor(math.log10(width))
 
 
 def size(change: Row) -> str:
@@ -72,7 +105,8 @@ def size(change: Row) -> str:
     low, high = change["ratio_low"], change["ratio_high"]
     if is_missing(low) or is_missing(high) or is_rounding(change):
         return difference(change)
-    interval = f"{100 * change['confidence']:g} % CI {_percent(low)} to {_percent(high)}"
+    digits = _decimals(change)
+    interval = f"{100 * change['confidence']:g} % CI {_percent(low, digits)} to {_percent(high, digits)}"
     return f"{difference(change).removesuffix(')')}, {interval})"
 
 
@@ -115,7 +149,7 @@ def together(changes: pd.DataFrame) -> list[str]:
                 advice = (
                     "changes that are weeks apart fall into one window, so compare all windows before you " + advice
                 )
-            found.append(f"{len(paths)} paths changed {when(first)} ({named(paths, _MOST_NAMED)}): {advice}")
+            found.append(f"{len(paths)} paths {changed(first)} ({named(paths, _MOST_NAMED)}): {advice}")
     return found
 
 
@@ -158,7 +192,7 @@ def drifts(series: Row) -> str:
 def say_change(change: Row) -> str:
     """Return a change in a sentence, without what its flags say."""
     note = in_force(change)
-    return f"{change['what']}: changed {when(change)}: {size(change)}" + (f"; {note}" if note else "")
+    return f"{change['what']}: {changed(change)}: {size(change)}" + (f"; {note}" if note else "")
 
 
 def say_series(series: Row) -> str:
@@ -173,6 +207,6 @@ def say_series(series: Row) -> str:
     return f"{series['what']}: {format_value(series['level'], series['unit'])}, {drifts(series) or text}"
 
 
-def _percent(ratio: float) -> str:
+def _percent(ratio: float, decimals: int = 1) -> str:
     """Return a ratio as a change in percent, with its sign."""
-    return f"{100 * (ratio - 1):+.1f}".replace("-", "−")
+    return f"{100 * (ratio - 1):+.{decimals}f}".replace("-", "−")

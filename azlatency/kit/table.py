@@ -29,9 +29,9 @@ from azlatency.kit.cells import (
     Unit,
     interval,
     is_missing,
+    number_format,
     with_interval,
 )
-from azlatency.kit.cells import number as number_format
 from azlatency.kit.intervals import known_ends
 from azlatency.stats.result import FLAGS, SHORT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import say_change, say_series
+from azlatency.kit.changes import say_change, say_series, window_length
 from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
@@ -30,8 +30,6 @@ PLACES = {
 }
 #: What a log prints as a latency.
 PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
-#: Length of a day in ns.
-_DAY = 86_400e9
 #: A ratio beyond these ends is not known.
 _LOWEST, _HIGHEST = 0.001, 1_000.0
 #: What may be said of changes together; "reported" and "once": their runs are not compared.
@@ -404,4 +402,4 @@ def newest_window(runs: pd.DataFrame) -> str:
         return ""
     last = windows.loc[[windows["started_at"].idxmax()]]
     end = window_ends(last).iloc[0]
-    return f"the {count_of(round(last['duration_ns'].iloc[0] / _DAY), 'day')} to {end:%Y-%m-%d}"
+    return f"the {window_length(last['duration_ns'].iloc[0])} to {end:%Y-%m-%d}"

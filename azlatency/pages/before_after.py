@@ -123,7 +123,7 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         ),
         ordering="The largest change on top.",
         counted="runs or pairs of runs per comparison",
-        of="comparisons, those with the most runs",
+        of="comparisons",
         result=ratio_result(drawn, "After against before"),
         name="changes_forest",
     )

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, FileRef, Format, Row, RunsRef, Table, Unit, interval, is_missing
-from azlatency.kit.cells import number as number_format
-from azlatency.kit.drawing.draw import number as short_number
-from azlatency.kit.drawing.draw import with_interval
+from azlatency.kit.cells import (
+    MICROSECONDS,
+    Column,
+    FileRef,
+    Format,
+    Row,
+    RunsRef,
+    Table,
+    Unit,
+    interval,
+    is_missing,
+    number_format,
+)
+from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
-from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
@@ -24,6 +33,7 @@ from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import (
     decimals_for,
     fitting_unit,
@@ -52,6 +62,8 @@ _QUANTITIES = {
     "p99_ns": ("99th percentile", "ns"),
     "throughput_bit_s": ("goodput", "bit/s"),
 }
+#: The column of configured links whose sum over both directions a column of runs contains.
+_DELAYS = {"median_ns": "delay_ns", "mean_ns": "mean_ns"}
 
 
 # --- the typical run of each path
@@ -118,12 +130,17 @@ _ENDS = Format(
 
 
 def typical_forest(
-    runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns", *, expected: float | None = None
+    runs: pd.DataFrame,
+    typical: pd.DataFrame,
+    value: str = "median_ns",
+    *,
+    links: pd.DataFrame = NOT_EMULATED,
+    expected: float | None = None,
 ) -> Chart | Note:
     """Draw the typical run of each path with its interval and all runs, smallest first; one panel per method.
 
-    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``expected``: a rate in bit/s that the VM
-    should reach.
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``links``: what an emulated network is
+    configured to; ``expected``: a rate in bit/s that the VM should reach.
     """
     what, canonical = _QUANTITIES[value]
     measured = runs[runs[value].notna()]
@@ -139,15 +156,14 @@ def typical_forest(
     finite = measured.loc[measured["value"] < math.inf, "value"]
     unit = Unit(*fitting_unit(canonical, finite))
     rows = _forest_rows(measured, typical, unit)
-    truths = {"median_ns": configured().rtt, "mean_ns": configured().mean_rtt}.get(value, configured().rate)
-    rows = rows.assign(truth=rows["path"].map(truths).astype(float), unit=[unit] * len(rows))
+    rows = rows.assign(truth=rows["path"].map(_truths(links, value)).astype(float), unit=[unit] * len(rows))
     caption = [_forest_caption(typical, what, newest_window(measured))]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
         caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():
-        caption.append(configured().caption("rate" if canonical == "bit/s" else "rtt"))
+        caption.append(CONFIGURED if canonical == "ns" else "×: configured rate of the emulated link.")
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
     return forest(
@@ -168,9 +184,16 @@ def typical_forest(
         caption=" ".join(caption),
         ordering="Smallest first.",
         counted="runs per path and method",
-        of="paths and methods, those with the most runs",
+        of="paths and methods",
         name="typical_forest",
     )
+
+
+def _truths(links: pd.DataFrame, value: str) -> dict[str, float]:
+    """Return what a column of runs is configured to be, by path; nothing of a column that no link configures."""
+    if value in _DELAYS:
+        return sums_of_both_directions(links, _DELAYS[value])
+    return dict(links["rate_bit_s"]) if value == "throughput_bit_s" and len(links) else {}
 
 
 def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> pd.DataFrame:
@@ -201,12 +224,14 @@ def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFr
     main = main_method(measured, value, typical)
     if main.empty:
         return ""
-    (what, unit), method = _QUANTITIES[value], main["method"].iloc[0]
+    (what, unit), method, window = _QUANTITIES[value], main["method"].iloc[0], newest_window(measured)
     of_main = rows[rows["method"] == method].dropna(subset=["low", "high"])
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
-    found = differences_by_path(measured, method, value)
     ranges, step = wide | ranges_of(main), main["step"].min()
+    if window:  # a mean of many runs
+        return extremes(what, values_of(main), unit, f"{method}, {window}", ranges=ranges, step=step)
+    found = differences_by_path(measured, method, value)
     return extremes(what, values_of(main), unit, method, ranges=ranges, found=found, step=step)
 
 

@@ -1,4 +1,4 @@
-"""Did a level change, night after night? Tables, chart and findings of page 11."""
+"""Did a level change over time? Tables, chart and findings of page 11."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pandas as pd
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
 from azlatency.kit.cells import words as in_words
+from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, flags, table, text
+from azlatency.kit.titles import capitalised
 from azlatency.kit.units import read_in
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -46,7 +48,7 @@ def history(found: History) -> Chart | Note:
     )
     below = {row["what"]: _in_short(row) for row in found.changes.to_dict("records")}
     below |= {row["what"]: words.drifts(row) for row in _drifting(found).to_dict("records")}
-    points = found.points[found.points["level"].notna()]
+    points = _at_ends(found.points[found.points["level"].notna()], found, "date")
     points = points.assign(
         panel=_joined(points, differing),
         below=points["what"].map(lambda what: below.get(what, "")),
@@ -61,8 +63,8 @@ def history(found: History) -> Chart | Note:
         hint="label",
         unit="unit",
         result=_title(found),
-        caption=f"{shared + ': ' if shared else ''}{_dots(found)}; thick line: level, the median of the dots between "
-        "two changes.",
+        caption=f"{f'{shared}: {_dots(found)}' if shared else capitalised(_dots(found))}; thick line: level, the "
+        "median of the dots between two changes.",
         name="history",
     )
 
@@ -75,14 +77,22 @@ def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
 def _dots(found: History) -> str:
     """Say what the dots are, within a sentence."""
     if window := _window(found):
-        return f"each dot is a published mean over {window}, drawn at their start"
+        return f"each dot is a published mean over {window}, drawn at their end"
     return "each dot is a run, or the median of a night with several"
 
 
 def _window(found: History) -> str:
     """Return the length of the windows if the series are of published means; empty for runs."""
     lengths = found.series["window_ns"]
-    return "" if lengths.isna().any() else count_of(round(lengths.median() / 86_400e9), "day")
+    return "" if lengths.isna().any() else words.window_length(lengths.median())
+
+
+def _at_ends(rows: pd.DataFrame, found: History, *columns: str) -> pd.DataFrame:
+    """Return rows whose times are those of the ends of published windows instead of their starts; of runs as it is."""
+    if not _window(found):
+        return rows
+    length = found.series["window_ns"].median()
+    return rows.assign(**{name: rows[name].map(lambda start: words.window_end(start, length)) for name in columns})
 
 
 def _title(found: History) -> str:
@@ -110,7 +120,7 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "changed on": Column("", words.date, in_words()),
+        "first seen in" if _window(found) else "changed on": Column("", words.date, in_words()),
         "before": _value("before"),
         "after": _value("after"),
         "change": Column("", words.size, in_words(), align="right"),
@@ -122,8 +132,7 @@ def changes(found: History) -> Table | Note:
     ]
     if window := _window(found):
         notes.append(
-            f"The date is the start of the first window of {window} at the new level: the level changed in this window "
-            "or shortly before it."
+            f"Named are the first {window} whose mean is at the new level: the level changed in them or shortly before."
         )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
@@ -190,15 +199,18 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         mean_ns_low=np.nan,
         mean_ns_high=np.nan,
     )
+    unit, steps = _unit(between), pairs["mean_ns_resolution"].fillna(0.0)
     low, high = pairs["mean_ns"].iloc[[0, -1]]
     like = one_prefix([low, high], "ns")
-    ends = " to ".join(format_value(value, "ns", like=like) for value in (low, high))
-    unit = _unit(between)
+    ends = " to ".join(format_value(value, "ns", like=like, step=steps.max()) for value in (low, high))
+    values = zip(pairs["mean_ns"], steps, strict=True)
+    pairs = pairs.assign(text=[short_number(value / unit.scale, step / unit.scale) for value, step in values])
     return forest(
         pairs,
         "mean_ns",
         panel="all",
         row="name",
+        edge="text",
         unit=(unit.scale, unit.name),
         xlabel=f"mean round trip, {unit.name}",
         result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",
@@ -230,7 +242,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     if sightings.empty:
         return Note("Nothing else stands out: no shift near an end, no point that came and went.")
     family = found.series.set_index("what")["family"]
-    rows = _together(sightings)
+    rows = _at_ends(_together(sightings), found, "date", "date_last")
     rows = rows.assign(text=[_seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
     columns: dict[str, Column] = {
         **_NAMES,
@@ -240,7 +252,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     }
     notes = ["Before and after: medians of the points on both sides."]
     if window := _window(found):
-        notes.append(f"Dates are the starts of windows of {window}.")
+        notes.append(f"Dates are the ends of windows of {window}.")
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 
@@ -306,7 +318,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     if len(found.changes) > _MOST:
         more = count_of(len(found.changes) - _MOST, "smaller change")
         findings.append(info(f"Also in the table: {more}."))
-    findings += [info(sentence) for sentence in _in_short_seen(sightings)]
+    findings += [info(sentence) for sentence in _in_short_seen(_at_ends(sightings, found, "date_last"))]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
             findings.append(info(f"{SHORT[code].rstrip('?').capitalize()}: {flagged} of {len(searched)} series."))

@@ -12,7 +12,6 @@ from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
-from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -28,6 +27,7 @@ from azlatency.stats.across_runs.main_method import Measured, measured_runs, ran
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import count_of, format_number, format_value, one_prefix, plain
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import is_window
@@ -83,14 +83,18 @@ def runs_in_order(typical: pd.DataFrame) -> Table | Note:
     return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
 
 
-def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame) -> Chart | Note:
-    """Draw the run values of each path in the order of measuring, those most like their neighbours first."""
+def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart | Note:
+    """Draw the run values of each path in the order of measuring, those most like their neighbours first.
+
+    ``links``: what an emulated network is configured to, here and below.
+    """
     tested = typical[typical["lag1_p"].notna()]
     dependent = has_flag(tested, "dependent_runs")
     tested = tested.assign(independent=~dependent).sort_values(["independent", "lag1_p"], kind="stable")
     if tested.empty:
         return Note("No chart: no path has six runs that differ and whose order is known.")
     points = pd.concat([_in_order(runs, row) for row in tested.to_dict("records")], ignore_index=True)
+    points = points.assign(truth=points["path"].map(sums_of_both_directions(links)).astype(float))
     caption = (
         "Each dot is one run; line: their median. r: lag-1 autocorrelation, with the p-value of its permutation test."
     )
@@ -121,7 +125,7 @@ def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
         what=row["what"],
         level=found["value"].median(),
         note=f"r = {format_number(row['lag1'], 2)}, p = {row['lag1_p']:.3f}",
-        truth=configured().rtt.get(row["path"], math.nan) if row["unit"] == "ns" else math.nan,
+        path=row["path"],
         unit=[read_in(row["unit"])] * len(found),
     )
 
@@ -129,7 +133,9 @@ def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
 # --- percentiles of single runs
 
 
-def percentile_curves(quantiles: pd.DataFrame, *, samples: bool = False) -> Chart | Note:
+def percentile_curves(
+    quantiles: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED, *, samples: bool = False
+) -> Chart | Note:
     """Draw percentiles as curves, one per run; those of ``samples`` have the band of their intervals.
 
     ``quantiles``: as `azlatency.stats.printed_quantiles` or `azlatency.quantiles` return them.
@@ -150,7 +156,8 @@ def percentile_curves(quantiles: pd.DataFrame, *, samples: bool = False) -> Char
         left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
     shown = drawn[drawn["run_id"].isin(kept["run_id"])]
     shown = shown.assign(
-        is_maximum=has_flag(shown, "maximum_in_disguise"), truth=shown["path"].map(configured().rtt).astype(float)
+        is_maximum=has_flag(shown, "maximum_in_disguise"),
+        truth=shown["path"].map(sums_of_both_directions(links)).astype(float),
     )
     return curves(
         shown,
@@ -214,7 +221,11 @@ def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
         ("Hollow: the printed percentile is the run's maximum.", shown["is_maximum"].any()),
         ("Arrow: no upper bound.", not is_bare.all() and shown["high"].isna().any()),
         (f"Panels of more than {MOST_WITH_BARS} runs have neither bars nor shading; see the table.", is_bare.any()),
-        (configured().caption("delay"), shown["truth"].notna().any()),
+        (
+            "Thick mark at the left edge: configured round-trip delay of the path's link, without jitter and without "
+            "the time of the hosts.",
+            shown["truth"].notna().any(),
+        ),
     )
 
 
@@ -237,7 +248,7 @@ def unresolved(quantiles: pd.DataFrame) -> Table | Note:
 # --- runs with samples
 
 
-def run_shapes(found: RunHistograms) -> Chart | Note:
+def run_shapes(found: RunHistograms, links: pd.DataFrame = NOT_EMULATED) -> Chart | Note:
     """Draw the share of probes of each run that were answered within a time (ECDF); one panel per method."""
     if found.runs.empty:
         return Note("No chart: no run of this study has enough samples to show a distribution.")
@@ -250,7 +261,7 @@ def run_shapes(found: RunHistograms) -> Chart | Note:
     shown = few_of_each(chosen, ["method", "path"], "n", _MOST_SHAPES)
     shown = shown.assign(
         text=[_shape_in_words(run) for run in shown.to_dict("records")],
-        truth=shown["path"].map(configured().rtt).astype(float),
+        truth=shown["path"].map(sums_of_both_directions(links)).astype(float),
     )
     points = shown.sort_values("path", kind="stable").merge(found.bins[["run_id", "high_ns", "share"]], on="run_id")
     caption = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, Unit, interval
+from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -45,6 +46,8 @@ _ON = {True: "on", False: "off"}
 _TIMES = Unit(1.0, "×")
 #: Most placements that the answer names, most references of the picture of steps, and most paths that its title lists.
 _MOST_STEPS, _MOST_REFERENCES, _MOST_NAMED = 3, 4, 3
+#: Most measurements with a row each in the picture of placements; of more, a region and a placement have one.
+_MOST_ROWS = 40
 
 
 # --- what was measured
@@ -99,9 +102,16 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         only = drawn.iloc[0]
         reach = span((only["lowest"], only["highest"]), "ns")
         return Note(f"No chart: one measurement only. {only['row']}, {only['method']}: {reach}.")
+    result, points, window = _range_of_paths(levels, drawn["size"], values), _points(drawn, values), newest_window(runs)
+    each, is_grouped = "run", len(drawn) > _MOST_ROWS
+    if window:
+        points, drawn = (rows.assign(panel=rows["panel"].str.replace(" of a run", "")) for rows in (points, drawn))
+    if is_grouped:
+        drawn, points, each = *_by_region(drawn), "path, its typical run"
+    if window:
+        each = f"path, its mean published for {window}" if is_grouped else f"mean published for {window}"
     logged = drawn[drawn["origin"] == "log"]
     repeated = logged[logged["low"].notna()]
-    window = newest_window(runs)
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
         "point",
@@ -109,24 +119,25 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         high="high",
         panel="panel",
         row="row",
-        points=_points(drawn, values),
+        points=points,
         verdict="verdict",
         truth="truth",
+        edge="text",
         unit=MICROSECONDS,
         xlabel="round-trip time, µs",
         caption=sentences(
-            (f"Each hollow dot is the mean published for {window}." if window else "Each hollow dot is a run.", True),
+            (f"Each hollow dot is a {each}.", True),
             (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
             (
                 "A dot without a bar is a single run; the spread between runs is unknown.",
-                len(repeated) < len(logged) and not window,
+                len(repeated) < len(logged) and not window and not is_grouped,
             ),
             ("×: configured round-trip delay of the emulated link, without the hosts.", drawn["truth"].notna().any()),
         ),
         ordering="Shortest on top.",
-        counted="runs per row",
-        of="measurements, those with the most runs",
-        result=_range_of_paths(levels, drawn["size"], values),
+        counted="paths per row" if is_grouped else "runs per row",
+        of="measurements",
+        result=result,
         name="placement_values",
     )
 
@@ -137,13 +148,12 @@ def _level_of(repeated: pd.DataFrame) -> str:
 
 def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
     """Return conditions with what a forest draws of them: names, and the ends of a range that a text reports."""
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
-    truths = {str(path): delay for path, delay in delays.items()}
+    truths = sums_of_both_directions(links)
     is_log = levels["origin"] == "log"
     is_range = levels["lowest"] < levels["highest"]
     statistic = levels["value"].str.removesuffix("_ns")
     middle = (levels["lowest"] + levels["highest"]) / 2
-    return levels.assign(
+    drawn = levels.assign(
         panel=levels["method"] + ", " + statistic + is_log.map({True: " of a run", False: " as reported (no log)"}),
         row=[_place(row["path"], row["placement"] or "unknown placement") for row in levels.to_dict("records")],
         point=levels["estimate"].where(is_log, levels["lowest"].mask(is_range)),
@@ -154,6 +164,35 @@ def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
         verdict=is_log.map({True: "", False: "reported"}),
         n=levels["n"].where(is_log),
     )
+    return drawn.assign(text=[_numbers(row) for row in drawn.to_dict("records")])
+
+
+def _numbers(row: Row) -> str:
+    """Return the value of a row in µs, or its ends, in the digits of its print; nothing of runs that are far apart."""
+    values = [row["point"]] if pd.notna(row["point"]) else [row["low"], row["high"]]
+    if pd.notna(row["n"]) and row["n"] == 1:
+        values = [row["lowest"]]
+    step = 0.0 if pd.isna(row["resolution"]) else row["resolution"]
+    scale = MICROSECONDS.scale
+    return " – ".join(short_number(value / scale, step / scale) for value in values if pd.notna(value))
+
+
+def _by_region(drawn: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a row per region and placement instead of one per path, and the value of each path as its points."""
+    places = drawn["placement"].map(lambda place: PLACES.get(place, "unknown placement"))
+    names = drawn["region"].where(drawn["region"] == "", drawn["region"] + ", ") + places
+    points = drawn.assign(row=names, point=drawn["size"]).sort_values("size", kind="stable")
+    grouped = points.groupby(["panel", "row", "origin", "verdict"], sort=False, as_index=False, dropna=False)
+    rows = grouped.agg(
+        size=("size", "median"), least=("size", "min"), most=("size", "max"), n=("size", "count"),
+        resolution=("resolution", "max"), confidence=("confidence", "max"),
+    )  # fmt: skip
+    step = rows["resolution"].fillna(0.0)
+    like = one_prefix([*rows["least"], *rows["most"]], "ns")
+    ends = zip(rows["least"], rows["most"], step, strict=True)
+    texts = [span((least, most), "ns", like=like, step=finest) for least, most, finest in ends]
+    nothing = {name: math.nan for name in ("point", "low", "high", "truth")}
+    return rows.assign(text=texts, **nothing), points[["panel", "row", "point"]]
 
 
 def _place(path: str, placement: str) -> str:
@@ -189,16 +228,17 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
 # --- one change at a time
 
 
-def changes(steps: pd.DataFrame, what: str) -> Table | Note:
-    """Return pairs of conditions that differ in ``what`` alone."""
+def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
+    """Return pairs of conditions that differ in ``what`` alone; ``runs``: what these were made from."""
     if steps.empty:
         return Note(f"No two measurements of this study differ in {what} alone.")
-    rows = steps.to_dict("records")
-    shown = steps.assign(
+    rows, window = steps.to_dict("records"), newest_window(runs)
+    # Nobody who reads a published series can repeat it.
+    shown = (steps.drop(columns="flags") if window else steps).assign(
         before=[_level(row, "base_") for row in rows],
         after=[_level(row, "") for row in rows],
         sides=[" / ".join("?" if pd.isna(n) else str(n) for n in (row["n_base"], row["n_candidate"])) for row in rows],
-        conclusion=[_conclusion(row) for row in rows],
+        conclusion=[_conclusion(row, window) for row in rows],
         times_low=steps["ratio"].fillna(steps["measured_low"]),
         times_high=steps["ratio"].fillna(steps["measured_high"]),
     )
@@ -211,10 +251,13 @@ def changes(steps: pd.DataFrame, what: str) -> Table | Note:
         "method": text("method"),
         "conclusion": text("conclusion"),
     }
-    notes = ["The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio."]
-    has_intervals = steps["ratio_low"].notna().any()
+    notes = []
+    if steps["ratio_low"].notna().any():
+        notes.append("The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio.")
+    if steps["base"].nunique() < len(steps) and what == "placement":
+        notes.append("From: the nearest placement of the region; of several paths with it, the first one.")
     caption = f"One change at a time: {what}"
-    return table(shown, caption, columns, notes if has_intervals else (), source=_both_sides)
+    return table(shown, caption, columns, notes, source=_both_sides)
 
 
 def _both_sides(change: Row) -> list[Ref]:
@@ -237,12 +280,12 @@ def _level_words(factor: str, value: object) -> str:
     return f"{value} B" if factor == "message_bytes" else _short(str(value))
 
 
-def _conclusion(change: Row) -> str:
+def _conclusion(change: Row, window: str) -> str:
     unsaid = "".join(f"; {_FACTORS[name]} may differ, too" for name in change["unsaid"].split())
     if change["origin"] == "reported":
         return "none: no log" + unsaid
     if "no_replication" in change["flags"]:
-        return "none: one run" + unsaid
+        return f"none: {'a mean each' if window else 'one run'}{unsaid}"
     drifts = change["verdict"].startswith("different") and "dependent_runs" in change["flags"]
     return (DRIFTS if drifts else _VERDICTS[change["verdict"]]) + unsaid
 
@@ -278,7 +321,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
         ),
         ordering="Smallest on top.",
         counted="runs after the change",
-        of="changes, those with the most runs",
+        of="changes",
         result=_title_of_changes(drawn),
         name="single_changes",
     )
@@ -286,8 +329,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
 
 def _effects(steps: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
     """Return changes with what a forest draws of them: without an estimate, the ratio or its range as measured."""
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
-    truths = {str(path): delay for path, delay in delays.items()}
+    truths = sums_of_both_directions(links)
     is_known, is_range = steps["ratio"].notna(), steps["measured_low"] < steps["measured_high"]
     return steps.assign(
         row=[_change_name(row) for row in steps.to_dict("records")],
@@ -350,6 +392,8 @@ def estimation_plot(levels: pd.DataFrame, runs: pd.DataFrame, steps: pd.DataFram
     """
     if steps.empty:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    if newest_window(runs):
+        return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
     groups = [group for _, group in _effects(steps, links).groupby(["base_path", "method"], sort=False)]
     groups.sort(key=lambda group: (-group["ratio_low"].notna().sum(), -len(group)))
     shown = [group.sort_values("middle", kind="stable") for group in groups[:_MOST_REFERENCES]]
@@ -494,7 +538,8 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
     like = one_prefix((value for label in [*chosen["base"], *chosen["other"]] for value in values[label]), "ns")
 
     def reach(labels: Iterable[int]) -> str:
-        return f"**{span([value for label in labels for value in values[label]], 'ns', like=like)}**"
+        step = levels["resolution"].reindex(labels).fillna(0.0).max()
+        return f"**{span([value for label in labels for value in values[label]], 'ns', like=like, step=step)}**"
 
     def effect(group: pd.DataFrame) -> str:
         verdict = verdict_on(group, len(chosen))
@@ -506,9 +551,12 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         return f"{reach(group['other'])} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
 
     parts = []
+    placement_of = levels["placement"].where(levels.index.isin(widest(levels).index))
     for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
+        # Nothing is divided by the references of a published series, so all paths with their placement are named.
+        near = levels.index[placement_of == group["base_placement"].iloc[0]] if window else group["base"]
         effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(_levels(group), sort=False)]
-        parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(group['base'])} {base}")
+        parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(near)} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]

@@ -75,7 +75,7 @@ def runs_needed(found: pd.DataFrame) -> Chart | Note:
         xlabel=rows["what"].iloc[0],
         caption="Runs needed per path.",
         ordering="Fewest first.",
-        of="paths and methods, those with the most runs",
+        of="paths and methods",
         result=_enough(rows).replace("**", "").removesuffix("."),
         name="runs_needed",
     )
@@ -96,7 +96,7 @@ def precision(curves: pd.DataFrame) -> Chart | Note:
         beside=2,
         xlabel="runs",
         caption="Runs needed for an interval of a given half-width, for the path of each method that needs the most.",
-        of="widths and methods, those with the most runs",
+        of="widths and methods",
         result=_narrowest(rows[rows["method"] == rows["method"].iloc[0]]),
         name="precision",
     )

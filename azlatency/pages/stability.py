@@ -20,9 +20,9 @@ from azlatency.kit.cells import (
     Table,
     Unit,
     interval,
+    number_format,
     words,
 )
-from azlatency.kit.cells import number as number_format
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, flags, number, table, text
@@ -47,7 +47,6 @@ _NS = 1e9
 _FEWEST_PROBES, _MOST_RUNS, _MOST_TICKS = 400, 6, 240
 #: Fewest intervals of a transfer that show a course, most transfers drawn, and most paths that a title names.
 _FEWEST_INTERVALS, _MOST_TRANSFERS, _MOST_NAMED = 3, 12, 4
-_REPORTED_METRICS = {"min": "rtt_min", "mean": "rtt_mean", "max": "rtt_max"}
 
 
 # --- round trips over time
@@ -65,14 +64,13 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
     if chosen.empty:
         reason = "no run with send times and replies is long enough" if len(runs) else "no log has samples"
         return Note(f"No chart: {reason}.")
-    delays = sums_of_both_directions(links, "delay_ns") if len(links) else {}
     scales = chosen["has_times"].map({True: _NS, False: 1.0})
     is_tcp = chosen["method"].str.contains("TCP")
     ends_of_runs = chosen["status"].isin(CUT_OFF).map({True: "✕", False: "→"})
     named = chosen.assign(
         panel=_titles(chosen),
         time=chosen["has_times"].map({True: "seconds since the first probe", False: "number of the probe"}),
-        truth=chosen["path"].map({str(path): delay for path, delay in delays.items()}),
+        truth=chosen["path"].map(sums_of_both_directions(links)),
         edge=ends_of_runs.where(is_tcp, ""),
         ticks=(chosen["block"] / scales).where(chosen["blocks"].between(2, _MOST_TICKS)),
     )
@@ -426,35 +424,6 @@ def broken_connections(broken: pd.DataFrame) -> Table | Note:
     return table(broken, "How the connections ended, as reported", columns, notes, source=source)
 
 
-def last_changes(segments: pd.DataFrame) -> Chart | Note:
-    """Draw the changes between consecutive segments before a connection broke, the last one at the bottom."""
-    changes = segments[segments["change_ns"].notna()]
-    if changes.empty:
-        return Note("No chart: no text of this study reports segments of a run.")
-    last = segments.groupby("path", sort=False)["mean_ns"].agg(list)
-    ratios = [
-        f"{path}: last segment {means[-1] / means[-2]:.2f}× the one before"
-        for path, means in last.items()
-        if len(means) > 1
-    ]
-    return forest(
-        changes.assign(change_ns_low=math.nan, change_ns_high=math.nan),
-        "change_ns",
-        panel="path",
-        row="segment",
-        unit=MICROSECONDS,
-        spec="+.1f",
-        xlabel="change of the mean round-trip time since the segment before, µs",
-        caption=(
-            "Changes of the reported means of consecutive segments, the last one before the connection broke at the "
-            "bottom. The spread within a segment was not reported."
-        ),
-        of="changes",
-        result="; ".join(ratios[:2]),
-        name="last_changes",
-    )
-
-
 def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
     """Return the last change between reported segments beside the changes before it."""
     if segments.empty:
@@ -482,55 +451,16 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
     return table(shown, "Was the last change unusual?", columns, notes, source=source)
 
 
-def reported_spread(spread: pd.DataFrame) -> Table | Note:
-    """Return the reported percentiles and means."""
-    if spread.empty:
-        return Note("No text of this study reports percentiles of a run in time.")
-    names = [name for name in ("min", "mean", "p95", "p99", "max") if name in spread]
-    shown = spread.assign(**{f"{name} ÷ mean": _over_mean(spread, name) for name in ("p95", "p99")})
-    columns = {
-        "connection": text("path"),
-        **{name: _reported_column(name) for name in names},
-        **{f"{name} ÷ mean": number(f"{name} ÷ mean", ".2f") for name in ("p95", "p99")},
-    }
-    note = "Reported: the samples behind these numbers were not published. The maximum is one packet."
-
-    def source(row: Row) -> list[Ref]:
-        return [_reported_ref(row, name) for name in names]
-
-    return table(shown, "Spread of the round-trip times, as reported", columns, [note], source=source)
-
-
-def _reported_column(name: str) -> Column:
-    return cited(number(name, ",.0f", MICROSECONDS), lambda row: [_reported_ref(row, name)])
-
-
-def _over_mean(spread: pd.DataFrame, name: str) -> pd.Series | float:
-    return spread[name] / spread["mean"] if {name, "mean"} <= set(spread) else math.nan
-
-
-def _reported_ref(row: Row, name: str) -> ReportedRef:
-    if name in _REPORTED_METRICS:
-        return ReportedRef(row["path"], _REPORTED_METRICS[name])
-    return ReportedRef(row["path"], "rtt", f"{float(name[1:]) / 100:g}")
-
-
 # --- findings
 
 
-def find(
-    found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, spread: pd.DataFrame, rates: pd.DataFrame
-) -> Findings:
+def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates: pd.DataFrame) -> Findings:
     """Say which levels shifted, which connections broke, and which rates fell.
 
-    ``segments``, ``broken``, ``spread``: what an author reports of the last segments of connections, of when they
-    broke, and of percentiles; ``rates``: transfers in time.
+    ``segments``, ``broken``: what an author reports of the last segments of connections, and of when they broke;
+    ``rates``: transfers in time.
     """
     findings = [*_answer(found.runs, rates, broken), *_level_shifts(found.runs), *_broken(segments, broken)]
-    ratios = spread.assign(ratio=_over_mean(spread, "p99")).dropna(subset=["ratio"])
-    if len(ratios) > 1:
-        listed = ", ".join(f"{path} {ratio:.2f}" for path, ratio in zip(ratios["path"], ratios["ratio"], strict=True))
-        findings.append(info(f"Ratio of the reported p99 to the mean: {listed}."))
     fallen = rates[rates["burst_rate"].notna()]
     for (path, method), falls in fallen.groupby(["path", "method"], sort=False):
         seconds = dict.fromkeys(f"{moment:,.0f}" for moment in (falls["at_s"].min(), falls["at_s"].max()))

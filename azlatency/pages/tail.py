@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing
-from azlatency.kit.cells import number as number_format
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing, number_format
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
-from azlatency.kit.drawing.truth import configured
 from azlatency.kit.findings import act, answer, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -20,6 +18,7 @@ from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import LEVELS
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import format_interval, format_value, one_prefix, plain
 
 if TYPE_CHECKING:
@@ -113,8 +112,11 @@ def _bounded(name: str) -> Column:
     return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound")
 
 
-def tail_curves(found: RunTails, *, limit: float | None = None) -> Chart | Note:
-    """Draw the share of packets slower than a value; six runs, the longest of each path, and a limit in ns."""
+def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: float | None = None) -> Chart | Note:
+    """Draw the share of packets slower than a value; six runs, the longest of each path, and a limit in ns.
+
+    ``links``: what an emulated network is configured to.
+    """
     if found.runs.empty:
         return Note("No chart: no run of this study has enough samples to show a tail.")
     shown = few_of_each(found.runs, "path", "packets", _MOST_PANELS)
@@ -124,7 +126,7 @@ def tail_curves(found: RunTails, *, limit: float | None = None) -> Chart | Note:
     points = points.assign(
         n=points["run_id"].map(shown.set_index("run_id")["packets"]),
         text=points["run_id"].map({run["run_id"]: _in_words(run, quantiles) for run in runs}),
-        truth=points["path"].map(configured().rtt),
+        truth=points["path"].map(sums_of_both_directions(links)),
     )
     method, largest = by_method(
         (Measured(run["method"], run["path"], packets=run["packets"]), run["largest_ns"]) for run in runs

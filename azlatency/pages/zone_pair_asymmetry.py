@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, MICROSECONDS, Column, FileRef, Ref, Row, Table
+from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, Table
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, flags, number, table, text
-from azlatency.kit.titles import capitalised, names, ratio_range, span
+from azlatency.kit.table import count, ends, flags, number, table, text
+from azlatency.kit.titles import capitalised, names, ratio_range
 from azlatency.kit.units import DECIDES, read_in
 from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
 from azlatency.shapes.forest import forest
-from azlatency.shapes.matrix import matrix
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.stats.result import DRIFTS, VERDICTS
-from azlatency.studies.emulation import both_directions, sums_of_both_directions
-from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.emulation import both_directions
+from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.path import NetworkPath, route
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         ),
         ordering="Smallest first.",
         counted="rounds per pair" if counted == "rounds" else counted,
-        of=f"comparisons, those with the most {counted.split()[0]}",
+        of="comparisons",
         result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),
         name="asymmetry_forest",
     )
@@ -229,41 +228,6 @@ def _configured_ratio(links: pd.DataFrame, pair: Row, metric: str) -> float:
     if both is None or metric == "retransmits":
         return math.nan
     return 1.0 if metric == "latency" else float(both[0]["rate_bit_s"] / both[1]["rate_bit_s"])
-
-
-# --- from zone to zone
-
-
-def zone_matrices(found: Asymmetry, links: pd.DataFrame) -> Chart | Note:
-    """Draw the round-trip time from each initiator (row) to each responder (column), by method."""
-    methods = found.methods[(found.methods["metric"] == "latency") & (found.methods["ends"] > 1)]
-    methods = methods.sort_values("rounds", ascending=False, kind="stable")
-    cells = found.cells[found.cells["metric"] == "latency"]
-    places = list(methods["method"])
-    cells = cells[cells["method"].isin(places)]
-    cells = cells.sort_values("method", key=lambda names: names.map(places.index), kind="stable")
-    if cells.empty or cells.groupby("method").size().max() < 2:
-        return Note("No chart: no method measured round-trip times between several known zones or hosts.")
-    truths = sums_of_both_directions(links, "delay_ns") if len(links) else {}
-    shown = cells.assign(truth=[truths.get(str(NetworkPath.parse(what)), math.nan) for what in cells["what"]])
-    squares = shown.groupby("method").size()
-    main = next(name for name in found.methods["method"] if squares.get(name, 0) > 1)
-    values = list(shown.loc[shown["method"] == main, "estimate"])
-    value = methods.loc[methods["method"] == main, "value"].iloc[0].removesuffix("_ns")
-    reach = span(values, "ns", like=one_prefix(values, "ns"))
-    return matrix(
-        shown,
-        "estimate",
-        row="from",
-        column="to",
-        panel="method",
-        truth="truth",
-        ylabel="initiator",
-        xlabel="responder",
-        caption="Typical round-trip time in µs from initiator (row) to responder (column); empty: not measured.",
-        result=f"{capitalised(value)} round trip from zone to zone {reach}, {main}",
-        name="zone_matrices",
-    )
 
 
 def ranks(found: Asymmetry) -> Table | Note:
@@ -290,101 +254,6 @@ def ranks(found: Asymmetry) -> Table | Note:
 
 
 # --- emulated networks
-
-
-def configured_delays(links: pd.DataFrame, found: Asymmetry) -> Table | Note:
-    """Return the configured one-way delays and the round trips measured from both ends."""
-    if not len(links):
-        return Note(_NOT_EMULATED)
-    rows = _emulated(found, links, "latency", "mean_ns")
-    if rows.empty:
-        return Note("The network was emulated, but no method measured round trips in both directions.")
-    directions = found.cells[found.cells["metric"] == "latency"].set_index(["method", "from", "to"])
-    for side, (start, end) in {"there": ("from", "to"), "back": ("to", "from")}.items():
-        keys = list(zip(rows["method"], rows[start], rows[end], strict=True))
-        rows = rows.assign(
-            **{f"{side}_{column}": directions.loc[keys, column].to_numpy() for column in ("low", "high")}
-        )
-    columns = {
-        "pair": text("pair", names_row=True),
-        "method": text("method", names_row=True),
-        "configured there": _link("link_there", ",.0f", forward=True),
-        "configured back": _link("link_back", ",.0f", forward=False),
-        "sum of both": number("sum", ",.0f", MICROSECONDS),
-        "measured from the first": number("there", ",.0f", MICROSECONDS),
-        "from the first, interval": ends("there_low", "there_high", ",.0f", MICROSECONDS),
-        "measured from the second": number("back", ",.0f", MICROSECONDS),
-        "from the second, interval": ends("back_low", "back_high", ",.0f", MICROSECONDS),
-        "directions": text("words"),
-    }
-    notes = [
-        "Configured: mean one-way delay with its jitter. The round trip of a tool also includes the time of the two "
-        "hosts, so it is expected to exceed the sum."
-    ]
-    caption = "Measured round trips and configured one-way delays"
-    return table(rows, caption, columns, notes, value="typical", others=_link_refs)
-
-
-def configured_rates(links: pd.DataFrame, found: Asymmetry) -> Table | Note:
-    """Return the configured rates of both directions and the goodputs measured in them."""
-    if not len(links):
-        return Note(_NOT_EMULATED)
-    rows = _emulated(found, links, "throughput", "rate_bit_s")
-    if rows.empty:
-        return Note("The network was emulated, but no method measured goodput in both directions.")
-    inside = rows["link_ratio"].between(rows["ratio_low"], rows["ratio_high"]).map({True: "yes", False: "no"})
-    flat = rows["ratio_low"] == rows["ratio_high"]
-    rows = rows.assign(
-        inside=inside.where(rows["ratio_low"].notna(), rows["words"]),
-        ratio_low=rows["ratio_low"].mask(flat),
-        ratio_high=rows["ratio_high"].mask(flat),
-    )
-    columns = {
-        "pair": text("pair", names_row=True),
-        "method": text("method", names_row=True),
-        "configured there": _link("link_there", ",.3f", forward=True),
-        "configured back": _link("link_back", ",.3f", forward=False),
-        "configured ratio": number("link_ratio", ".2f"),
-        "measured there": number("there", ",.3f", GIGABITS),
-        "measured back": number("back", ",.3f", GIGABITS),
-        "typical ratio of a round": number("ratio", ".2f"),
-        "interval": ends("ratio_low", "ratio_high", ".2f"),
-        "configured ratio inside?": text("inside"),
-    }
-    note = (
-        "A configured rate limits the link with all headers; goodput counts application bytes. A tool that does not "
-        "saturate the link cannot show the ratio of the rates."
-    )
-    caption = "Measured goodput and configured rates"
-    return table(rows, caption, columns, [note], value="throughput", others=_link_refs)
-
-
-def _emulated(found: Asymmetry, links: pd.DataFrame, metric: str, column: str) -> pd.DataFrame:
-    """Return the pairs with configured links in both directions, with what these are configured to, by name."""
-    pairs = found.pairs[(found.pairs["metric"] == metric) & ~found.pairs["same_zone"].astype(bool)]
-    rows = []
-    for pair in pairs.to_dict("records"):
-        both = both_directions(links, pair["from"], pair["to"])
-        if both is not None:
-            there, back = (float(link[column]) for link in both)
-            truths = {"link_there": there, "link_back": back, "sum": there + back, "link_ratio": there / back}
-            rows.append({**pair, **truths, "pair": _name(pair), "words": _verdict(pair)})
-    return pd.DataFrame(rows).sort_values(["pair", "method"], kind="stable") if rows else pd.DataFrame()
-
-
-def _link(name: str, spec: str, *, forward: bool) -> Column:
-    """Return a column with the configured value of one direction and the line that configures it."""
-    unit = GIGABITS if spec == ",.3f" else MICROSECONDS
-    return cited(number(name, spec, unit), lambda row: [_link_refs(row)[0 if forward else 1]])
-
-
-def _link_refs(row: Row) -> list[Ref]:
-    """Return the lines that configure each direction."""
-    return [FileRef("truth.json", f"{one}->{other}") for one, other in _both(row["from"], row["to"])]
-
-
-def _both(start: str, end: str) -> list[tuple[str, str]]:
-    return [(start, end), (end, start)]
 
 
 def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
@@ -449,7 +318,8 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
 
     def links(row: Row) -> list[Ref]:
         pairs = [NetworkPath.parse(row[name]).ends or ("", "") for name in ("path", "reference")]
-        return [FileRef("truth.json", f"{start}->{end}") for pair in pairs for start, end in _both(*pair)]
+        ways = [way for start, end in pairs for way in ((start, end), (end, start))]
+        return [FileRef("truth.json", f"{start}->{end}") for start, end in ways]
 
     shown = judged.assign(compared=judged["value"].str.removesuffix("_ns"), flags="")
     caption = "Measured and recorded differences"

@@ -6,7 +6,6 @@ Where there is nothing to draw the function returns a `Note` with the reason.
 
 from azlatency.kit.drawing.base import column, export, few, show
 from azlatency.kit.drawing.options import Options
-from azlatency.kit.drawing.truth import ground_truth
 from azlatency.shapes.course import course
 from azlatency.shapes.curves import curves
 from azlatency.shapes.density import density
@@ -17,6 +16,6 @@ from azlatency.shapes.series import series
 from azlatency.shapes.zone_map import zone_map
 
 __all__ = [
-    "Options", "column", "course", "curves", "density", "export", "few", "forest", "ground_truth", "lines", "matrix",
-    "series", "show", "zone_map",
+    "Options", "column", "course", "curves", "density", "export", "few", "forest", "lines", "matrix", "series",
+    "show", "zone_map",
 ]  # fmt: skip

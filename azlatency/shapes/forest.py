@@ -179,14 +179,22 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []
     legend = "; ".join([*marks, *no_bar])
+    counts_of_rows = sizes(shown["n"].dropna().astype(int), counted) if "n" in shown else ""
     text = draw.caption(
         caption,
         by_size(ordering),
         (f"{legend[:1].upper()}{legend[1:]}.", legend),
-        (f"{sizes(shown['n'].dropna().astype(int), counted)}." if "n" in shown else "", "n" in shown),
-        left_out(len(shown), len(frame), of),
+        (f"{counts_of_rows}.", counts_of_rows),
+        left_out(len(shown), len(frame), f"{of}, {_choice(frame, counted)}"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _choice(frame: pd.DataFrame, counted: str) -> str:
+    """Say which rows are drawn where not all fit."""
+    if "n" in frame and frame["n"].nunique() > 1:
+        return f"those with the most {counted.split(maxsplit=1)[0]}"
+    return "evenly chosen from the first to the last"
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
@@ -283,7 +291,7 @@ class _Panel:
             if pd.isna(row["_value"]):
                 of_row = runs.get(row["_row"], [])
                 numbers = of_row if len(of_row) == 1 else ends
-                said = row[self.edge] if self.edge else " – ".join(map(draw.number, numbers))
+                said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
                 draw.at_edge(self.axis, place, said, mark.colour)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
@@ -294,7 +302,7 @@ class _Panel:
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
-            number = format(row["_value"], spec) if spec else draw.number(row["_value"])
+            number = format(row["_value"], spec) if spec else draw.short_number(row["_value"])
             draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
@@ -361,18 +369,30 @@ def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
 
 
 def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
-    """Return the rows that fit into a figure, those with the most runs first, in their order."""
+    """Return the rows that fit into a figure, in their order: the same in all panels, or fewer panels of many.
+
+    Those with the most runs are kept; of as many runs, from the first to the last, whose values a title may name.
+    """
+    key = row if frame[row].nunique() >= frame[panel].nunique() else panel
     kept = frame
-    while len(kept) > 1:
+    while kept[key].nunique() > 1:
         columns = side_by_side(beside, kept[panel].nunique(dropna=False))
         counts = _row_counts(kept, panel, row, columns)
         height = _height(counts, gap, columns, _LOW_ROW)
         if height <= _HIGHEST:
             break
-        fewer = max(int(len(kept) * _HIGHEST / height), 1)
-        fewer = min(fewer, len(kept) - 1)
-        weights = kept["n"] if "n" in kept else pd.Series(range(len(kept), 0, -1), index=kept.index)
+        every = kept[key].nunique()
+        fewer = min(max(int(every * _HIGHEST / height), 1), every - 1)
         # No count is known where a text reports all values.
-        chosen = weights.fillna(weights.max()).fillna(0).rank(method="first", ascending=False) <= fewer
-        kept = kept[chosen]
+        counts = pd.to_numeric(kept["n"], errors="coerce") if "n" in kept else pd.Series(1.0, index=kept.index)
+        weights = counts.fillna(counts.max()).fillna(0.0).groupby(kept[key], sort=False, dropna=False).max()
+        kept = kept[kept[key].isin(_heaviest(weights, fewer))]
     return kept
+
+
+def _heaviest(weights: pd.Series, most: int) -> list[Any]:
+    """Return the keys with the largest weights; of equal ones those at even distances from the first to the last."""
+    least = weights.sort_values(ascending=False).iloc[most - 1]
+    above, equal = list(weights.index[weights > least]), list(weights.index[weights == least])
+    room, last = most - len(above), len(equal) - 1
+    return above + [equal[round(place * last / max(room - 1, 1))] for place in range(room)]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,7 +17,7 @@ from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, spread
 from azlatency.kit.drawing.base import grid, label, left_out, side_by_side, sizes, styled, tip
-from azlatency.kit.drawing.palette import GREY, INK, Look, looks
+from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 #: Inches of a panel and of the highest figure, with what is above and below its panels; most panels in a row.
 _PANEL, _HIGHEST, _AROUND, _BESIDE = 1.35, 9.0, 0.85, 3
-#: Share of a panel's width for the names of lines, and of its height for each of them.
-_ROOM, _NAME, _MOST_NAMED = 0.42, 0.13, 7
-#: Share of a panel's height that names keep from its lower edge, where the axis would cross them.
-_EDGE = 0.07
+#: Share of a panel's width for the names of lines, and of its height for each of them; inches of one of many.
+_ROOM, _NAME, _MOST_NAMED, _LINE = 0.42, 0.13, 12, 0.114
+#: Share of a panel's height that names keep from its lower edge, where the axis would cross them; lines whose names
+#: stand beside their ends.
+_EDGE, _FEW = 0.07, 7
 #: How a line that ended before the others is drawn: one of the hues is nearly grey.
 _ENDED = {"color": GREY, "linestyle": (0, (3, 1.5))}
 
@@ -54,7 +56,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     """Draw one line per series over time, a panel for each group of them; its name stands behind its last value.
 
     Lines that end before the others are grey and dashed. They have no name, nor have the lines of a panel with more
-    than seven.
+    than twelve. The panel is part of a name only once: in the panel of Osaka, "Osaka–Tokyo" is called Tokyo.
 
     Parameters
     ----------
@@ -86,10 +88,12 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     rows = rows.assign(_value=rows[value].astype(float) / unit.scale)
     panels = dict(iter(rows.groupby(panel, sort=False, dropna=False)))
-    most = int((_HIGHEST - _AROUND) / _PANEL) * side_by_side(_BESIDE, len(panels))
-    shown = {title: panels[title] for title in list(panels)[:most]}
-    figure, axes = grid(len(shown), _BESIDE, _PANEL, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
     start, end = rows[date].min(), rows[date].max()
+    named = [len(_looks(points, line, date, end)) for points in panels.values()]
+    height = max(_PANEL, 0.25 + _LINE * max(count for count in [0, *named] if count <= _MOST_NAMED))
+    most = int((_HIGHEST - _AROUND) / height) * side_by_side(_BESIDE, len(panels))
+    shown = {title: panels[title] for title in list(panels)[:most]}
+    figure, axes = grid(len(shown), _BESIDE, height, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
     alternatives = []
     for axis, (title, points) in zip(axes, shown.items(), strict=True):
         series = {str(key): group for key, group in points.groupby(line, sort=False, dropna=False)}
@@ -108,18 +112,21 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         )
     locator = AutoDateLocator(minticks=2, maxticks=5)
     ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
-    for axis, points in zip(axes, shown.values(), strict=True):
+    for axis, (title, points) in zip(axes, shown.items(), strict=True):
         axis.set_xlim(start, end + (end - start) * _ROOM)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
         axis.set_xticks(ticks)
         plain_log_ticks(axis.yaxis)
-        _name_ends(axis, points[points[date] == end], line, _looks(points, line, date, end))
+        last = points[points[date] == end].drop_duplicates(line, keep="last")
+        last = last.assign(_name=[_other_end(str(key), str(title)) for key in last[line]])
+        _name_ends(axis, last, line, _looks(points, line, date, end))
     text = draw.caption(
         caption,
         f"{sizes((len(group) for group in _each(shown, line)), counted)}.",
+        ("Names stand in the order of the last values.", any(count > _FEW for count in named if count <= _MOST_NAMED)),
         (
             f"Lines have no names where there are more than {_MOST_NAMED}; the text alternative names all.",
-            any(len(_looks(points, line, date, end)) > _MOST_NAMED for points in shown.values()),
+            max(named[: len(shown)]) > _MOST_NAMED,
         ),
         left_out(len(shown), len(panels), of),
     )
@@ -137,8 +144,16 @@ def _ends(values: pd.Series, unit: Unit) -> str:
 
 
 def _looks(points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
-    """Return the looks of the lines that reach the end; those that ended before are grey."""
-    return looks(points.loc[points[date] == end, line].astype(str).unique())
+    """Return the looks of the lines that reach the end, dotted where the hues repeat; the others are grey."""
+    found = looks(points.loc[points[date] == end, line].astype(str).unique())
+    repeated = [key for key in found if found[key].dash == "-"][len(HUES) :]
+    return found | {key: replace(found[key], dash=":") for key in repeated}
+
+
+def _other_end(pair: str, panel: str) -> str:
+    """Return the end of a pair that is not the panel; the name as it is if the panel is not one of its ends."""
+    ends = pair.split("–")
+    return next((end for end in ends if end != panel), pair) if panel in ends else pair
 
 
 def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Look]) -> None:
@@ -148,9 +163,16 @@ def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Loo
     last = last.sort_values("_value", kind="stable")
     low, high = map(math.log, axis.get_ylim())
     room = 1 - _EDGE
+    distance = min(_NAME / room, 1 / len(last))
     heights = [((math.log(value) - low) / (high - low) - _EDGE) / room for value in last["_value"]]
-    places = [_EDGE + room * place for place in spread(heights, _NAME / room)]
-    for key, place in zip(last[line].astype(str), places, strict=True):
+    places = [_EDGE + room * place for place in spread(heights, distance)]
+    for key, name, place in zip(last[line].astype(str), last["_name"], places, strict=True):
         axis.text(
-            1.03 / (1 + _ROOM), place, key, transform=axis.transAxes, fontsize=7, color=look[key].colour, va="center"
+            1.03 / (1 + _ROOM),
+            place,
+            name,
+            transform=axis.transAxes,
+            fontsize=7,
+            color=look[key].colour,
+            va="center",
         )

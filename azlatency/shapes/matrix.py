@@ -107,7 +107,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         columns = {"row": row, "column": column, "value": value, "low": low, "high": high, "truth": truth, "text": text}
         squares = groups[title].rename(columns={given: ours for ours, given in columns.items() if given})
         if not text:
-            squares = squares.assign(text=[draw.number(number / unit.scale) for number in squares["value"]])
+            squares = squares.assign(text=[draw.short_number(number / unit.scale) for number in squares["value"]])
         _squares(axis, squares, names[title], unit, missing)
         axis.set(ylabel=ylabel, xlabel=xlabel)
         axis.set_title(title, pad=_room_for_names(names[title]))
@@ -167,14 +167,14 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
         axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=True)
         return
     for cell in squares.to_dict("records"):
-        bounds = "–".join(map(draw.number, _bounds(cell["low"], cell["high"], unit)))
+        bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
         below = [] if len(names) > _INTERVAL[narrow()] or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")
-        below += [f"× {draw.number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []
+        below += [f"× {draw.short_number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []
         across, down = names.index(cell["column"]) + 0.5, names.index(cell["row"]) + (0.5, 0.33, 0.26)[len(below)]
         look: dict[str, Any] = {"ha": "center", "va": "center", "color": ON_LIGHT}
         size, turn = (7.5, 90) if upright else (8.5, 0)
-        shown = draw.number(cell["value"] / unit.scale) if upright else cell["text"]
+        shown = draw.short_number(cell["value"] / unit.scale) if upright else cell["text"]
         axis.text(across, down, shown, fontsize=size, rotation=turn, **look)
         axis.text(across, down + 0.4, "\n".join(below), fontsize=7, linespacing=1.1, **look)
     name_ends(axis, names)

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
-from azlatency.kit.drawing.draw import number
+from azlatency.kit.drawing.draw import CONFIGURED, short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
-from azlatency.kit.drawing.truth import configured
 from azlatency.kit.groups import name_of_pairs
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised, span, tied
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import format_value, one_prefix
 from azlatency.studies.runs.groups import grouped
 
@@ -33,14 +33,14 @@ _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 _ENDS = ["first", "second"]
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
-#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map that is a page wide.
-_FEWEST, _MOST_ZONES = 3, 5
+#: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map: a page wide, narrow.
+_FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.28, 0.3
 
 
 @styled
-def zone_map(pairs: pd.DataFrame) -> Chart | Note:
+def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart | Note:
     """Draw the zones as points and the time between them on the lines that join them; many zones as a heat map.
 
     Parameters
@@ -48,6 +48,8 @@ def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     pairs : DataFrame
         As returned by `azlatency.stats.zone_pairs`, one row per run: the zones ``first`` and ``second``, ``path``,
         ``method``, ``value`` in ns and ``quantity``.
+    links : DataFrame, optional
+        What an emulated network is configured to, as returned by `azlatency.studies.configured_links`.
 
     Returns
     -------
@@ -58,21 +60,21 @@ def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     across = pairs[pairs["first"] != pairs["second"]]
     if across.empty:
         return Note("No chart: no pair of zones was measured.")
-    edges = _edges(pairs)
+    edges = _edges(pairs, sums_of_both_directions(links))
     names = sorted({*pairs["first"], *pairs["second"]})
     if len(names) > MOST_ENDS:
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
     caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
-    if len(names) > (_MOST_ZONES - 1 if narrow() else _MOST_ZONES):
+    if len(names) > (_MOST_NARROW if narrow() else _MOST_ZONES):
         figure = _heat_map(edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
         figure, far = _map(edges, names)
         caption += _shown(edges)
         if edges["truth"].notna().any():
-            caption += " " + configured().caption("rtt")
+            caption += f" {CONFIGURED}"
         if far:
             caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
@@ -80,7 +82,7 @@ def zone_map(pairs: pd.DataFrame) -> Chart | Note:
     return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
 
 
-def _edges(pairs: pd.DataFrame) -> pd.DataFrame:
+def _edges(pairs: pd.DataFrame, truths: Mapping[str, float]) -> pd.DataFrame:
     """Return one row per pair of zones: the values of its runs and those that are shown, and the configured delay.
 
     Shown are the median run of each path, as on the card, or the values of fewer than three runs.
@@ -89,7 +91,7 @@ def _edges(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for ends, group in grouped(pairs, _ENDS):
         values = list(group["value"])
-        delays = [delay for path in group["path"].unique() if (delay := configured().rtt.get(path))]
+        delays = [delay for path in group["path"].unique() if (delay := truths.get(path))]
         rows.append(
             {
                 "first": ends[0],
@@ -184,7 +186,7 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
         axis.text(
             column + 0.5,
             row + 0.5,
-            number(values[row, column]),
+            short_number(values[row, column]),
             ha="center",
             va="center",
             color=ON_LIGHT,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from azlatency.kit.titles import span
+from azlatency.kit.words import PLACES
 from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
@@ -20,14 +21,6 @@ COMMIT = (
 )
 #: Placements of the picture on the first page.
 LANES = ("same_zone", "cross_zone", "cross_region")
-_NAMES = {
-    "same_host": "one host",
-    "proximity_placement_group": "placement group",
-    "availability_set": "availability set",
-    "same_zone": "inside a zone",
-    "cross_zone": "between zones",
-    "cross_region": "between regions",
-}
 #: From how many runs on a round trip is repeated.
 _REPEATED = 2
 #: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
@@ -143,7 +136,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
         )
         if dots:
             studies = tuple(dict.fromkeys((source.title, source.page) for source, _ in there))
-            lanes.append(Lane(name=_NAMES[placement], dots=dots, studies=studies))
+            lanes.append(Lane(name=PLACES[placement], dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     return Picture(
         lanes=tuple(lanes),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _FILE = "truth.json"
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate_bit_s")
 _MICROSECOND, _MEGABIT = 1e3, 1e6
+#: The configured links of a real network.
+NOT_EMULATED = pd.DataFrame()
 
 
 def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Series, pd.Series] | None:
@@ -32,8 +34,8 @@ def both_directions(links: pd.DataFrame, start: str, end: str) -> tuple[pd.Serie
     return (links.loc[forward], links.loc[backward]) if {forward, backward} <= set(links.index) else None
 
 
-def sums_of_both_directions(links: pd.DataFrame, column: str) -> dict[str, float]:
-    """Return the sum of a column of `configured_links` over both directions; without links of one direction only."""
+def sums_of_both_directions(links: pd.DataFrame, column: str = "delay_ns") -> dict[str, float]:
+    """Return the sum of a column of `configured_links` over both directions by path; empty if the network is real."""
     return {
         path: float(links.at[path, column] + links.at[back, column])
         for path in links.index

@@ -127,7 +127,7 @@ def format_value(
     whole = scale == 1 and unit in ("bytes", "count") and float(value).is_integer()
     decimals = 0 if whole else decimals_for(value / scale, digits)
     if step > 0:
-        decimals = min(decimals, max(0, math.ceil(-math.log10(step / scale) - 1e-9)))
+        decimals = min(decimals, printed_decimals(step / scale))
     return _with_unit(format_number(value / scale, decimals), name)
 
 
@@ -312,6 +312,11 @@ def decimals_for(value: float, digits: int = DIGITS) -> int:
     # The exponent of the rounded number: 9.996 has one digit less after the decimal point than 9.99.
     exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
     return min(max(digits - 1 - exponent, 0), _MOST_DECIMALS)
+
+
+def printed_decimals(step: float) -> int:
+    """Return the decimals of numbers that are printed in a step: 0 of 10, 2 of 0.05."""
+    return max(0, math.ceil(-math.log10(step) - 1e-9))
 
 
 def interval_decimals(low: float | None, high: float | None, scale: float = 1.0) -> int:

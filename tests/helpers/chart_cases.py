@@ -129,12 +129,12 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
     """A function for each chart that a page may show of the study; the statistics are computed once, on demand."""
     of = results or StudyResults(study)
     return {
-        "printed curves": lambda: latency.percentile_curves(of.printed),
-        "sampled curves": lambda: latency.percentile_curves(of.sampled, samples=True),
-        "shapes": lambda: latency.run_shapes(of.run_shapes),
-        "runs in order": lambda: latency.order_of_runs(of.runs, az.summarize(of.runs)),
+        "printed curves": lambda: latency.percentile_curves(of.printed, of.links),
+        "sampled curves": lambda: latency.percentile_curves(of.sampled, of.links, samples=True),
+        "shapes": lambda: latency.run_shapes(of.run_shapes, of.links),
+        "runs in order": lambda: latency.order_of_runs(of.runs, az.summarize(of.runs), of.links),
         "history": lambda: history.history(az.history(study)),
-        "medians": lambda: common.typical_forest(of.runs, of.medians),
+        "medians": lambda: common.typical_forest(of.runs, of.medians, links=of.links),
         "means": lambda: common.typical_forest(of.runs, az.summarize(of.runs, "mean_ns"), "mean_ns"),
         "goodput": lambda: common.typical_forest(
             of.streams,
@@ -143,15 +143,13 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
         "intervals": lambda: stability.throughput_series(study.intervals, of.streams, links=of.links),
-        "tails": lambda: tail.tail_curves(of.tails, limit=1e6),
+        "tails": lambda: tail.tail_curves(of.tails, of.links, limit=1e6),
         "placement": lambda: placement.placement_values(
             az.stats.placement.widest_methods(of.conditions), of.runs, of.links
         ),
         "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
         "changes": lambda: placement.single_changes(of.changes[:30], of.links),
         "series": lambda: stability.run_series(of.in_time, study, of.links),
-        "segments": lambda: stability.last_changes(az.stats.time_series.reported_segments(study.reported)),
-        "matrices": lambda: zone_pair_asymmetry.zone_matrices(of.asymmetries, of.links),
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),
         "baseline": lambda: vm_baseline.baseline_bullets(of.conformances),
@@ -159,7 +157,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "precision": lambda: plan_the_next_run.precision(of.precision),
         "agreement": lambda: tool_agreement.agreement_plot(of.agreements, "sockperf TCP 14 B"),
         "halves": lambda: before_after.changes_forest(of.halves),
-        "zone map": lambda: charts.zone_map(of.zone_pairs),
+        "zone map": lambda: charts.zone_map(of.zone_pairs, of.links),
         "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
         "long intervals": lambda: stability.throughput_series(
             study.intervals,

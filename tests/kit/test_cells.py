@@ -22,7 +22,7 @@ from azlatency.kit.cells import (
     RunsRef,
     Table,
     interval,
-    number,
+    number_format,
     ref_record,
     table_html,
     with_interval,
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 COLUMNS: list[Column] = [
     Column("path", lambda row: row.path),
-    Column("RTT", lambda row: row.value, number(",.1f"), MICROSECONDS),
+    Column("RTT", lambda row: row.value, number_format(",.1f"), MICROSECONDS),
     Column("interval", lambda row: (row.low, row.high), interval(",.0f"), MICROSECONDS),
 ]
 ROWS = [Row("a → b", 1234567.8, 1e6, 2e6), Row("b → a", None, None, 5.0)]
@@ -92,12 +92,12 @@ def test_a_notebook_shows_the_first_rows_of_a_long_table_and_its_text_all() -> N
         (words(), pd.NA, 1, ""),
         (words(), True, 1, "yes"),
         (words(missing="–"), None, 1, "–"),
-        (number(",.1f"), 1234.56, 1, "1,234.6"),
-        (number(",.1f"), float("inf"), 1, "∞"),
-        (number(",.4g"), 168_249e3, 1e3, "168,200"),
-        (number(",.3g"), 1e300, 1, "1e+300"),
-        (number(",.3g"), 2.164e-8, 0.01, "0.00000216"),
-        (number(",.0f", missing="none"), float("nan"), 1, "none"),
+        (number_format(",.1f"), 1234.56, 1, "1,234.6"),
+        (number_format(",.1f"), float("inf"), 1, "∞"),
+        (number_format(",.4g"), 168_249e3, 1e3, "168,200"),
+        (number_format(",.3g"), 1e300, 1, "1e+300"),
+        (number_format(",.3g"), 2.164e-8, 0.01, "0.00000216"),
+        (number_format(",.0f", missing="none"), float("nan"), 1, "none"),
         (interval(".2f"), (1.0, 2.0), 1, "1.00 – 2.00"),
         (interval(".2f", "none"), (1.0, None), 1, "none"),
         (interval(".2f", no_high="no bound"), (1.0, None), 1, "1.00 – no bound"),
@@ -121,7 +121,7 @@ def test_csv_values_are_precise_and_an_interval_has_two() -> None:
         "2000",
     ]
     assert COLUMNS[1].csv_values(ROWS[1]) == [""]
-    share: Column[float] = Column("lost", lambda row: row, number(".1f"), PERCENT)
+    share: Column[float] = Column("lost", lambda row: row, number_format(".1f"), PERCENT)
     assert share.csv_values(1 / 3) == ["33.3333333333"] and share.title == "lost, %"
 
 
@@ -153,7 +153,7 @@ def test_a_page_gets_links_and_csv_values() -> None:
 
 @pytest.mark.parametrize(("value", "shown"), [(-1e-12, "+0.0"), (1e-12, "+0.0"), (-1234.56, "-1,234.6")])
 def test_a_signed_zero_does_not_depend_on_rounding_errors(value: float, shown: str) -> None:
-    assert number("+z,.1f").text(value, 1.0) == shown
+    assert number_format("+z,.1f").text(value, 1.0) == shown
 
 
 def test_a_table_becomes_a_frame_and_a_csv_file_with_its_numbers(tmp_path: Path) -> None:
@@ -183,9 +183,9 @@ def test_a_p_value_is_never_zero() -> None:
 
 
 def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
-    rates = Table("t", [Column("rate", float, number(",.3g"), GIGABITS)], [862.0, 2.28e6])
+    rates = Table("t", [Column("rate", float, number_format(",.3g"), GIGABITS)], [862.0, 2.28e6])
     assert rates.headers == ["rate, Mbit/s"] and rates.cells[-1] == ("2.28",)
-    times = Table("t", [Column("time", float, number(",.1f"), MICROSECONDS)], [2.69e6, 1_082.5e6])
+    times = Table("t", [Column("time", float, number_format(",.1f"), MICROSECONDS)], [2.69e6, 1_082.5e6])
     assert times.headers == ["time, ms"] and times.cells == [("2.7",), ("1,082.5",)]
-    wide = Table("t", [Column("time", float, number(",.1f"), MICROSECONDS)], [26e3, 1_082.5e6])
+    wide = Table("t", [Column("time", float, number_format(",.1f"), MICROSECONDS)], [26e3, 1_082.5e6])
     assert wide.headers == ["time, µs"]

@@ -25,7 +25,7 @@ MINUTE = pd.Timedelta(minutes=1)
         ({}, "2026-09-26", "2026-09-26 (09-25 – 09-28)"),
         ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
         ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
-        ({"window_ns": 30 * 86_400e9}, "window from 2026-09-26", "window from 2026-09-26 (09-25 – 09-28)"),
+        ({"window_ns": 30 * 86_400e9}, "30 days to 2026-10-26", "30 days to 2026-10-26 (10-25 – 10-28)"),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
 )
@@ -36,10 +36,10 @@ def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str
 @pytest.mark.parametrize(
     ("fields", "difference", "size", "percent"),
     [
-        ({}, "+40.0 µs (+8.8 %)", "+40.0 µs (+8.8 %, 95 % CI +8.2 to +9.7)", "+9 %"),
+        ({}, "+40 µs (+8.8 %)", "+40 µs (+8.8 %, 95 % CI +8.2 to +9.7)", "+9 %"),
         (
             {"after": 405e3, "ratio": 0.9, "ratio_low": 0.88, "ratio_high": 0.92, "confidence": 0.99},
-            "−45.0 µs (−10.0 %)", "−45.0 µs (−10.0 %, 99 % CI −12.0 to −8.0)", "−10 %",
+            "−45 µs (−10 %)", "−45 µs (−10 %, 99 % CI −12 to −8)", "−10 %",
         ),
         ({"ratio_low": math.nan}, "+40.0 µs (+8.8 %)", "+40.0 µs (+8.8 %)", "+9 %"),
         (
@@ -97,6 +97,8 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
         "of measuring"
     ]
     (of_windows,) = changes.together(frame.assign(window_ns=30 * 86_400e9))
-    assert of_windows.startswith("3 paths changed in or before the window from 2025-10-11 (a → b, a → c, b → c): ")
+    assert of_windows.startswith(
+        "3 paths changed, first seen in the mean of the 30 days to 2025-11-09 (a → b, a → c, b → c): "
+    )
     assert "weeks apart" in of_windows
     assert changes.together(frame[:0]) == []

@@ -9,7 +9,7 @@ import pytest
 from helpers.small_frames import runs
 
 import azlatency as az
-from azlatency.kit.cells import MICROSECONDS, Column, Table, number, with_interval
+from azlatency.kit.cells import MICROSECONDS, Column, Table, number_format, with_interval
 from azlatency.kit.latex import escape_latex, with_uncertainty
 from azlatency.pages import latency
 
@@ -42,7 +42,7 @@ def test_an_estimate_and_text_with_special_characters() -> None:
     columns = [
         Column("path", lambda row: row[0]),
         Column("typical", lambda row: row[1], with_interval(",.0f"), MICROSECONDS),
-        Column("n & m", lambda row: row[2], number(",.0f")),
+        Column("n & m", lambda row: row[2], number_format(",.0f")),
     ]
     rows = [("a_1 → b%", (444e3, 432e3, 469e3), 1234567), ("c", (444e3, None, None), None)]
     table = Table("RTT & more", columns, rows, ["50 % of $x"])

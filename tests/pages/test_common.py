@@ -136,3 +136,17 @@ def test_the_files_behind_a_page_are_listed_with_their_sizes(latte: Study, echo:
     # `wc -c`: sender.log 307 bytes, receiver.log 304 bytes
     assert (cell(table, "sender.log", "bytes"), cell(table, "receiver.log", "bytes")) == ("307", "304")
     assert isinstance(common.provenance(echo), Note)
+
+
+def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
+    links = az.studies.configured_links(load("emulated-zones"))
+    runs = pd.DataFrame(
+        {"path": "az2a → az3a", "method": "ping", "median_ns": [8e5, 9e5], "p99_ns": [9e5, 1e6], "placement": None}
+    )
+    chart = common.typical_forest(runs, az.summarize(runs, "median_ns"), links=links)
+    # truth.json: 325 µs one way, 445 µs the other
+    assert isinstance(chart, Chart) and "configured round-trip delay" in chart.caption
+    assert "configured 770 µs" in chart.svg()
+    for value, configured in (("median_ns", pd.DataFrame()), ("p99_ns", links)):
+        chart = common.typical_forest(runs, az.summarize(runs, value), value, links=configured)
+        assert isinstance(chart, Chart) and "configured" not in chart.caption

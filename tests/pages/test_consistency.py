@@ -274,14 +274,13 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     nothing_in_time = az.stats.time_series.run_time_series(study, runs[:0])
     segments = az.stats.time_series.reported_segments(study.reported[:0])
     broken = az.stats.time_series.reported_connection_ends(study.reported[:0])
-    spread = az.stats.time_series.reported_spread(study.reported[:0])
     said = [
         *latency.find(runs, pages.typical, means, pages.curves).findings,
         *throughput.find(streams, goodput).findings,
         *tail.find(runs, tails, pages.curves, tails.above, late).findings,
         *placement.find(conditions, steps, steps[:0], runs).findings,
         *vm_baseline.find(az.baseline(study)).findings,
-        *stability.find(nothing_in_time, segments, broken, spread, rates).findings,
+        *stability.find(nothing_in_time, segments, broken, rates).findings,
     ]
     for finding in said:
         for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)", r"\d ([kMG]?B/s)"):

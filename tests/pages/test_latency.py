@@ -144,11 +144,7 @@ def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:
 def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
     study = load("emulated-zones")
     runs = az.latency(study)
-    az.charts.ground_truth(study)
-    try:
-        chart = page.order_of_runs(runs, az.summarize(runs))
-    finally:
-        az.charts.ground_truth(None)
+    chart = page.order_of_runs(runs, az.summarize(runs), az.studies.configured_links(study))
     assert isinstance(chart, Chart) and "Dotted: configured round-trip delay" in chart.caption
     assert_fit_to_print("runs in order", chart)
     delays = {}

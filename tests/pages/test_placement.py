@@ -51,7 +51,7 @@ def test_values_by_placement_are_those_of_the_logs(zones: Measured) -> None:
 
 
 def test_the_step_of_ping_is_the_ratio_of_the_means(zones: Measured) -> None:
-    table = page.changes(zones.steps, "placement")
+    table = page.changes(zones.steps, "placement", zones.runs)
     assert isinstance(table, Table)
     # availability-set/ping.log: 1.902 ms; 0.969 / 1.902
     (ping,) = (row for row in table.cells if "ping" in row[table.headers.index("method")])
@@ -61,13 +61,13 @@ def test_the_step_of_ping_is_the_ratio_of_the_means(zones: Measured) -> None:
 
 def test_a_reported_number_leads_to_the_line_of_the_text_and_has_no_conclusion(canada: Measured) -> None:
     fast = canada.changes(canada.levels, "accelerated_networking")
-    table = page.changes(fast, "accelerated networking")
+    table = page.changes(fast, "accelerated networking", canada.runs)
     assert isinstance(table, Table) and {row[-1] for row in table.cells} == {"none: no log"}
     references = table.record()["rows"][0]["refs"]
     assert [reference["ref"] for reference in references] == ["ReportedRef", "ReportedRef"]
     # The text: 308.55 µs without, 55 to 61.09 µs with accelerated networking.
     assert cell(table, "off: Same zone", "times") == "0.178 – 0.198"
-    sizes = page.changes(canada.changes(canada.levels, "vm_size"), "VM size")
+    sizes = page.changes(canada.changes(canada.levels, "vm_size"), "VM size", canada.runs)
     assert isinstance(sizes, Table) and all(
         row[-1].endswith("accelerated networking may differ, too") for row in sizes.cells
     )
@@ -84,6 +84,7 @@ def test_each_placement_has_its_round_trip_time(zones: Measured) -> None:
 def test_a_reported_range_is_drawn_by_its_ends(canada: Measured) -> None:
     chart = page.placement_values(canada.widest, canada.runs, NO_LINKS)
     assert isinstance(chart, Chart) and "[55, 61.09] µs, reported" in chart.alt
+    assert isinstance(page.estimation_plot(canada.widest, canada.runs, canada.steps, NO_LINKS), Chart)
     assert chart.title.startswith("Mean round trip from 54.0–61.1 µs (2 paths) to 1,840 µs")
 
 
@@ -134,17 +135,25 @@ def test_a_published_series_is_answered_by_its_newest_window_within_each_region(
     measured = Measured(load("ibm-cloud-zones"))
     answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text
     # zones.csv.gz, window_end 2026-08-16: 0.13 ms (che02-a–che02-b) to 2.16 ms (dal10-a–dal13-a); 0.07 ms (mon04-a).
-    values = "across zones **130–2,160 µs**, against **70.0–100 µs** in one zone"
+    values = "across zones **130–2,160 µs**, against **70–110 µs** in one zone"
     assert answer == f"Round trips, published for the 30 days to 2026-08-16: {values} (netperf)."
     assert measured.steps["path"].str[:2].tolist() == measured.steps["base_path"].str[:2].tolist()
     chart = page.placement_values(measured.widest, measured.runs, NO_LINKS)
     assert isinstance(chart, Chart)
-    assert chart.caption.startswith("Each hollow dot is the mean published for the 30 days to 2026-08-16. Shortest")
+    assert chart.caption.startswith("Each hollow dot is a path, its mean published for the 30 days to 2026-08-16. Sho")
+    # All 82 paths stand in a row per region and placement, so that the ends of the title are among them.
+    assert "Shown" not in chart.caption and chart.title.endswith("2,010–2,160 µs (2 paths), netperf (table) TCP_RR TCP")
+    assert "Dallas, across zones, 600, 1,430, 1,540, 1,820, 2,010, 2,160 µs" in chart.alt
+    steps = measured.changes(measured.widest, "placement")
+    assert isinstance(page.estimation_plot(measured.widest, measured.runs, steps, NO_LINKS), Note)
+    table = page.changes(steps, "placement", measured.runs)
+    assert isinstance(table, Table) and table.cells[0][-1] == "none: a mean each"
+    assert "of several paths with it, the first one" in table.notes[0] and len(table.notes) == 1
 
 
 def test_a_study_without_latency_has_notes(zones: Measured) -> None:
     levels, steps = zones.levels[:0], zones.steps[:0]
-    assert "VM size" in str(page.changes(steps, "VM size"))
+    assert "VM size" in str(page.changes(steps, "VM size", pd.DataFrame()))
     for note in (
         page.conditions(levels),
         page.placement_values(levels, zones.runs, NO_LINKS),

@@ -79,7 +79,6 @@ def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:
 NOTHING = (
     ["path", "segment", "mean_ns", "change_ns", "p"],
     ["path", "printed", "after_s", "together", "lasted"],
-    ["path", "p99"],
     ["path", "method", "found", "burst_rate", "sustained_rate", "at_s", "flags"],
 )
 
@@ -121,9 +120,6 @@ def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None
     # Text: 955.87, then 789.58 in the last 100 records; "Down by 166.29 μs".
     segments = in_time.reported_segments(echo.reported)
     assert cell(page.segments_before_the_end(segments), "Same AZ", "last change, µs") == "-166.29"
-    chart = page.last_changes(segments)
-    assert isinstance(chart, Chart) and chart.title.startswith("Same AZ: last segment 0.83× the one before")
-    assert "last 100 records -166.29 µs" in chart.alt
 
 
 def test_connections_end_as_reported(echo: Study) -> None:
@@ -133,14 +129,6 @@ def test_connections_end_as_reported(echo: Study) -> None:
     assert cell(table, "Cross AZ", "seconds after the first") == "11,986"
 
 
-def test_the_spread_is_relative_to_the_mean(echo: Study) -> None:
-    # 2,250 us / 1,425 us
-    table = page.reported_spread(in_time.reported_spread(echo.reported))
-    assert cell(table, "Cross AZ", "p99, µs") == "2,250" and cell(table, "Cross AZ", "p99 ÷ mean") == "1.58"
-    assert isinstance(table, Table)
-    assert {reference["ref"] for reference in table.record()["rows"][0]["refs"]} == {"ReportedRef"}
-
-
 def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
     reported = echo.reported
     text = str(
@@ -148,13 +136,12 @@ def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
             in_time.run_time_series(echo, az.latency(echo)),
             in_time.reported_segments(reported),
             in_time.reported_connection_ends(reported),
-            in_time.reported_spread(reported),
             in_time.throughput_series(echo.intervals, az.throughput(echo)),
         )
     )
-    # 955.87 us, then 789.58 us; breaks at 10:04:12, 13:23:55 and 13:23:58; p99 2,250 us over a mean of 1,425 us
+    # 955.87 us, then 789.58 us; breaks at 10:04:12, 13:23:55 and 13:23:58
     assert "Same AZ" in text and "−166 µs" in text
-    assert "2 of the 3 connections" in text and "200 min" in text and "Cross AZ 1.58" in text
+    assert "2 of the 3 connections" in text and "200 min" in text
 
 
 def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:
@@ -168,7 +155,7 @@ def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:
 def test_studies_without_samples_or_texts_have_notes() -> None:
     study = load("canadacentral-proximity-placement")
     found = in_time.run_time_series(study, az.latency(study))
-    segments, broken, spread, rates = (pd.DataFrame(columns=columns) for columns in NOTHING)
+    segments, broken, rates = (pd.DataFrame(columns=columns) for columns in NOTHING)
     for note in (
         page.run_series(found, study, NO_LINKS),
         page.shifts(found),
@@ -176,13 +163,11 @@ def test_studies_without_samples_or_texts_have_notes() -> None:
         page.lifetimes(in_time.connection_lifetimes(found.runs)),
         page.broken_connections(broken),
         page.segments_before_the_end(segments),
-        page.last_changes(segments),
-        page.reported_spread(spread),
         page.rates_in_time(rates),
         page.throughput_series(study.intervals, az.throughput(study)),
     ):
         assert isinstance(note, Note)
-    assert "no time series" in str(page.find(found, segments, broken, spread, rates))
+    assert "no time series" in str(page.find(found, segments, broken, rates))
 
 
 @pytest.mark.parametrize("study", ["cassandra-vm-baseline", "uksouth-echo-latency"])

@@ -54,7 +54,7 @@ def test_a_figure_is_at_most_nine_inches_high_and_says_what_it_leaves_out() -> N
         {"pair": [f"p{i}" for i in range(90)], "tool": "ping", "ratio": 1.0, "ratio_low": 0.9, "ratio_high": 1.1}
     )
     chart = drawn(many, of="pairs")
-    assert chart.figure.get_size_inches()[1] <= 10 and "of 90 pairs; the table lists all." in chart.caption
+    assert chart.figure.get_size_inches()[1] <= 10 and "of 90 pairs, evenly chosen" in chart.caption
 
 
 def test_nothing_to_draw_is_a_note_and_the_caller_chooses_the_order() -> None:
@@ -76,6 +76,17 @@ def test_panels_side_by_side_share_their_height() -> None:
     assert isinstance(chart, Chart) and isinstance(above, Chart)
     assert len(chart.figure.axes) == 8 and "Shown" not in chart.caption
     assert "of 64 rows" in above.caption
+
+
+def test_of_many_rows_the_first_and_the_last_are_drawn_or_those_with_the_most_runs() -> None:
+    frame = pd.DataFrame({"panel": "p", "row": [f"row {row}" for row in range(90)], "value": range(90), "n": 2})
+    frame = frame.assign(value_low=math.nan, value_high=math.nan)
+    chart = az.charts.forest(frame, "value", panel="panel", row="row")
+    assert isinstance(chart, Chart) and chart.alt.startswith("p: row 0 0; ") and chart.alt.endswith("; row 89 89")
+    assert " of 90 rows, evenly chosen from the first to the last; the table lists all." in chart.caption
+    most = az.charts.forest(frame.assign(n=[2] * 70 + [3] * 20), "value", panel="panel", row="row")
+    assert isinstance(most, Chart) and all(f"row {row} " in most.alt for row in range(70, 90))
+    assert "those with the most runs" in most.caption and "row 0 0;" in most.alt
 
 
 def test_the_axis_of_values_reaches_every_run_and_the_edge_has_the_text_that_it_is_told() -> None:
@@ -135,10 +146,10 @@ def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends
     assert "reported in a text" in chart.caption
 
 
-def test_values_without_counts_are_left_out_from_the_end() -> None:
+def test_of_values_without_counts_some_are_left_out() -> None:
     many = pd.DataFrame({"pair": [f"p{i}" for i in range(90)], "tool": "ping", "ratio": 1.0, "n": math.nan})
     chart = az.charts.forest(many.assign(ratio_low=0.9, ratio_high=1.1), "ratio", panel="tool", row="pair", of="pairs")
-    assert isinstance(chart, Chart) and "of 90 pairs; the table lists all." in chart.caption
+    assert isinstance(chart, Chart) and "of 90 pairs, evenly chosen" in chart.caption
 
 
 def test_panels_of_the_same_rows_beside_each_other_name_them_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
@@ -44,10 +45,21 @@ def test_names_stand_above_the_lower_edge_and_are_left_out_where_they_do_not_fit
     chart = drawn(pd.concat([FRAME, low]))
     assert isinstance(chart, Chart) and "names" not in chart.caption
     assert min(text.get_position()[1] for text in chart.figure.axes[1].texts) >= 0.07
-    many = pd.concat([FRAME.assign(link=f"x–{number}") for number in range(8)])
+    many = pd.concat([FRAME.assign(link=f"x–{number}") for number in range(10, 22)])
     chart = drawn(many)
+    assert isinstance(chart, Chart) and len(chart.figure.axes[0].texts) == 12
+    assert chart.caption.endswith("Names stand in the order of the last values.")
+    assert len({(line.get_color(), line.get_linestyle()) for line in chart.figure.axes[0].lines}) == 12
+    assert_fit_to_print("twelve lines", chart)
+    chart = drawn(pd.concat([many, FRAME]))
     assert isinstance(chart, Chart) and not chart.figure.axes[0].texts
-    assert "Lines have no names where there are more than 7" in chart.caption
+    assert "Lines have no names where there are more than 12" in chart.caption
+
+
+def test_the_name_of_the_panel_is_not_repeated_in_the_names_of_its_lines() -> None:
+    chart = drawn(FRAME.assign(rack="x"))
+    assert isinstance(chart, Chart) and [text.get_text() for text in chart.figure.axes[0].texts] == ["y", "z"]
+    assert "x–y 1,000" in chart.alt
 
 
 @pytest.mark.parametrize(("column", "panels"), [("double", 18), ("single", 6)])

@@ -52,7 +52,7 @@ d.Chart(figure, "Round trips & <b>more</b>", "Two values: 1 and 2 µs.")"""
 
 
 TABLE = (
-    't.Table("Lines <script>", [t.Column("line", str), t.Column("n", lambda text: 1, t.number())], '
+    't.Table("Lines <script>", [t.Column("line", str), t.Column("n", lambda text: 1, t.number_format())], '
     'list(events["text"]), ["A note."])'
 )
 

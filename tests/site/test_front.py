@@ -23,7 +23,7 @@ def changed(one: Source, **fields: Any) -> Source:
 
 def test_dots_stand_in_the_lane_of_their_placement_beside_the_published_limit() -> None:
     view = picture([source("westeurope-azure-cni"), source("cassandra-vm-baseline")], LANES)
-    assert view is not None and [lane.name for lane in view.lanes] == ["inside a zone", "between zones"]
+    assert view is not None and [lane.name for lane in view.lanes] == ["in one zone", "across zones"]
     inside, between = view.lanes
     assert inside.range == "66.8 µs to 77.6 µs" and between.dots[-1].text == "1.44 ms"
     assert inside.dots[-1].at < between.dots[0].at < 100 and {dot.kind for lane in view.lanes for dot in lane.dots} == {

@@ -10,12 +10,14 @@ import seaborn
 
 from azlatency.kit.drawing.base import tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
-from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain
+from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+#: What a caption says of the ground truth of round trips.
+CONFIGURED = "×: configured round-trip delay of the emulated link, without the time of the hosts."
 #: Dots of a row above which they are drawn smaller, so that they stay in their row.
 _MANY_DOTS, _MOST_DOTS = 6, 30
 
@@ -115,9 +117,12 @@ def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
     _annotate(axis, row, 1, "axes fraction", text, colour)
 
 
-def number(value: float) -> str:
-    """Write a count, or a measured number with three significant digits."""
-    return f"{value:,}" if isinstance(value, int) else format_number(value, decimals_for(value))
+def short_number(value: float, step: float = 0.0) -> str:
+    """Write a count, or a measured number with three significant digits, none finer than ``step``, if it is known."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    decimals = decimals_for(value)
+    return format_number(value, min(decimals, printed_decimals(step)) if step > 0 else decimals)
 
 
 def with_interval(value: float, ends: Sequence[float]) -> str:

@@ -61,11 +61,11 @@ _NOTHING = Answer(
 def make_card(study: Study) -> Card:
     """Answer the question of a study; one without an answer has its question and what to measure."""
     runs, streams = latency(study), throughput(study, sender_only=True)
-    measured = conditions(study, runs)
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
     window = newest_window(newest) if len(newest) < len(runs) else ""
-    data = Data(study, newest, widest(conditions(study, newest) if window else measured), window)
+    measured = conditions(study, newest)
+    data = Data(study, newest, widest(measured), window)
     trips = crossings(study, measured, runs)
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip

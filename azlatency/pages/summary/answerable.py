@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.stats.across_runs.run_history import FEWEST
-from azlatency.stats.within_run.time_series import reported_spread
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
@@ -188,10 +187,16 @@ _PAGES = (
         "The windows of a published series cannot be repeated.",
     ),
     _Page(
-        "11_history", _has_history, "Did a level change, night after night?",
+        "11_history", _has_history, "Did a level change over time?",
         "Measure the same paths at least 20 times, each time with its start; azlatency import --append adds a night.",
     ),
 )  # fmt: skip
+
+
+def _has_reported_p99(reported: pd.DataFrame) -> bool:
+    """Return whether a text reports the 99th percentile of a whole run."""
+    whole = reported[reported["segment"].isna() | (reported["segment"] == "")] if len(reported) else reported
+    return bool(len(whole)) and bool(((whole["metric"] == "rtt") & (whole["q"].astype(float) == 0.99)).any())
 
 
 def unanswered(study: Study) -> list[Unanswered]:
@@ -201,7 +206,7 @@ def unanswered(study: Study) -> list[Unanswered]:
         "01_latency": "rtt_mean" in facts.reported,
         "02_throughput": _has_rates_in_time(facts),
         "09_before_after": _has_history(facts),
-        "03_tail": len(reported_spread(study.reported)) > 0,
+        "03_tail": _has_reported_p99(study.reported),
     }
     return [
         Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))

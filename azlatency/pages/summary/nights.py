@@ -1,12 +1,13 @@
-"""What changed night after night, for the card of a study."""
+"""Which levels changed over time, for the card of a study."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import difference, largest_first, on_the_way, when
+from azlatency.kit.changes import changed, difference, largest_first, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
+from azlatency.kit.titles import capitalised
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.stats.across_runs.sightings import sightings
 
@@ -25,7 +26,8 @@ def changed_levels(study: Study) -> Sentence:
     sentence: Sentence = ()
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])
-        start = f"{'; ' if sentence else 'Changed '}{when(row)}: {row['path']}, {row['metric']} "
+        start = f"; {when(row)}" if sentence else capitalised(changed(row))
+        start += f": {row['path']}, {row['metric']} "
         sentence += (start, Linked(difference(row), runs))
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)

@@ -10,6 +10,7 @@ import pandas as pd
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
+from azlatency.kit.words import PLACES
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
@@ -32,14 +33,6 @@ QUESTIONS = {
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
 _MOST_LISTED, _FEW = 4, 3
-_WHERE = {
-    "same_host": "on one host",
-    "proximity_placement_group": "in a placement group",
-    "availability_set": "in an availability set",
-    "same_zone": "inside a zone",
-    "cross_zone": "between zones",
-    "cross_region": "between regions",
-}
 _SETS = ("proximity_placement_group", "availability_set")
 
 
@@ -102,7 +95,7 @@ def _placements(trips: pd.DataFrame) -> Sentence:
         places = set(rows["placement"])
         if places & set(_SETS) and places & {"same_zone", "cross_zone"}:
             ordered = [place for place in NEAR_TO_FAR if place in places]
-            said = listed((f"{_WHERE[place]} ", _linked(rows[rows["placement"] == place], rows)) for place in ordered)
+            said = listed((f"{PLACES[place]} ", _linked(rows[rows["placement"] == place], rows)) for place in ordered)
             return *said, f" ({rows['method'].iloc[0]})"
     return ()
 
@@ -114,7 +107,7 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
     for rows in _alike(known, ("placement", *(name for name in ALIKE if name != "accelerated_networking"))):
         on = rows["accelerated_networking"].astype(bool)
         if on.any() and not on.all():
-            where = _WHERE[str(rows["placement"].iloc[0])]
+            where = PLACES[str(rows["placement"].iloc[0])]
             is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
             chance = " (one run each: may be chance)" if is_once else ""
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)

@@ -25,8 +25,6 @@ def reset_session() -> None:
     get_ipython().reset(new_session=True)
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
-    if truth := sys.modules.get("azlatency.kit.drawing.truth"):
-        truth.ground_truth(None)  # that of the last notebook
     # Leaving the block marks the filters as changed; Python then forgets which warnings it has shown. Otherwise a
     # notebook's output would depend on which notebooks ran before it.
     with warnings.catch_warnings():

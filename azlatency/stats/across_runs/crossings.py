@@ -30,9 +30,9 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     study : Study
         The study, for the zones of its reported numbers.
     measured : DataFrame
-        As returned by `azlatency.stats.placement.conditions`.
+        As returned by `azlatency.stats.placement.conditions`, of a published series of its newest window.
     runs : DataFrame
-        The runs that ``measured`` was made from.
+        The runs that ``measured`` was made from; of a published series all windows.
 
     Returns
     -------
@@ -53,8 +53,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     kept = measured[(measured["placement"] != "") & ~(rarely & measured["placement"].isin(steady))]
     newest = newest_windows(runs)
     groups = dict(iter(grouped(newest, ["path", "method"])))
-    earlier = runs[~runs.index.isin(newest.index)]
-    series = set(zip(earlier["path"], earlier["method"], strict=True))
+    earlier = grouped(runs[~runs.index.isin(newest.index)], ["path", "method"]).groups
     texts = {str(row["scenario"]): row for row in study.reported.to_dict("records")}
     p99_reported = _reported_p99(study.reported)
     rows: list[dict[str, Any]] = []
@@ -81,8 +80,8 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "highest_ns": values.max(),
                 "round_trip_ns": values.median(),
                 "p99_ns": p99.median() if p99.notna().all() else np.nan,
-                "n": level["n"],
-                "published": path_method in series,
+                "n": level["n"] + len(earlier.get(path_method, ())),
+                "published": path_method in earlier,
                 "run_ids": " ".join(map(str, group.index)),
             }
         rows.append(level | found | {"pair": pair_of_ends(told)})

@@ -302,29 +302,3 @@ def by_burst(fallen: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         usual = median_low(bursts)
     is_usual = bursts.between(usual / _ALIKE, _ALIKE * usual)
     return fallen[is_usual], fallen[~is_usual]
-
-
-def reported_spread(reported: pd.DataFrame) -> pd.DataFrame:
-    """Return the reported minimum, mean, percentiles and maximum of whole runs.
-
-    Parameters
-    ----------
-    reported : DataFrame
-        Reported numbers of a study.
-
-    Returns
-    -------
-    DataFrame
-        One row per path with a reported p99: ``path``, and in ns the columns ``min``, ``mean``, ``p95``, ``p99``,
-        ``max`` and further percentiles, as far as any path has them.
-    """
-    if not len(reported) or "rtt_mean" not in set(reported["metric"]):
-        return pd.DataFrame(columns=["path", "p99"])
-    names = {"rtt_min": "min", "rtt_mean": "mean", "rtt_max": "max"}
-    by_path: dict[str, Row] = {}
-    for row in reported[reported["segment"].isna() | (reported["segment"] == "")].to_dict("records"):
-        name = f"p{100 * float(row['q']):g}" if row["metric"] == "rtt" else names.get(row["metric"])
-        if name:
-            by_path.setdefault(str(row["scenario"]), {"path": str(row["scenario"])})[name] = float(row["value_low"])
-    spreads = [spread for spread in by_path.values() if "p99" in spread]
-    return pd.DataFrame(spreads, columns=None if spreads else ["path", "p99"])

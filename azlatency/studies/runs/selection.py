@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from azlatency.logs.parse import LogError
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import FROM_TABLE, run_table, to_durations, whole_run_rows
+from azlatency.studies.runs.run_table import FROM_TABLE, STEP, run_table, to_durations, whole_run_rows
 from azlatency.studies.store.study import Stamp, Study, load
 
 #: A year, a month or a day.
@@ -208,11 +208,12 @@ def published_windows(study: Study) -> pd.DataFrame:
     """Return all windows of the published tables of a study, also those that overlap and do not count as runs.
 
     One row per window in the order of time, indexed by ``run_id``: the columns of `run_table`, ``date`` (its end, UTC)
-    and ``mean_ns``, the round trip in ns.
+    and ``mean_ns``, the round trip in ns, with the step of its print (``mean_ns_resolution``, ns).
     """
     runs = run_table(study)
-    means = whole_run_rows(study.metrics, "rtt_mean")["value"].astype("float64").reindex(runs.index)
-    runs = runs.assign(mean_ns=means)
+    printed = whole_run_rows(study.metrics, "rtt_mean").reindex(runs.index)
+    means = printed["value"].astype("float64")
+    runs = runs.assign(mean_ns=means, mean_ns_resolution=STEP * printed["resolution"].astype("float64"))
     windows = runs[is_window(runs) & means.notna()]
     return windows.assign(date=window_ends(windows)).dropna(subset="date").sort_values("date", kind="stable")
 

@@ -31,8 +31,6 @@ def test_tables_of_both_directions(results: StudyResults) -> None:
         zone_pair_asymmetry.directions(found),
         *(zone_pair_asymmetry.both_ways(found, metric) for metric in ("latency", "throughput", "retransmits")),
         zone_pair_asymmetry.ranks(found),
-        zone_pair_asymmetry.configured_delays(links, found),
-        zone_pair_asymmetry.configured_rates(links, found),
     ):
         assert isinstance(table, Note | Table) and repr(table)
     assert zone_pair_asymmetry.find(found, links).findings

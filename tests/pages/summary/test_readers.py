@@ -14,12 +14,12 @@ SAID = {
     "aws-euwest1-lagscope": {"replicas": "1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs"},
     "westeurope-azure-cni": {"replicas": "1–2 105 µs, 1–3 1,401 µs and 2–3 1,422 µs"},
     "canadacentral-proximity-placement": {
-        "placement": "in a placement group 54–57 µs, inside a zone 55–61 µs and between zones 1,364 µs (latte)",
-        "accelerated": "inside a zone 55–61 µs with it, 309 µs without; "
-        "between zones 1.36 ms with it, 1.84 ms without (one run each: may be chance)",
+        "placement": "in the placement group 54–57 µs, in one zone 55–61 µs and across zones 1,364 µs (latte)",
+        "accelerated": "in one zone 55–61 µs with it, 309 µs without; "
+        "across zones 1.36 ms with it, 1.84 ms without (one run each: may be chance)",
     },
     "westeurope-availability-set-vs-zones": {
-        "placement": "in an availability set 44.2 µs and between zones 84.4 µs (sockperf TCP 350 B)"
+        "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)"
     },
     "uksouth-echo-latency": {
         "connections": "3 connections ended, at 10:04:12, 13:23:55 and 13:23:58; when they began is not known, "

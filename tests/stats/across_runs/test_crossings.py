@@ -12,7 +12,7 @@ from azlatency.stats.across_runs.crossings import crossings
 def trips_of(name: str) -> pd.DataFrame:
     study = load(name)
     runs = az.latency(study)
-    return crossings(study, az.stats.placement.conditions(study, runs), runs)
+    return crossings(study, az.stats.placement.conditions(study, az.studies.newest_windows(runs)), runs)
 
 
 def test_what_a_pair_of_zones_adds_to_the_round_trip_inside_one() -> None:
