@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides, sides_of
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
+from azlatency.stats.across_runs.comparison import Setting, Sides, compare_family, compare_sides, sides_of
 from azlatency.stats.across_runs.run_values import check_columns, is_frame
 from azlatency.stats.rows import COMPARISON, Row
 from azlatency.studies.runs.groups import grouped
@@ -125,15 +124,14 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     check_columns(base, *keys)
     check_columns(candidate, *keys)
     after = dict(list(grouped(candidate, keys)))
-    pairs = {key: sides(after[key], group) for key, group in grouped(base, keys) if key in after}
-    both = [(pair.first, pair.second) for pair in pairs.values()]
-    spreads = spreads_of_pairs(both, [key[keys.index("method")] for key in pairs])
-    rows = []
-    for (key, pair), spread in zip(pairs.items(), spreads, strict=True):
-        named = {name: str(part) for name, part in zip(keys, key, strict=True)}
-        of_pair = setting._replace(what=what or ", ".join(named.values()), labels={**named, **setting.labels})
-        rows.append(compare_sides(pair, of_pair, spread))
-    return _frame(rows)
+    pairs, methods = [], []
+    for key, group in grouped(base, keys):
+        if key in after:
+            named = {name: str(part) for name, part in zip(keys, key, strict=True)}
+            of_pair = setting._replace(what=what or ", ".join(named.values()), labels={**named, **setting.labels})
+            pairs.append((sides(after[key], group), of_pair))
+            methods.append(named["method"])
+    return _frame(compare_family(pairs, methods))
 
 
 def _frame(rows: Sequence[Row]) -> pd.DataFrame:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_sides, sides_of
+from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family, sides_of
 from azlatency.stats.across_runs.directions import column_cells
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import check_columns, value_column
 from azlatency.stats.rows import COMPARISON, Row, with_flags
 
@@ -116,14 +115,13 @@ def compare_imports(
 
 def compare_pairings(matched: Sequence[Pairing], sides: Sequence[Sides], setting: Setting) -> list[Row]:
     """Return the rows of `compare_imports`; all paths show how much runs vary."""
-    spreads = spreads_of_pairs([(pair.first, pair.second) for pair in sides], [pairing.method for pairing in matched])
-    rows = []
-    for pairing, pair, spread in zip(matched, sides, spreads, strict=True):
-        labels = {"path": pairing.path, "method": pairing.method}
-        named = setting._replace(what=f"{pairing.path}, {pairing.method}", labels=labels)
-        row = compare_sides(pair, named, spread)
-        rows.append(_with_flags(row, pairing, pair, named) | _counts(pair))
-    return rows
+    named = [
+        setting._replace(what=f"{pair.path}, {pair.method}", labels={"path": pair.path, "method": pair.method})
+        for pair in matched
+    ]
+    rows = compare_family(list(zip(sides, named, strict=True)), [pairing.method for pairing in matched])
+    compared = zip(rows, matched, sides, named, strict=True)
+    return [_with_flags(*parts) | _counts(parts[2]) for parts in compared]
 
 
 def _counts(sides: Sides) -> Row:

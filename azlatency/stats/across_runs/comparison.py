@@ -9,13 +9,14 @@ Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Schuirmann 1987 (two one
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds
+from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds, spreads_of_pairs
 from azlatency.stats.across_runs.run_values import (
     RunValues,
     effective_margin,
@@ -45,7 +46,7 @@ class Setting(NamedTuple):
     confidence: float = 0.95
     floor: float | None = None
     what: str = "A against B"
-    labels: Mapping[str, object] = {}
+    labels: Mapping[str, object] = MappingProxyType({})
 
 
 class Sides(NamedTuple):
@@ -133,6 +134,12 @@ def compare_sides(sides: Sides, setting: Setting, spread: SharedSpread | None = 
     number_of_runs = {"n_candidate": counts[0], "n_base": counts[1]}
     superiority = {"superiority": _superiority(first.values, second.values)}
     return _concluded(logs, sides, setting, sum(counts)) | number_of_runs | superiority
+
+
+def compare_family(pairs: Sequence[tuple[Sides, Setting]], kinds: Sequence[Hashable]) -> list[Row]:
+    """Compare several pairs of sides; those of one kind (the same test) show together how much runs vary."""
+    spreads = spreads_of_pairs([(sides.first, sides.second) for sides, _ in pairs], kinds)
+    return [compare_sides(sides, setting, spread) for (sides, setting), spread in zip(pairs, spreads, strict=True)]
 
 
 def check_setting(margin: float | str, confidence: float) -> None:

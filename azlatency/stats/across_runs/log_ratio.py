@@ -1,23 +1,16 @@
 """The ratio of two sets of runs, or of two series of rounds: one estimator and one interval, which decides.
 
-Runs: the Hodges-Lehmann estimate on logarithms of run values, with the Wilcoxon interval interpolated between ranks, so
-that it changes little with one more run. Two or three runs on a side have no such interval at 95 %; theirs is a
-pooled t on logarithms, with the variance moderated over all paths where there are several (`shared_spread`), and
-flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank interval, which holds
-whatever the runs do in time if the order within each round is random; from two to five rounds Student's t. The
-difference in the unit of the values is the ratio applied to the typical run of the second side.
+From four runs on each side, ranks decide, with an interval interpolated between ranks, so that it changes little with
+one more run; below, a pooled t with the variance moderated over all paths (`shared_spread`). Rounds have the exact
+signed-rank interval, which holds whatever the runs do in time if the order within each round is random. Every interval
+of runs is widened by a constant for what neighbouring runs have in common (`run_order`). The p-values are those of
+Student's t at the scale of the interval, so that they cannot contradict it.
 
-Every interval of runs is widened by a constant for what neighbouring runs have in common (`run_order`). The p-values
-are those of Student's t at the scale of this interval, so that they cannot contradict it.
-
-Rounded values: the mean of n values whose spread is s is off by at most exp(-2 pi^2 (s / step)^2) / pi steps, which
-both ends of the interval allow for once; equal values are off by up to half a step. Ranks lose what steps hide: where a
-step is wide against the spread, the mean of the logarithms decides (Welch), else ranks of values that are spread evenly
-within their step.
+Ranks lose what the steps of a print hide: where a step is wide against the spread, the mean of the logarithms decides
+(Welch), else ranks of values that are spread evenly within their step.
 
 The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
-taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
-is called beyond it with at most the chosen probability, and one of 1 with at most half of it.
+taken for one beyond the other end. What little that happens is added to the p-value.
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Hodges & Lehmann, JRSS B 16:261 (1954), tests of a hypothesis
 that is an interval; Widrow, Kollar & Liu, IEEE Transactions on Instrumentation and Measurement 45:353 (1996), mean of

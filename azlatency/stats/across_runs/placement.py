@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_sides
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
+from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
@@ -282,12 +281,18 @@ def changes(
     rows = []
     for origin in ("log", "reported"):
         matched = list(_pairs(_known(levels[levels["origin"] == origin], factor), factor))
-        sides = [(values.get(other["label"], _NONE), values.get(base["label"], _NONE)) for base, other in matched]
-        spreads = spreads_of_pairs(sides, [other["method"] for _, other in matched])
-        for (base, other), (of_other, of_base), spread in zip(matched, sides, spreads, strict=True):
-            setting = Setting(margin, confidence, what=f"{other['path']} against {base['path']}, {other['method']}")
-            pair = Sides(of_other, of_base)
-            found = compare_sides(pair, setting, spread) if origin == "log" else blank(pair, setting, 0, ())
+        pairs = [
+            (
+                Sides(values.get(other["label"], _NONE), values.get(base["label"], _NONE)),
+                Setting(margin, confidence, what=f"{other['path']} against {base['path']}, {other['method']}"),
+            )
+            for base, other in matched
+        ]
+        if origin == "log":
+            compared = compare_family(pairs, [other["method"] for _, other in matched])
+        else:
+            compared = [blank(sides, setting, 0, ()) for sides, setting in pairs]
+        for (base, other), found in zip(matched, compared, strict=True):
             rows.append(
                 {
                     **found,

@@ -1,15 +1,10 @@
 """The typical run of a path: the median run, with an interval across runs.
 
-Runs are the replicates, not packets. Pooled packets of five runs with a 5 % run effect yield a "95 %" interval that
-covers the truth one time in six.
-
-The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, its
-interval is that of interpolated order statistics, which holds for every distribution of independent runs: clusters,
-slow runs and long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its
-assumption as flag. Both are widened by a constant for what neighbouring runs have in common (`run_order`).
-
-Whether a few runs agree by chance is estimated from all paths that were measured in the same way (`summarize`): see
-`shared_spread`.
+The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, the
+interval of interpolated order statistics holds for every distribution of independent runs: clusters, slow runs and long
+tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, flagged, with a spread that all
+paths of one test show together (`shared_spread`). Both are widened for what neighbouring runs have in common
+(`run_order`).
 
 Sources: Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1; Hettmansperger & Sheather, Statistics &
 Probability Letters 4:75 (1986), interpolation.
@@ -93,14 +88,12 @@ def typical_run(
     confidence: float = 0.95,
     what: str = "typical run",
     labels: Mapping[str, object] | None = None,
-    resolution: float | None = None,
 ) -> Row:
     """Return the row of the typical run of a path, the median run with its interval; see `summarize`.
 
-    ``values`` in ``unit`` must be positive; of six or more counts or rates, some may be 0. ``resolution``: step of the
-    printed values, of which half is added at each end; by default that of the frame. ``lowest`` and ``highest``
-    describe one run, or the runs of an unknown path; ``warm_up_runs`` of dependent runs: how many first runs all lie on
-    one side of every later run.
+    ``values`` in ``unit`` must be positive; of six or more counts or rates, some may be 0. Half a step of the printed
+    values is added at each end. ``lowest`` and ``highest`` describe one run, or the runs of an unknown path;
+    ``warm_up_runs`` of dependent runs: how many first runs all lie on one side of every later run.
 
     >>> row = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
     >>> (row["estimate"], round(row["low"], 1), round(row["high"], 1), row["flags"])
@@ -109,8 +102,6 @@ def typical_run(
     if isinstance(values, Iterator):
         values = list(values)
     run_set = run_values(values, value, unit)
-    if resolution is not None:
-        run_set = replace(run_set, resolution=resolution)
     return _typical_run(PathRuns(what, labels or {}, run_set, (), refusals([values], value)), confidence, None)
 
 

@@ -18,8 +18,11 @@ from azlatency.stats.result import FLAGS
 from azlatency.studies.runs.path import NetworkPath
 
 
-def typical_run(*values: Any, **options: Any) -> Estimate:
-    return estimate_of(row_of_typical_run(*values, **options))
+def typical_run(values: Any, resolution: float = 0.0, **options: Any) -> Estimate:
+    if resolution:
+        values = pd.DataFrame({"mean_bit_s": values, "mean_bit_s_resolution": resolution})
+        options |= {"value": "mean_bit_s"}
+    return estimate_of(row_of_typical_run(values, **options))
 
 
 def test_runs_without_an_estimate_are_described() -> None:
