@@ -62,8 +62,3 @@ def decided(row: Row, verdict: Verdict) -> Row:
     """Return a comparison with its verdict, and the interval that decides on it: the inner one on equivalence."""
     ends = "inner" if verdict == "equivalent" and not math.isnan(row["inner_low"]) else "ratio"
     return row | {"verdict": verdict, "decides_low": row[f"{ends}_low"], "decides_high": row[f"{ends}_high"]}
-
-
-def of_comparison(row: Row) -> Row:
-    """Return the row of a comparison as it is, for the history of runs."""
-    return row
