@@ -202,10 +202,7 @@ def explain(flags: Iterable[str]) -> tuple[str, ...]:
 
 
 def verdict_of(low: float, high: float, inner_low: float, inner_high: float, margin: float) -> Verdict:
-    """Return the verdict on a ratio from two of its intervals, whose ends are NaN where they are not known.
-
-    Two one-sided tests: Schuirmann 1987.
-    """
+    """Return the verdict on a ratio from two intervals (Schuirmann 1987); ends that are not known are NaN."""
     differs = low > 1 or high < 1
     within = inner_low > 1 / (1 + margin) and inner_high < 1 + margin
     if differs:

@@ -120,8 +120,10 @@ def compare_pairings(matched: Sequence[Pairing], sides: Sequence[Sides], setting
         for pair in matched
     ]
     rows = compare_family(list(zip(sides, named, strict=True)), [pairing.method for pairing in matched])
-    compared = zip(rows, matched, sides, named, strict=True)
-    return [_with_flags(*parts) | _counts(parts[2]) for parts in compared]
+    return [
+        _with_flags(row, pairing, pair, of_pair) | _counts(pair)
+        for row, pairing, pair, of_pair in zip(rows, matched, sides, named, strict=True)
+    ]
 
 
 def _counts(sides: Sides) -> Row:
@@ -139,10 +141,8 @@ def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
 def _places(frame: pd.DataFrame, common: set[Any], scenarios: set[Any], *, regions: bool) -> list[str]:
     """Return the key that each run is matched by: its path if both imports have it, else its placement and zones.
 
-    Of the scenarios, those that both imports name are part of the key.
-
-    A zone is a zone of its region if both imports name their `regions`. The client's zone comes first: the way back
-    has another initiator.
+    Scenarios that both imports name are part of the key, and regions if both name them. The client's zone comes first:
+    the way back has another initiator.
     """
     placements, names = column_cells(frame, "placement"), column_cells(frame, "scenario")
     zones = [column_cells(frame, name) for name in ("physical_zone", "zone", "peer_physical_zone", "peer_zone")]

@@ -229,22 +229,14 @@ def _reach(runs: int, confidence: float, assurance: float) -> float:
 
 
 def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0.95, assurance: float = 0.8) -> int:
-    """Return the number of runs for an interval within ``relative`` at a known spread, as `runs_needed` does.
-
-    Nothing is added for an uncertain spread; with a pilot, use `runs_needed`.
-
-    Raises `ValueError` if a parameter is out of range.
-    """
+    """Return the number of runs for an interval within ``relative`` at a known spread, to which nothing is added."""
     if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1 or not 0.5 <= assurance < 1:
         raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
     return _runs_for(spread, relative, confidence, assurance) or MOST
 
 
 def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | None:
-    """Return the number of runs for an interval within ``relative`` if the spread of at least two runs stays the same.
-
-    ``None`` if they do not vary, or beyond the search.
-    """
+    """Return the number of runs for an interval within ``relative`` at the spread of runs that vary; else ``None``."""
     spread = max(_spread(np.log(runs.values)), math.sqrt(runs.rounding_variance))
     return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
@@ -257,8 +249,6 @@ def runs_to_decide(
     Two one-sided tests (Schuirmann 1987) at a true ratio of 1, in the usual approximation by two quantiles of t, with
     the spread pooled over both sides, as in `runs_needed`; more than there are while the interval is wider than the
     margin.
-
-    Raises `ValueError` if ``margin`` or ``assurance`` is out of range.
     """
     if not 0 < margin < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")

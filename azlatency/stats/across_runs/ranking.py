@@ -55,11 +55,10 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
 
 def _ranks(pairs: Mapping[str, RunValues], confidence: float) -> dict[str, int | None]:
     """Return the rank of each pair that differs significantly from every other one (Holm)."""
-    tests = {
-        both: compare_sides(Sides(x, y, paired=bool(x.rounds and y.rounds)), Setting())
-        for both in combinations(pairs, 2)
-        for x, y in [(pairs[both[0]], pairs[both[1]])]
-    }
+    tests: dict[tuple[str, str], Row] = {}
+    for both in combinations(pairs, 2):
+        x, y = (pairs[name] for name in both)
+        tests[both] = compare_sides(Sides(x, y, paired=bool(x.rounds and y.rounds)), Setting())
     adjusted = adjust_p([row["p"] for row in tests.values()])
     shorter, told_apart = dict.fromkeys(pairs, 0), dict.fromkeys(pairs, 0)
     for (both, row), p in zip(tests.items(), adjusted, strict=True):

@@ -157,10 +157,7 @@ def table_exceedance(
     confidence: float = 0.95,
     unit: str = "ns",
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a printed percentile table.
-
-    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
-    """
+    """Bound the share above a limit from a printed percentile table."""
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
         return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["counts_conflict"])])
     return _bounded(limit, n, table_counts(limit, n, ranks, values) if ranks else None, confidence, unit)
@@ -175,17 +172,17 @@ def histogram_exceedance(
     confidence: float = 0.95,
     unit: str = "ns",
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class.
-
-    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
-    """
+    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class."""
     n = int(counts.sum())
     bounds = int(counts[low >= limit].sum()), int(counts[~(high <= limit)].sum())
     return _bounded(limit, n, bounds, confidence, unit)
 
 
 def _bounded(limit: float, n: int, counts: tuple[int, int] | None, confidence: float, unit: str) -> pd.DataFrame:
-    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known."""
+    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known.
+
+    The ends are those of the intervals of Clopper & Pearson (1934) at either count.
+    """
     if not n or counts is None:
         return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["no_values"])])
     fewest, most = counts

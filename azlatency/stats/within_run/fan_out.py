@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def fan_out_level(n_calls: int, p: float = 0.5) -> float:
-    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls.
-
-    Raises `ValueError` if ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
-    """
+    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls."""
     if n_calls < 1 or not 0 < p < 1:
         raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
     return float(p ** (1 / n_calls))

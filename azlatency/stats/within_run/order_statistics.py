@@ -28,8 +28,6 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
     0 stands for minus infinity, n + 1 for plus infinity. With B ~ Binomial(n, p), the lower rank is the largest with
     P(B < low) <= alpha/2 and the upper one the smallest with P(B >= high) <= alpha/2 (Le Boudec, Performance
     Evaluation, EPFL Press 2010, theorem 2.1).
-
-    Raises `ValueError` if an argument lies outside its range.
     """
     if n < 0 or not 0 < p < 1 or not 0 < confidence < 1:
         raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")

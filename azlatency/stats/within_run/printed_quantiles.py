@@ -34,10 +34,7 @@ def bracket(
     confidence: float = 0.95,
     labels: Mapping[str, object] | None = None,
 ) -> Row:
-    """Enclose the p-quantile of one run between printed order statistics.
-
-    Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
-    """
+    """Return the row of the p-quantile of one run, enclosed between printed order statistics."""
     low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
     below = bisect_right(ranks, low_rank) - 1
     above = bisect_left(ranks, high_rank)
