@@ -48,9 +48,9 @@ def number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def joined(*flags: Iterable[str]) -> str:
-    """Return flags as the text of a cell, each of them once."""
-    return " ".join(dict.fromkeys(flag for some in flags for flag in some))
+def joined(*groups: Iterable[str]) -> str:
+    """Return groups of flags as the text of a cell, each flag once."""
+    return " ".join(dict.fromkeys(flag for group in groups for flag in group))
 
 
 def with_flags(row: Row, first: Iterable[str]) -> Row:

@@ -95,15 +95,6 @@ class Asymmetry(NamedTuple):
     order: pd.DataFrame
 
 
-class _Rows(NamedTuple):
-    """Rows of the frames of `Asymmetry`."""
-
-    methods: list[Row]
-    pairs: list[Row]
-    cells: list[Row]
-    order: list[Row]
-
-
 #: Columns of the frames.
 _TYPICAL = [
     "metric", "method", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags",
@@ -183,7 +174,7 @@ def asymmetry(
         for method, group in _groups(frame, name):
             values = column or value_column(group, value)
             parts.append(_of_method(group, name, method, values, setting))
-    rows = {name: [row for part in parts for row in getattr(part, name)] for name in _COLUMNS}
+    rows = {name: [row for part in parts for row in part.get(name, [])] for name in _COLUMNS}
     known = ["machine_spread"] if any("machine_spread" in row for row in rows["pairs"]) else []
     columns = {**_COLUMNS, "pairs": [*_COLUMNS["pairs"], *known]}
     return Asymmetry(*(pd.DataFrame(rows[name], columns=columns[name]) for name in _COLUMNS))
@@ -221,7 +212,7 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
     return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 
 
-def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> _Rows:
+def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> dict[str, list[Row]]:
     unit = "count" if metric == "retransmits" else unit_of(column)
     what = ", ".join(part for part in (metric, method) if part)
     setting = base._replace(labels={"metric": metric, "method": method})
@@ -253,7 +244,7 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     }
     if set(flags) - {"host_wide_counter"}:
         refused = {"flags": joined(flags), "run_ids": " ".join(run_ids_of(frame[column].dropna()))}
-        return _Rows([row | refused], [], [], [])
+        return {"methods": [row | refused]}
     cells = group_directions(runs, unit, resolution_of(frame, column), order)
     alone = "machines_unknown" if is_window(frame).all() else "one_machine_pair"
     return _analyse(cells, zones, setting, flags, row, alone)
@@ -261,8 +252,8 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
 
 def _analyse(
     cells: DirectedValues, zones: Mapping[str, str], setting: Setting, flags: list[str], row: Row, alone: str
-) -> _Rows:
-    """Return the rows of one method; ``row``: its row in ``methods`` as far as it is known."""
+) -> dict[str, list[Row]]:
+    """Return the rows of each frame for one method; ``row``: that of ``methods`` as far as it is known."""
     is_latency = setting.labels["metric"] == "latency"
     if is_latency:
         flags = [*flags, "initiator_only"]
@@ -279,28 +270,31 @@ def _analyse(
     directions = _directions(cells, setting)
     typical = {(cell["from"], cell["to"]): cell for cell in directions}
 
-    def pair(found: Row, *, same_zone: bool) -> Row:
-        there, back = typical[found["from"], found["to"]], typical[found["to"], found["from"]]
+    def pair(compared: Row, *, same_zone: bool) -> Row:
+        there, back = (typical[compared[start], compared[end]] for start, end in (("from", "to"), ("to", "from")))
         values = {"there": there["estimate"], "back": back["estimate"], "n_there": there["n"], "n_back": back["n"]}
-        return {**found, **values, "same_zone": same_zone, "unit": cells.unit}
+        return {**compared, **values, "same_zone": same_zone, "unit": cells.unit}
 
     # A round trip crosses both directions: one initiator of a pair is enough for its rank.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
     counts = {
         "ends": len(cells.nodes),
         "pairs": len(pairs),
-        "different": sum(found["verdict"].startswith("different") for found in pairs),
-        "inconclusive": sum(found["verdict"] == "inconclusive" for found in pairs),
+        "different": sum(compared["verdict"].startswith("different") for compared in pairs),
+        "inconclusive": sum(compared["verdict"] == "inconclusive" for compared in pairs),
         "rounds": len({key for rounds_of in cells.by_round.values() for key in rounds_of}),
         "flags": joined(flags, [] if pairs else ["one_direction"]),
         "run_ids": " ".join(cells.run_ids(cells.all_values)),
     }
-    return _Rows(
-        [row | counts],
-        [*(pair(found, same_zone=False) for found in pairs), *(pair(found, same_zone=True) for found in within)],
-        directions,
-        rank_pairs(cells, cross_zone, setting) if is_latency else [],
-    )
+    return {
+        "methods": [row | counts],
+        "pairs": [
+            *(pair(compared, same_zone=False) for compared in pairs),
+            *(pair(compared, same_zone=True) for compared in within),
+        ],
+        "cells": directions,
+        "order": rank_pairs(cells, cross_zone, setting) if is_latency else [],
+    }
 
 
 def _directions(cells: DirectedValues, setting: Setting) -> list[Row]:

@@ -161,9 +161,10 @@ def _for_precision(
     if flags:
         return Plan(runs, flags=tuple(flags))
     logs, limit = np.log(pilot.values), math.log1p(relative)
-    own = typical_run(pilot, confidence=confidence)
-    # NaN, that of no interval, lies within nothing.
-    is_within = own["high"] <= own["estimate"] * (1 + relative) and own["low"] >= own["estimate"] / (1 + relative)
+    typical = typical_run(pilot, confidence=confidence)
+    middle, low, high = (typical[name] for name in ("estimate", "low", "high"))
+    # NaN, the ends of no interval, lie within nothing.
+    is_within = high <= middle * (1 + relative) and low >= middle / (1 + relative)
 
     def needed(sd: float) -> int | None:
         return _runs_for(sd, relative, confidence, assurance)
@@ -269,8 +270,9 @@ def runs_to_decide(
     def needed(sd: float) -> int | None:
         return _runs_for_no_change(sd, margin, confidence, assurance)
 
-    own = of_groups(sides[0], sides[1], math.log1p(margin), confidence) if done > 1 else None
-    is_wide = own is None or own.inner is None or max(abs(end - own.estimate) for end in own.inner) > math.log1p(margin)
+    limit = math.log1p(margin)
+    ratio = of_groups(sides[0], sides[1], limit, confidence) if done > 1 else None
+    is_wide = ratio is None or ratio.inner is None or max(abs(end - ratio.estimate) for end in ratio.inner) > limit
     return _forecast(done, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
 
 
@@ -283,8 +285,8 @@ def _spread(logs: FloatArray) -> float:
     """
     if len(logs) < 3:
         return summary(logs).sd
-    some = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
-    distances = pdist(some[:, None])
+    thinned = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
+    distances = pdist(thinned[:, None])
     distance = float(np.sort(distances)[2 * len(logs) - 6]) if len(logs) < PILOT else float(np.median(distances))
     return distance / _DISTANCES.get(len(logs), _DISTANCE) or summary(logs).sd
 

@@ -74,8 +74,8 @@ def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatA
         share = (attained - confidence) / (attained - inner)
         weight = (n - rank) * share / (rank + (n - 2 * rank) * share)
     low, high = (
-        (1 - weight) * ordered[..., at] + weight * ordered[..., at + step]
-        for at, step in ((rank - 1, 1), (n - rank, -1))
+        (1 - weight) * ordered[..., place] + weight * ordered[..., place + step]
+        for place, step in ((rank - 1, 1), (n - rank, -1))
     )
     return low, high
 

@@ -70,10 +70,10 @@ def cheapest(partitions: Sequence[tuple[list[int], float]], penalty: float) -> t
 
 def _trace_back(last: NDArray[np.int64], changes: int, n: int) -> list[int]:
     """Return the change points of the best partition with that many."""
-    points, at = [], n
+    points, end = [], n
     for k in range(changes, 0, -1):
-        at = int(last[k, at])
-        points.append(at)
+        end = int(last[k, end])
+        points.append(end)
     return points[::-1]
 
 

@@ -68,8 +68,8 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
     spectrum = np.zeros(size // 2 + 1, dtype=complex)
     windows = np.lib.stride_tricks.sliding_window_view(centred, size)[::step] if n >= size else np.empty((0, size))
     for start in range(0, len(windows), _AT_ONCE):
-        some = windows[start : start + _AT_ONCE]
-        for cross in rfft(some[:, :step], size).conj() * rfft(some):
+        batch = windows[start : start + _AT_ONCE]
+        for cross in rfft(batch[:, :step], size).conj() * rfft(batch):
             spectrum += cross
     for start in range(len(windows) * step, n, step):
         piece = rfft(centred[start : start + step], size)
