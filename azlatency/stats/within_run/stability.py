@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from azlatency.stats.arrays import FloatArray, Values
+    from azlatency.stats.rows import Row
 
-Row = dict[str, Any]
 #: Fewest blocks of any run that is judged.
 FEWEST_BLOCKS = 20
 #: Fewest blocks between a shift's neighbours; with fewer, the confirming test rejects too often.
@@ -45,8 +45,6 @@ LASTING = 0.1
 #: Two-sided 95 % point of the distribution of an estimated change time (Bai 1997).
 _BAI = 11.033
 METHOD = "exact optimal partition of the normal scores of block medians, penalty 3 log(B) times their long-run variance"
-
-
 _SHIFT = [
     "at", "at_low", "at_high", "change", "change_low", "change_high", "unit", "relative", "test_statistic", "confirmed",
     "practical", "scope", "flags",

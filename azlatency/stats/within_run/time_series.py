@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median, median_low
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,9 @@ from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
+    from azlatency.stats.rows import Row
     from azlatency.studies.store.study import Study
 
-Row = dict[str, Any]
 #: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")
 #: Breaks of connections that are closer than this many seconds are hardly independent.
