@@ -137,7 +137,7 @@ def test_a_thousand_logs(shared: Path, tmp_path: Path) -> None:
     """Of hundreds of paths a figure shows what a page and a half holds, and says so."""
     import_study("corpus", [shared / "corpus"], out=tmp_path)
     captions = assert_figures_fit(tmp_path, "corpus", most=2_000_000)
-    assert " paths and methods, those with the most runs; the table lists all." in captions["means"]
+    assert " paths and methods, evenly chosen from the first to the last; the table lists all." in captions["means"]
 
 
 def assert_figures_fit(processed: Path, name: str, *, most: int) -> dict[str, str]:

@@ -27,10 +27,9 @@ Every function also takes these (`help(az.charts.Options)`):
 |---|---|
 | `ax=`, `axes=`, `figure=` | your axes, figure or subfigure, which keep their size |
 | `title=` | replaces the result in words; `""` for no title |
-| `xlim=`, `ylim=`, `log="x"` | limits and scale of the axes; `log=""` makes all linear |
-| `order=` | names of the rows, from the top |
+| `xlim=`, `ylim=`, `log="x"` | limits of the axes; `log=""` makes all linear |
 | `palette=` | a seaborn palette, a list of colours, or a colour for each path |
-| `width="single"`, `"double"` | one column (3.5 in) or the page (7.2 in) of a journal |
+| `width="single"`, `"double"` | one column (3.3 in) or the page (7 in) of a journal |
 | `theme="dark"`, `"print"` | for a dark background; without grid and title, for a paper |
 
 Your `plt.style.context` and `rcParams` override the style of the project.

@@ -77,8 +77,9 @@ def _is_of_windows(change: Row) -> bool:
 def difference(change: Row) -> str:
     """Return the difference of the levels and the ratio: "+120 µs (+14 %"; no ratio where there is none."""
     gap = change["after"] - change["before"]
-    levels = " → ".join(format_value(change[end], change["unit"]) for end in ("before", "after"))
-    if is_rounding(change):
+    step = abs(gap) if is_rounding(change) else 0.0
+    levels = " → ".join(format_value(change[end], change["unit"], step=step) for end in ("before", "after"))
+    if step:
         return f"{levels}, one step of the printed numbers: size unknown"
     if not math.isfinite(gap):
         return levels
@@ -132,9 +133,9 @@ def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def last_changes(changes: pd.DataFrame) -> str:
-    """Name the last changes of the two series with the largest: "a → b median +7 %; b → a goodput −50 %"."""
+    """Name the last changes of the two series with the largest: "median +7 % (a → b); goodput −50 % (b → a)"."""
     last = largest_first(changes.drop_duplicates("what", keep="last")).head(2)
-    return "; ".join(f"{row['path']} {row['metric']} {percent(row)}" for row in last.to_dict("records"))
+    return "; ".join(f"{row['metric']} {percent(row)} ({row['path']})" for row in last.to_dict("records"))
 
 
 def together(changes: pd.DataFrame) -> list[str]:

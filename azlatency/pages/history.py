@@ -78,7 +78,7 @@ def _dots(found: History) -> str:
     """Say what the dots are, within a sentence."""
     if window := _window(found):
         return f"each dot is a published mean over {window}, drawn at their end"
-    return "each dot is a run, or the median of a night with several"
+    return "each dot is a run, or the median of several that started within two hours"
 
 
 def _window(found: History) -> str:
@@ -110,8 +110,11 @@ def _drifting(found: History) -> pd.DataFrame:
 
 
 def _in_short(change: Row) -> str:
-    """Return the date, the size and the label of a change."""
-    return ", ".join(filter(None, [words.date(change), words.percent(change), change["label"]]))
+    """Return the date, the size and the label of a change, for a panel that is 2 in wide."""
+    day = words.date(change)
+    if pd.notna(change["window_ns"]):
+        day = f"window to {words.window_end(change['date'], change['window_ns']):%Y-%m-%d}"
+    return ", ".join(filter(None, [day, words.percent(change), change["label"]]))
 
 
 def changes(found: History) -> Table | Note:
@@ -121,8 +124,8 @@ def changes(found: History) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "first seen in" if _window(found) else "changed on": Column("", words.date, in_words()),
-        "before": _value("before"),
-        "after": _value("after"),
+        "before": _value(found, "before"),
+        "after": _value(found, "after"),
         "change": Column("", words.size, in_words(), align="right"),
         "label in force": Column("", words.labelled, in_words(missing="–")),
     }
@@ -145,7 +148,7 @@ def series(found: History) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "points": count("n"),
-        "level now": _value("level", missing="–"),
+        "level now": _value(found, "level", missing="–"),
         "changes": count("change_count"),
         "flags": flags(),
     }
@@ -247,8 +250,8 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         **_NAMES,
         "seen": text("text"),
-        "before": _value("before"),
-        "after": _value("after"),
+        "before": _value(found, "before"),
+        "after": _value(found, "after"),
     }
     notes = ["Before and after: medians of the points on both sides."]
     if window := _window(found):
@@ -284,11 +287,12 @@ def _seen(row: Row, family: int) -> str:
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
 
 
-def _value(name: str, missing: str = "") -> Column:
-    """Return a column of values, each with the unit that fits it."""
+def _value(found: History, name: str, missing: str = "") -> Column:
+    """Return a column of values, each with the unit that fits it; published means have fewer digits than runs."""
+    digits = 3 if _window(found) else 4
 
     def shown(row: Row) -> str:
-        return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=4)
+        return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=digits)
 
     return Column("", shown, in_words(missing=missing), align="right")
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, Unit, interval
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, interval
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import condition_ref, ends, number, table, text
-from azlatency.kit.titles import by_method, capitalised, extremes, names, sentences, span, tied, times
+from azlatency.kit.titles import by_method, extremes, sentences, span, times
 from azlatency.kit.units import level as level_of
 from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, newest_window, ratios_of, verdict_on
 from azlatency.shapes.forest import forest
-from azlatency.stats.across_runs.main_method import rank_methods, sends_rarely
+from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
 from azlatency.stats.result import DRIFTS
@@ -43,9 +43,8 @@ _VERDICTS = {
     "inconclusive": "inconclusive: more runs",
 }
 _ON = {True: "on", False: "off"}
-_TIMES = Unit(1.0, "×")
-#: Most placements that the answer names, most references of the picture of steps, and most paths that its title lists.
-_MOST_STEPS, _MOST_REFERENCES, _MOST_NAMED = 3, 4, 3
+#: Most placements that the answer names.
+_MOST_STEPS = 3
 #: Most measurements with a row each in the picture of placements; of more, a region and a placement have one.
 _MOST_ROWS = 40
 
@@ -290,10 +289,15 @@ def _conclusion(change: Row, window: str) -> str:
     return (DRIFTS if drifts else _VERDICTS[change["verdict"]]) + unsaid
 
 
-def single_changes(steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
-    """Draw the effect of one changed factor on the round-trip time, as a ratio; one panel per factor."""
+def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
+    """Draw the effect of one changed factor on the round-trip time, as a ratio; one panel per factor.
+
+    ``runs``: what ``steps`` were made from.
+    """
     if steps.empty:
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
+    if newest_window(runs):
+        return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
     drawn = _effects(steps, links).sort_values("middle", kind="stable")
     drawn = drawn.assign(panel=drawn["factor"].map(_FACTORS))
     if len(drawn) == 1:
@@ -380,103 +384,6 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
 def _is_apart(steps: pd.DataFrame) -> list[bool]:
     """Return which changes are shown to differ, although they were chosen from all of these."""
     return [verdict_on(steps[at : at + 1], len(steps)) == "different" for at in range(len(steps))]
-
-
-# --- steps between placements, next to the runs
-
-
-def estimation_plot(levels: pd.DataFrame, runs: pd.DataFrame, steps: pd.DataFrame, links: pd.DataFrame) -> Chart | Note:
-    """Draw run values next to ratios: a reference and its alternatives on the left, their ratios to it on the right.
-
-    Changes with one reference and one method share a row of panels; those with the most intervals are drawn.
-    """
-    if steps.empty:
-        return Note("No chart: no two measurements of this study differ in only one of these factors.")
-    if newest_window(runs):
-        return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
-    groups = [group for _, group in _effects(steps, links).groupby(["base_path", "method"], sort=False)]
-    groups.sort(key=lambda group: (-group["ratio_low"].notna().sum(), -len(group)))
-    shown = [group.sort_values("middle", kind="stable") for group in groups[:_MOST_REFERENCES]]
-    drawn = _drawn(levels, links).assign(row=levels["path"])
-    rows = pd.concat([_values_and_ratios(group, drawn.loc[_sides(group)]) for group in shown])
-    main = rank_methods(as_measured(levels.loc[[label for group in shown for label in _sides(group)]]))[0]
-    of_main = next(group for group in shown if as_measured(levels.loc[_sides(group)])[0].method == main)
-    repeated = steps[steps["ratio_low"].notna()]
-    return forest(
-        rows,
-        "point",
-        low="low",
-        high="high",
-        panel="panel",
-        row="row",
-        points=_points(rows[rows["limit_low"].isna()], run_values_of(levels, runs)),
-        verdict="mark",
-        limits=("limit_low", "limit_high"),
-        truth="truth",
-        unit="unit",
-        beside=2,
-        result=_title_of_steps(of_main, levels),
-        caption=sentences(
-            ("Each pair of panels: the runs as hollow dots, and ratios to the first row, smallest first.", True),
-            (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
-            ("Band: practically equivalent.", True),
-            ("×: configured round-trip delays and their ratio, without the hosts.", len(links)),
-            (f"Shown: {len(shown)} of {len(groups)} references; the table lists all.", len(shown) < len(groups)),
-        ),
-        counted="runs per row",
-        name="estimation_plot",
-    )
-
-
-def _sides(group: pd.DataFrame) -> list[int]:
-    """Return the labels of the conditions that changes with one reference compare, the reference first."""
-    return [group["base"].iloc[0], *group["other"]]
-
-
-def _values_and_ratios(group: pd.DataFrame, sides: pd.DataFrame) -> pd.DataFrame:
-    """Return two panels of a forest: the values of a reference and its alternatives, and the ratios of these to it."""
-    first, margin = sides.iloc[0], group["margin"].iloc[0]
-    statistic = first["value"].removesuffix("_ns")
-    left = sides.assign(
-        panel=f"{first['method']}: {statistic} of a run, {first['path']} first",
-        mark=sides["verdict"],
-        unit=[MICROSECONDS] * len(sides),
-        limit_low=math.nan,
-        limit_high=math.nan,
-    )
-    reference = group.head(1).assign(point=1.0, low=math.nan, high=math.nan, truth=math.nan, mark="")
-    right = pd.concat([reference, group]).assign(
-        panel=f"{first['method']}: ratio to {first['path']}",
-        row=[*sides["row"]],
-        unit=[_TIMES] * len(sides),
-        limit_low=1 / (1 + margin),
-        limit_high=1 + margin,
-        n=[*sides["n"]],
-    )
-    columns = ["panel", "row", "point", "low", "high", "mark", "truth", "unit", "limit_low", "limit_high", "n"]
-    both = pd.concat([left[columns], right[columns]])
-    # Row by row, so that a figure that is too high loses the same rows of both panels.
-    return both.iloc[[place + offset for place in range(len(sides)) for offset in (0, len(sides))]]
-
-
-def _title_of_steps(group: pd.DataFrame, levels: pd.DataFrame) -> str:
-    """Say how much longer the farthest paths take than the reference, if their runs show it: one, or all tied ones."""
-    base_path, statistic = group["base_path"].iloc[0], group["value"].iloc[0].removesuffix("_ns")
-    end = f"({group['method'].iloc[0]}, {statistic} of a run)"
-    apart = group[_is_apart(group)]
-    if apart.empty:
-        sides = levels.loc[_sides(group)].drop_duplicates("path", keep="last")
-        like = one_prefix([*sides["lowest"], *sides["highest"]], "ns")
-        listed = [
-            f"{row['path']} {span((row['lowest'], row['highest']), 'ns', like=like)}"
-            for row in sides.to_dict("records")
-        ]
-        more = f"; {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
-        return f"{capitalised(change_words(group, len(group)))}: {'; '.join(listed[:_MOST_NAMED])}{more} {end}"
-    ratios = dict(zip(apart["path"], apart["ratio"], strict=True))
-    intervals = dict(zip(apart["path"], zip(apart["ratio_low"], apart["ratio_high"], strict=True), strict=True))
-    far = tied(ratios, max(ratios, key=ratios.__getitem__), intervals)
-    return f"{names(far)} {'takes' if len(far) == 1 else 'take'} {times(far.values(), f'as long as {base_path}')} {end}"
 
 
 # --- findings

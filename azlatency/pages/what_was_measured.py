@@ -20,6 +20,7 @@ from azlatency.studies.format import count_of, natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
+from azlatency.studies.runs.selection import is_window
 from azlatency.studies.store.hosts import differing_facts
 
 if TYPE_CHECKING:
@@ -340,8 +341,11 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     unknown = int(study.sources["lines_unknown"].sum())
     lines = f"**{count_of(unknown, 'line')}** not recognised" if unknown else "every line recognised"
     uncounted = len(run_table(study)) - len(runs)
-    same = f" ({count_of(uncounted, 'further record')} of the same traffic not counted)" if uncounted else ""
-    counted_runs = f"**{count_of(len(runs), 'run')}** of {tools} over {count_of(paths, 'path')}{same}"
+    of_table = bool(is_window(runs).all())
+    kind, others = ("published mean", "mean") if of_table else ("run", "further record")
+    reason = "of windows that overlap a later one" if of_table else "of the same traffic"
+    same = f" ({count_of(uncounted, others)} {reason} not counted)" if uncounted else ""
+    counted_runs = f"**{count_of(len(runs), kind)}** of {tools} over {count_of(paths, 'path')}{same}"
     findings = [answer(f"{counted_runs}; {lines}.")]
     findings += _printed_quantities(printed)
     if len(unread):

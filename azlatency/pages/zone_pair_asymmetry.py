@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _TITLES = {"latency": "Round trips", "throughput": "Goodput", "retransmits": "Retransmits"}
 _SHORT = {"latency": "RTT", "throughput": "goodput", "retransmits": "retransmits"}
 _QUANTITIES = {"latency": "round-trip time", "throughput": "goodput", "retransmits": "retransmits"}
-_NOT_EMULATED = "The network of this study was not emulated: its true one-way delays and rates are unknown."
 #: An interval whose end is farther from its ratio (in logarithms) says nothing about the initiator.
 _WIDE = math.log(2)
 #: What to do about pairs with a flag, by its code.
@@ -291,7 +290,7 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
 def emulated_differences(steps: pd.DataFrame) -> Table | Note:
     """Return how much longer each path is than the shortest pair, as measured and as the emulator recorded."""
     if steps.empty:
-        return Note(_NOT_EMULATED)
+        return Note("The network of this study was not emulated: its true one-way delays and rates are unknown.")
     judged = steps[steps["holds"].notna()]
     if judged.empty:
         return Note(

@@ -17,6 +17,7 @@ from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
 from azlatency.kit.drawing.base import grid, lines, narrow, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
+from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import Look, looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
@@ -111,7 +112,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     names = {path: wrap(path, _LETTERS[narrow()], 1 + narrow()) for path in paths}
     height = max(3.1 if several else 3.4, _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6)
     figure, axes = grid(len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True)
-    look = looks(paths)
+    look = looks(paths, colours())
     ends = []
     for axis, (title, group) in zip(axes, panels.items(), strict=True):
         ends.append(_panel(axis, group, look, unit, band=band))

@@ -16,6 +16,7 @@ from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, power_ticks
 from azlatency.kit.drawing.base import grid, narrow, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
+from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
 
@@ -98,7 +99,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)
     lines = scaled.drop_duplicates(line)
-    look = looks(lines[colour]) if colour else {}
+    look = looks(lines[colour], colours()) if colour else {}
     panels = dict(iter(scaled.groupby(panel, sort=False, dropna=False)))
     legend = 0.2 + _LEGEND_LINE * math.ceil(len(look) / _legend_columns()) if look else 0.0
     figure, axes = grid(

@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import PLAIN, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
 from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
-from azlatency.kit.drawing.options import by_size, ordered
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
-from azlatency.studies.format import plain
+from azlatency.studies.format import did_you_mean, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -77,6 +77,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     line: float | None = None,
     truth: str = "",
     edge: str = "",
+    order: Sequence[str] = (),
     unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
     spec: str = "",
@@ -117,6 +118,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Column with the true value of each row, drawn as a cross.
     edge : str
         Column with the text right of each row, by default its value.
+    order : sequence of str
+        Names of rows from the top; those that are not named follow.
     unit : tuple of (float, str), or str
         Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
         panel.
@@ -128,7 +131,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Texts; the unit is added to ``xlabel`` where panels have units of their own. The result in words is the title.
         Sentences on the marks, on the number of runs (column ``n``) and on rows left out are added to the caption.
     ordering : str
-        Sentence of the caption on the order of the rows, for where the caller does not choose it (option ``order``).
+        Sentence of the caption on the order of the rows, left out with ``order``.
     counted, of : str
         What ``n`` counts, and what the rows are, for these sentences.
     name : str
@@ -148,7 +151,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     sharex = margin is not None or of_all is not None
     gap = _GAP if sharex else _GAP_WITH_AXIS
     shown = _fitting(frame, panel, row, gap, beside)
-    panels = {title: _ordered(group, row) for title, group in shown.groupby(panel, sort=False, dropna=False)}
+    _check_order(order, shown[row].astype(str).unique())
+    panels = {title: _in_order(group, row, order) for title, group in shown.groupby(panel, sort=False, dropna=False)}
     columns = side_by_side(beside, len(panels))
     counts = _row_counts(shown, panel, row, columns)
     xlabel = xlabel or (of_all.name if of_all else "")
@@ -182,19 +186,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     counts_of_rows = sizes(shown["n"].dropna().astype(int), counted) if "n" in shown else ""
     text = draw.caption(
         caption,
-        by_size(ordering),
+        (ordering, not order),
         (f"{legend[:1].upper()}{legend[1:]}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
-        left_out(len(shown), len(frame), f"{of}, {_choice(frame, counted)}"),
+        left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
-
-
-def _choice(frame: pd.DataFrame, counted: str) -> str:
-    """Say which rows are drawn where not all fit."""
-    if "n" in frame and frame["n"].nunique() > 1:
-        return f"those with the most {counted.split(maxsplit=1)[0]}"
-    return "evenly chosen from the first to the last"
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
@@ -349,10 +346,19 @@ class _Panel:
         return f"{row['_row']}{number}{draw.brackets(ends, digits)}{self.unit_words}{words}"
 
 
-def _ordered(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return rows in their order, or in that of the option ``order``."""
-    names = list(rows[name])
-    return rows.iloc[ordered(range(len(rows)), int, names.__getitem__)]
+def _check_order(order: Sequence[str], names: Iterable[str]) -> None:
+    """Raise `ValueError` if ``order`` names a row that the chart has not."""
+    for name in order:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise ValueError(f"order names {name!r}, which the chart has not{hint}; rows: {', '.join(sorted(names))}")
+
+
+def _in_order(rows: pd.DataFrame, name: str, order: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of a panel: those that ``order`` names first, in its order, and the others as they are."""
+    first = {named: place for place, named in enumerate(order)}
+    places = [first.get(str(named), len(first)) for named in rows[name]]
+    return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
 
 
 def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
@@ -371,28 +377,16 @@ def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
 def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
     """Return the rows that fit into a figure, in their order: the same in all panels, or fewer panels of many.
 
-    Those with the most runs are kept; of as many runs, from the first to the last, whose values a title may name.
+    They are evenly chosen, with the first and the last, whose values a title may name.
     """
     key = row if frame[row].nunique() >= frame[panel].nunique() else panel
     kept = frame
     while kept[key].nunique() > 1:
         columns = side_by_side(beside, kept[panel].nunique(dropna=False))
-        counts = _row_counts(kept, panel, row, columns)
-        height = _height(counts, gap, columns, _LOW_ROW)
+        height = _height(_row_counts(kept, panel, row, columns), gap, columns, _LOW_ROW)
         if height <= _HIGHEST:
             break
-        every = kept[key].nunique()
-        fewer = min(max(int(every * _HIGHEST / height), 1), every - 1)
-        # No count is known where a text reports all values.
-        counts = pd.to_numeric(kept["n"], errors="coerce") if "n" in kept else pd.Series(1.0, index=kept.index)
-        weights = counts.fillna(counts.max()).fillna(0.0).groupby(kept[key], sort=False, dropna=False).max()
-        kept = kept[kept[key].isin(_heaviest(weights, fewer))]
+        names = kept[key].unique()
+        fewer = min(max(int(len(names) * _HIGHEST / height), 1), len(names) - 1)
+        kept = kept[kept[key].isin(names[np.linspace(0, len(names) - 1, fewer).round().astype(int)])]
     return kept
-
-
-def _heaviest(weights: pd.Series, most: int) -> list[Any]:
-    """Return the keys with the largest weights; of equal ones those at even distances from the first to the last."""
-    least = weights.sort_values(ascending=False).iloc[most - 1]
-    above, equal = list(weights.index[weights > least]), list(weights.index[weights == least])
-    room, last = most - len(above), len(equal) - 1
-    return above + [equal[round(place * last / max(room - 1, 1))] for place in range(room)]

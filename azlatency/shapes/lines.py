@@ -17,6 +17,7 @@ from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, spread
 from azlatency.kit.drawing.base import grid, label, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
@@ -145,7 +146,7 @@ def _ends(values: pd.Series, unit: Unit) -> str:
 
 def _looks(points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
     """Return the looks of the lines that reach the end, dotted where the hues repeat; the others are grey."""
-    found = looks(points.loc[points[date] == end, line].astype(str).unique())
+    found = looks(points.loc[points[date] == end, line].astype(str).unique(), colours())
     repeated = [key for key in found if found[key].dash == "-"][len(HUES) :]
     return found | {key: replace(found[key], dash=":") for key in repeated}
 

@@ -35,6 +35,8 @@ _ENDS = ["first", "second"]
 _FAR_FROM = 3.0
 #: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map: a page wide, narrow.
 _FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
+#: Letters of a line of numbers that, on a narrow map, stands outside the circle; how far an edge is from its middle.
+_WIDE, _ASIDE = 12, 0.3
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.28, 0.3
 
@@ -235,11 +237,14 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text
     # The diameters of a circle of zones cross in its middle.
     crosses = abs(x1 + x2) + abs(y1 + y2) < 1e-9
     part = 0.68 if crosses and abs(y1 - y2) > 1e-9 else 0.5
+    x, side = part * x1 + (1 - part) * x2, "center"
+    if narrow() and abs(x) > _ASIDE and max(map(len, text.split("\n"))) > _WIDE:
+        side = "right" if x < 0 else "left"
     axis.text(
-        part * x1 + (1 - part) * x2,
+        x,
         part * y1 + (1 - part) * y2,
         text,
-        ha="center",
+        ha=side,
         va="center",
         fontsize=9,
         bbox=box,

@@ -147,8 +147,8 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "placement": lambda: placement.placement_values(
             az.stats.placement.widest_methods(of.conditions), of.runs, of.links
         ),
-        "estimation": lambda: placement.estimation_plot(of.conditions, of.runs, of.steps, of.links),
-        "changes": lambda: placement.single_changes(of.changes[:30], of.links),
+        "steps": lambda: placement.single_changes(of.steps, of.links, of.runs),
+        "changes": lambda: placement.single_changes(of.changes[:30], of.links, of.runs),
         "series": lambda: stability.run_series(of.in_time, study, of.links),
         "latency both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links),
         "goodput both ways": lambda: zone_pair_asymmetry.asymmetry_forest(of.asymmetries, of.links, "throughput"),

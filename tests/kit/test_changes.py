@@ -48,7 +48,7 @@ def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str
         ),
         (
             {"before": 12e6, "after": 13e6, "flags": "one_printed_step"},
-            *["12.0 ms → 13.0 ms, one step of the printed numbers: size unknown"] * 3,
+            *["12 ms → 13 ms, one step of the printed numbers: size unknown"] * 3,
         ),
     ],
 )  # fmt: skip
@@ -80,9 +80,9 @@ def test_the_last_changes_of_two_series_are_named() -> None:
         CHANGE | {"method": "ping", "path": "b → a", "what": "b", "after": 225e3, "ratio": 0.5},
         CHANGE | {"method": "ping", "path": "c → a", "what": "c"},
     ])  # fmt: skip
-    assert changes.last_changes(frame) == "a → b median +100 %; b → a median −50 %"
+    assert changes.last_changes(frame) == "median +100 % (a → b); median −50 % (b → a)"
     frame.loc[1, "flags"] = "one_printed_step"
-    assert changes.last_changes(frame) == "b → a median −50 %; c → a median +9 %"
+    assert changes.last_changes(frame) == "median −50 % (b → a); median +9 % (c → a)"
 
 
 def test_changes_of_several_paths_on_one_date_are_named_together() -> None:

@@ -84,7 +84,7 @@ def test_each_placement_has_its_round_trip_time(zones: Measured) -> None:
 def test_a_reported_range_is_drawn_by_its_ends(canada: Measured) -> None:
     chart = page.placement_values(canada.widest, canada.runs, NO_LINKS)
     assert isinstance(chart, Chart) and "[55, 61.09] µs, reported" in chart.alt
-    assert isinstance(page.estimation_plot(canada.widest, canada.runs, canada.steps, NO_LINKS), Chart)
+    assert isinstance(page.single_changes(canada.steps, NO_LINKS, canada.runs), Chart)
     assert chart.title.startswith("Mean round trip from 54.0–61.1 µs (2 paths) to 1,840 µs")
 
 
@@ -94,27 +94,16 @@ def test_a_single_measurement_is_said_in_a_note(zones: Measured) -> None:
 
 
 def test_a_title_of_changes_that_were_measured_once_ranks_none(zones: Measured) -> None:
-    chart = page.single_changes(zones.changes(zones.levels, *FACTORS), NO_LINKS)
+    chart = page.single_changes(zones.changes(zones.levels, *FACTORS), NO_LINKS, zones.runs)
     assert isinstance(chart, Chart) and chart.title == "4 changes of one factor: measured once (sockperf)"
     # 93.556 / 53.433 µs
     assert "sockperf TCP 1400 B 1.751, inconclusive" in chart.alt
 
 
-def test_both_sides_of_a_step_stand_beside_their_ratio(zones: Measured) -> None:
-    chart = page.estimation_plot(zones.levels, zones.runs, zones.changes(zones.levels, "placement"), NO_LINKS)
-    assert isinstance(chart, Chart)
+def test_the_ratios_of_placements_are_drawn(zones: Measured) -> None:
+    chart = page.single_changes(zones.changes(zones.levels, "placement"), NO_LINKS, zones.runs)
     # ping.log of both folders: means of 1.902 ms and 0.969 ms
-    assert "1,902 µs" in chart.alt and "969 µs" in chart.alt and "0.50946 ×, inconclusive" in chart.alt
-    left, right = chart.figure.axes[:2]
-    assert left.get_yticklabels()[0].get_text() and not right.get_yticklabels()[0].get_text()
-
-
-def test_the_title_of_single_runs_describes_them() -> None:
-    # lagscope prints 74 us inside 1a, and 263 us from 1a to 1c.
-    measured = Measured(load("aws-euwest1-lagscope"))
-    chart = page.estimation_plot(measured.widest, measured.runs, measured.steps, NO_LINKS)
-    assert isinstance(chart, Chart)
-    assert chart.title.startswith("Measured once: 1a (.122) → 1a (.70) 74.0 µs; 1a → 1c 263 µs;")
+    assert isinstance(chart, Chart) and "0.5095, inconclusive" in chart.alt
 
 
 def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
@@ -145,7 +134,7 @@ def test_a_published_series_is_answered_by_its_newest_window_within_each_region(
     assert "Shown" not in chart.caption and chart.title.endswith("2,010–2,160 µs (2 paths), netperf (table) TCP_RR TCP")
     assert "Dallas, across zones, 600, 1,430, 1,540, 1,820, 2,010, 2,160 µs" in chart.alt
     steps = measured.changes(measured.widest, "placement")
-    assert isinstance(page.estimation_plot(measured.widest, measured.runs, steps, NO_LINKS), Note)
+    assert isinstance(page.single_changes(steps, NO_LINKS, measured.runs), Note)
     table = page.changes(steps, "placement", measured.runs)
     assert isinstance(table, Table) and table.cells[0][-1] == "none: a mean each"
     assert "of several paths with it, the first one" in table.notes[0] and len(table.notes) == 1
@@ -157,8 +146,7 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
     for note in (
         page.conditions(levels),
         page.placement_values(levels, zones.runs, NO_LINKS),
-        page.single_changes(steps, NO_LINKS),
-        page.estimation_plot(levels, zones.runs, steps, NO_LINKS),
+        page.single_changes(steps, NO_LINKS, zones.runs),
     ):
         assert isinstance(note, Note)
     assert "No latency was measured" in str(page.find(levels, steps, steps, zones.runs))

@@ -163,3 +163,10 @@ def test_a_study_without_logs_has_notes(echo: Study) -> None:
         assert isinstance(note, Note)
     assert page.host_differences(echo) is None
     assert "This study has no logs, only reported numbers." in str(page.find(echo, evidence))
+
+
+def test_the_means_of_a_published_table_are_not_called_runs() -> None:
+    study = load("ibm-cloud-zones")
+    text = str(page.find(study, az.stats.unit_checks.printed_quantities(az.latency(study))))
+    assert "**2,175 published means** of netperf (table) over 142 paths " in text
+    assert "(8,187 means of windows that overlap a later one not counted); " in text

@@ -67,3 +67,13 @@ def test_a_map_of_more_zones_than_a_heat_map_holds_is_a_sentence() -> None:
 
 def test_without_zone_pairs_there_is_no_map() -> None:
     assert isinstance(zone_map(zone_runs(("1", "1", [77.6e3]))), Note)
+
+
+def test_wide_numbers_of_a_narrow_map_do_not_hide_each_other() -> None:
+    there, back = ([(*ends, [low, low + 5e3, low + 9e3]) for ends in ("12", "13", "23")] for low in (1.222e6, 1.575e6))
+    inside = zone_runs(("1", "1", [80e3, 81e3, 82e3]))
+    pairs = pd.concat([zone_runs(*there, path="a"), zone_runs(*back, path="b"), inside], ignore_index=True)
+    with column("single"):
+        chart = zone_map(pairs)
+    assert isinstance(chart, Chart)
+    assert "1,227–1,580 µs\n(1,222–1,584 µs)" in assert_fit_to_print("a narrow map", chart)

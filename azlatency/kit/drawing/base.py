@@ -6,13 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar, copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -28,7 +29,6 @@ from azlatency.kit.drawing.options import (
     WIDTHS,
     Options,
     apply,
-    check_order,
     recolour_ground,
 )
 from azlatency.kit.objects import Chart, Note, fonts, style
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
-#: Inches: one column and the whole page of a two-column journal.
-_WIDTHS = {"single": 3.3, "double": 7.0}
-_column: ContextVar[Literal["single", "double"]] = ContextVar("column", default="double")
 #: Most panels of one figure.
 MOST_PANELS = 8
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
@@ -70,20 +67,20 @@ def column(width: Literal["single", "double"]) -> Iterator[None]:
     ValueError
         If ``width`` is neither of the two.
     """
-    if width not in _WIDTHS:
+    if width not in WIDTHS:
         raise ValueError(f"column = {width!r}: 'single' or 'double'")
-    with during(_column, width):
+    with replace(OPTIONS.get(), width=width).applied():
         yield
 
 
 def side_by_side(most: int, panels: int) -> int:
     """Return the number of panels per row: at most ``most`` on a page, one in a column."""
-    return min(most if _column.get() == "double" else 1, panels)
+    return min(1 if narrow() else most, panels)
 
 
 def label(text: str, letters: int = 46, most: int = _LABEL_LINES) -> str:
     """Wrap a tick label at ``letters`` characters (fewer in a column) and ``most`` lines, with long names shortened."""
-    return wrap(text, letters if _column.get() == "double" else max(letters // 2, 16), most)
+    return wrap(text, max(letters // 2, 16) if narrow() else letters, most)
 
 
 def lines(*labels: str) -> int:
@@ -127,7 +124,7 @@ def left_out(shown: int, every: int, of: str) -> str:
 
 def narrow() -> bool:
     """Return whether charts are drawn one column wide."""
-    return _column.get() == "single"
+    return OPTIONS.get().width == "single"
 
 
 def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
@@ -141,8 +138,7 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
             panels = rows * columns
             raise ValueError(f"the chart has {panels} panels; pass axes= with {panels} axes, or figure=")
         return given.places[0].get_figure(), given.places  # type: ignore[return-value]
-    width = _WIDTHS[_column.get()] if given.width is None else WIDTHS[given.width]
-    figure: Any = given.figure or Figure(figsize=(width, height), layout="constrained")
+    figure: Any = given.figure or Figure(figsize=(WIDTHS[given.width or "double"], height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 
@@ -286,32 +282,29 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
         given = parameters.bind(*args, **own).arguments
         check_columns(given[first], *(given[name] for name in columns))
         options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
-        width = nullcontext() if options.width is None else column(options.width)
-        with width, options.applied():
+        options = replace(options, width=options.width or OPTIONS.get().width)
+        with options.applied():
             chart = drawn(*args, **keywords)
-            if isinstance(chart, Note) or options.is_inside or narrow():
-                return chart
-            # What the chart was drawn with, such as the ground truth, may have changed when it is drawn again.
-            return replace(chart, one_column=partial(copy_context().run, in_one_column, *args, **keywords))
+        if isinstance(chart, Note) or options.is_inside or options.width == "single":
+            return chart
+        return replace(chart, one_column=partial(in_one_column, replace(options, width="single"), *args, **keywords))
 
-    def in_one_column(*args: Any, **keywords: Any) -> Chart | Note:
-        with column("single"), replace(OPTIONS.get(), width=None).applied(), during(_export, None):
+    def in_one_column(options: Options, *args: Any, **keywords: Any) -> Chart | Note:
+        with options.applied(), during(_export, None):
             return drawn(*args, **keywords)
 
     def drawn(*args: Any, **keywords: Any) -> Chart | Note:
         options = OPTIONS.get()
         shortened: dict[str, str] = {}
-        hints: dict[str, list[str]] = {}
-        with style(), during(SHORTENED, shortened), during(_tips, hints):
+        with style(), during(SHORTENED, shortened):
             chart = draw(*args, **keywords)
             if isinstance(chart, Note):
                 return chart
-            check_order(draw.__name__)
             shown = chart.title if options.title is None and options.theme != "print" else options.title or ""
             chart = replace(
                 chart,
                 name=chart.name or draw.__name__,
-                tips=hints,
+                tips=_TIPS.pop(chart.figure, {}),
                 title=chart.title if options.title is None else shown,
             )
             apply(options.places or chart.figure.axes)
@@ -341,24 +334,23 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
     return run
 
 
-#: The texts that a figure shows while the pointer is over a mark: id of the marks -> one text per mark.
-_tips: ContextVar[dict[str, list[str]] | None] = ContextVar("tips", default=None)
+#: The texts that a figure in the making shows while the pointer is over a mark: id of the marks -> one text per mark.
+_TIPS: WeakKeyDictionary[Any, dict[str, list[str]]] = WeakKeyDictionary()
 
 
 def tip(artist: Artist, *texts: str) -> None:
     """Show a text while the pointer is over a mark; one text per mark of ``artist``, or one for all of them."""
-    tips = _tips.get()
-    if tips is not None:
-        name = f"tip{len(tips)}"
-        artist.set_gid(name)
-        tips[name] = list(texts)
+    tips = _TIPS.setdefault(artist.get_figure(), {})
+    name = f"tip{len(tips)}"
+    artist.set_gid(name)
+    tips[name] = list(texts)
 
 
 def _set_headline(chart: Chart) -> None:
     """Write the chart's title, the result in words, above the panels; the figure grows by its lines."""
     if not chart.title:
         return
-    figure, (letters, most, size) = chart.figure, _HEADLINE[_column.get()]
+    figure, (letters, most, size) = chart.figure, _HEADLINE["single" if narrow() else "double"]
     headline = figure.suptitle(
         _headline(chart.title, letters, most), x=0.008, ha="left", fontsize=size, fontweight="bold"
     )

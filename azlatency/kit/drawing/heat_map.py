@@ -10,7 +10,7 @@ import seaborn
 from matplotlib.colors import LogNorm
 
 from azlatency.kit.drawing.base import label, narrow
-from azlatency.kit.drawing.names import short
+from azlatency.kit.drawing.names import cut, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def shade(axis: Axes, values: FloatArray) -> None:
 
 def name_ends(axis: Axes, ends: Sequence[str]) -> None:
     """Write the names of the ends below the columns and left of the rows."""
-    names = [short(end, LETTERS) for end in ends]
+    names = [_name(end) for end in ends]
     places = [place + 0.5 for place in range(len(names))]
     axis.set_xticks(places, names, rotation=90 if crowded(ends) else 0)
     axis.set_yticks(places, [label(name, LINE_LETTERS) for name in names], rotation=0)
@@ -58,9 +58,15 @@ def name_ends(axis: Axes, ends: Sequence[str]) -> None:
         axis.spines[side].set_visible(False)
 
 
+def _name(end: str) -> str:
+    """Return the name of an end; of many plain words, which `short` keeps, the middle is cut."""
+    name = short(end, LETTERS)
+    return name if len(name) <= 2 * LETTERS else cut(end, LETTERS)
+
+
 def crowded(ends: Sequence[str]) -> bool:
     """Return whether the names are too long to fit side by side."""
-    return sum(len(short(end, LETTERS)) for end in ends) > _LETTERS_ACROSS[narrow()]
+    return sum(len(_name(end)) for end in ends) > _LETTERS_ACROSS[narrow()]
 
 
 def is_upright(ends: Sequence[str]) -> bool:

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import seaborn
 from matplotlib import rcParams
@@ -21,19 +21,17 @@ from matplotlib.text import Annotation, Text
 
 from azlatency.kit.drawing.axes import plain_log_ticks
 from azlatency.kit.drawing.names import during
-from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, PALETTE, RUN
-from azlatency.studies.format import did_you_mean
+from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, RUN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 #: Inches of one column and of the page of a journal.
-WIDTHS = {"single": 3.5, "double": 7.2}
+WIDTHS = {"single": 3.3, "double": 7.0}
 OPTIONS_DOC = "Further arguments of every chart: ``help(az.charts.Options)``."
 _THEMES = ("light", "dark", "print")
 _LOG = ("", "x", "y", "xy")
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -52,12 +50,10 @@ class Options:
         Limits of the axes of every panel.
     log : {"", "x", "y", "xy"}
         Which axes are logarithmic.
-    order : sequence of str
-        Names of the rows, such as paths, from the top; those that are not named follow.
     palette : str, sequence or mapping
         Colours: the name of a palette of seaborn, a list of colours, or a colour for each path.
     width : {"single", "double"}
-        One column (3.5 in) or the page (7.2 in) of a journal.
+        One column (3.3 in) or the page (7 in, the default) of a journal.
     theme : {"light", "dark", "print"}
         Colours on white, on a dark ground, or on white without grid and title.
     """
@@ -69,7 +65,6 @@ class Options:
     xlim: tuple[float | None, float | None] | None = None
     ylim: tuple[float | None, float | None] | None = None
     log: str | None = None
-    order: Sequence[str] | None = None
     palette: str | Sequence[str] | Mapping[str, str] | None = None
     width: Literal["single", "double"] | None = None
     theme: Literal["light", "dark", "print"] | None = None
@@ -101,15 +96,13 @@ class Options:
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Let the charts that are drawn inside this context use the options, if they are called without any."""
-        with during(OPTIONS, self), during(PALETTE, _colours(self.palette)), during(_USED, set()), during(_SEEN, set()):
+        with during(OPTIONS, self):
             yield
 
 
 #: Names of the options.
 NAMES = frozenset(field.name for field in fields(Options))
 OPTIONS: ContextVar[Options] = ContextVar("options", default=Options())  # noqa: B039
-#: The options that the chart has used.
-_USED: ContextVar[set[str]] = ContextVar("used", default=set())  # noqa: B039
 
 
 def _rows(axes: Any) -> Iterable[Iterable[Any]]:
@@ -117,47 +110,14 @@ def _rows(axes: Any) -> Iterable[Iterable[Any]]:
     return [row if isinstance(row, list | tuple) else [row] for row in rows]
 
 
-def _colours(palette: str | Sequence[str] | Mapping[str, str] | None) -> Mapping[str, str] | Sequence[str] | None:
+def colours() -> Mapping[str, str] | Sequence[str] | None:
+    """Return the colours that the caller chose: in the order of the pairs, or by path."""
+    palette = OPTIONS.get().palette
     if palette is None or isinstance(palette, Mapping):
         return palette
 
     count = len(HUES) if isinstance(palette, str) else len(palette)
     return [to_hex(colour) for colour in seaborn.color_palette(palette, count)]
-
-
-def ordered(rows: Iterable[Row], size: Callable[[Row], Any], name: Callable[[Row], object] = str) -> list[Row]:
-    """Return rows sorted by size; those that the option ``order`` names before the others, in its order."""
-    rows = sorted(rows, key=size)
-    wanted = OPTIONS.get().order
-    if wanted is None:
-        return rows
-    names = [str(name(row)) for row in rows]
-    _USED.get().add("order")
-    _SEEN.get().update(names)
-    places = {name: place for place, name in enumerate(wanted)}
-    return [row for _, row in sorted(zip(names, rows, strict=True), key=lambda pair: places.get(pair[0], len(places)))]
-
-
-def by_size(words: str) -> str:
-    """Return what a caption says about the order of the rows, or "" where the caller chose it."""
-    return words if OPTIONS.get().order is None else ""
-
-
-#: Names of rows of the chart, to name the nearest one to an unknown name.
-_SEEN: ContextVar[set[str]] = ContextVar("seen", default=set())  # noqa: B039
-
-
-def check_order(function: str) -> None:
-    """Raise `ValueError` if the option ``order`` names a row that the chart has not, or the chart has no such rows."""
-    options, seen = OPTIONS.get(), _SEEN.get()
-    if options.order is None:
-        return
-    if "order" not in _USED.get():
-        raise ValueError(f"{function} has no rows to order; leave order out")
-    for name in options.order:
-        if name not in seen:
-            hint = did_you_mean(name, seen)
-            raise ValueError(f"order names {name!r}, which the chart has not{hint}; rows: {', '.join(sorted(seen))}")
 
 
 def apply(axes: Sequence[Axes]) -> None:
@@ -182,23 +142,23 @@ def apply(axes: Sequence[Axes]) -> None:
                         text.set_annotation_clip(text.xycoords in ("data", ("data", "data")))
         if options.theme == "print":
             axis.grid(visible=False)
-    colours = _recoloured(options)
-    for axis in axes if colours else ():
+    replaced = _recoloured(options)
+    for axis in axes if replaced else ():
         ground = axis.get_facecolor()
-        _recolour(axis, colours)
+        _recolour(axis, replaced)
         if options.theme is None:  # black marks are white on a black ground, which stays
             axis.set_facecolor(ground)
 
 
 def _recoloured(options: Options) -> dict[str, str]:
     """Return the colour to use instead of each colour of the charts."""
-    colours = dict(DARK) if options.theme == "dark" else {}
+    found = dict(DARK) if options.theme == "dark" else {}
     if options.theme is None and _is_dark(rcParams["axes.facecolor"]):  # a style context of the caller
-        colours = {light: dark for light, dark in DARK.items() if light != "#ffffff"}
-    chosen = PALETTE.get()
+        found = {light: dark for light, dark in DARK.items() if light != "#ffffff"}
+    chosen = colours()
     if chosen and not isinstance(chosen, Mapping):
-        colours |= dict(zip((ESTIMATE, RUN), chosen, strict=False))
-    return colours
+        found |= dict(zip((ESTIMATE, RUN), chosen, strict=False))
+    return found
 
 
 def _is_dark(colour: Any) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +29,6 @@ DARK = {
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.
 ON_LIGHT = "#010101"
-#: Colours that the caller of a chart chose: in the order of the pairs, or by path.
-PALETTE: ContextVar[Sequence[str] | Mapping[str, str] | None] = ContextVar("palette", default=None)
-
 
 #: Marks of pairs of ends, for readers who see no colours.
 _MARKS = "os^DvP"
@@ -63,11 +59,13 @@ def told_apart(values: Mapping[str, float]) -> list[str]:
     return [path for path in ordered if pair_of(path) in pairs]
 
 
-def looks(paths: Iterable[str]) -> dict[str, Look]:
-    """Return the look of each path: both directions of a pair share a colour, the second one is dashed."""
+def looks(paths: Iterable[str], chosen: Sequence[str] | Mapping[str, str] | None = None) -> dict[str, Look]:
+    """Return the look of each path: both directions of a pair share a colour, the second one is dashed.
+
+    ``chosen``: colours in the order of the pairs, or by path.
+    """
     ordered = sorted(set(paths), key=str)
     first = {pair_of(path): path for path in reversed(ordered)}
-    chosen = PALETTE.get()
     cycle = HUES if not chosen or isinstance(chosen, Mapping) else chosen
     pairs = dict.fromkeys(map(pair_of, ordered))
     hues, marks = (dict(zip(pairs, itertools.cycle(some), strict=False)) for some in (cycle, _MARKS))

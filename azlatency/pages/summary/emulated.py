@@ -125,8 +125,11 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         rest = rises["median_ns"][outside].median()
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = " and ".join(name.removeprefix("az") for name in zones)
-        text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns"), refs))
-        other = f"{'−' if rest < 0 else '+'}{format_value(abs(rest), 'ns')}"
+        step = float(runs["median_ns_resolution"].fillna(0.0).max())
+        text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
+        other = f"less than {format_value(step, 'ns', digits=1)}"
+        if abs(rest) >= step:
+            other = f"{'−' if rest < 0 else '+'}{format_value(abs(rest), 'ns', step=step)}"
         text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
     return text
 

@@ -24,11 +24,12 @@ def changed_levels(study: Study) -> Sentence:
     seen = sightings(found)
     last = largest_first(found.changes.drop_duplicates(KEYS, keep="last"))
     sentence: Sentence = ()
+    moment = ""
     for row in last.head(_MOST).to_dict("records"):
         runs = RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]])
-        start = f"; {when(row)}" if sentence else capitalised(changed(row))
-        start += f": {row['path']}, {row['metric']} "
-        sentence += (start, Linked(difference(row), runs))
+        start = f"; {when(row)}: " if sentence else f"{capitalised(changed(row))}: "
+        start, moment = " and " if when(row) == moment else start, when(row)
+        sentence += (f"{start}{row['path']}, {row['metric']} ", Linked(difference(row), runs))
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()

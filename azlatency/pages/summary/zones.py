@@ -99,7 +99,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
         if len(inside) > _MOST_LISTED:
             text += (" Inside a zone: ", between(*inside), ".")
         else:
-            text += tuple(part for pair in inside for part in (f" Inside {pair[0]}: ", between(pair), "."))
+            text += tuple(part for pair in inside for part in (f" Inside zone {pair[0]}: ", between(pair), "."))
     dots = [
         dot(
             "one host (never on the network)",

@@ -28,7 +28,7 @@ def test_a_chart_is_drawn_again_in_one_column_as_it_was_drawn(tmp_path: Path) ->
     assert isinstance(chart, Chart) and chart.one_column is not None
     again = chart.one_column()
     assert isinstance(again, Chart) and again.one_column is None
-    assert (chart.figure.get_figwidth(), again.figure.get_figwidth()) == (7.2, 3.3)
+    assert (chart.figure.get_figwidth(), again.figure.get_figwidth()) == (7.0, 3.3)
     assert again.alt == chart.alt and again.alt.index("a 102") < again.alt.index("b 98")
     assert [path.name for path in tmp_path.iterdir()] == ["forest.svg"]
     inside = forest(rows, "us", panel="method", row="path", figure=Figure())

@@ -23,7 +23,7 @@ MOST_BYTES = 500_000
 #: westeurope-azure-cni, of hard samples, at the width of one column, or in the test file of their name.
 RICHEST = "emulated-zones"
 OF_OTHERS = {
-    "printed curves", "means", "goodput", "placement", "estimation", "changes", "matrices", "agreement",
+    "printed curves", "means", "goodput", "placement", "steps", "changes", "agreement",
     "sampled curves", "tails", "series", "runs needed", "precision", "halves", "latency both ways",
     "shapes", "runs in order", "emulated errors",
 }  # fmt: skip
@@ -48,7 +48,7 @@ def test_every_chart_fits_the_page_or_says_why_there_is_none(results: StudyResul
     names = set(drawn) - (OF_OTHERS if results.study.name == RICHEST else set())
     assert_fit_the_page_or_say_why_there_is_none(drawn, names)
     notes = {name for name in names if isinstance(drawn[name], Note)}
-    assert notes == {"segments", "baseline", "intervals", "long intervals", "history"} or results.study.name != RICHEST
+    assert notes == {"baseline", "intervals", "long intervals", "history"} or results.study.name != RICHEST
     assert notes < names or results.study.name == "cassandra-vm-baseline"
 
 
