@@ -25,8 +25,8 @@ NOT_REBUILT = "changes.html"
 _LIST_OF_CHANGES = re.compile(rb"(?<=<main id=\"main\" tabindex=\"-1\">).*?(?=</main>)", re.DOTALL)
 #: Folders of a site that are no studies.
 _SHARED = ("docs", "notebooks")
-#: Endings of what a report consists of; other files in the folder belong to who publishes it.
-_MADE = (".html", ".ipynb", ".js", ".css", ".svg", ".png", ".json")
+#: What a web server needs beside a report belongs to who publishes it; any other file is compared.
+_OF_THE_SERVER = frozenset({"CNAME", "robots.txt"})
 #: What the fonts and the version of matplotlib decide in a chart.
 _GEOMETRY_TEXT = """
     d x y x1 y1 x2 y2 cx cy r dx dy points transform width height viewbox style id href xlink:href clip-path
@@ -81,8 +81,9 @@ def compare_sites(site: Path, again: Path, *, by_text: bool) -> Iterator[str]:
 
 def _files(folder: Path) -> set[str]:
     """Return the files of a report in a folder."""
-    names = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix in _MADE)
-    return {name.as_posix() for name in names if not name.name.startswith(".")}
+    names = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    shown = (name for name in names if not any(part.startswith(".") for part in name.parts))
+    return {name.as_posix() for name in shown} - _OF_THE_SERVER
 
 
 def compare(published: Path, computed: Path, *, by_text: bool) -> Iterator[str]:
