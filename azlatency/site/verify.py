@@ -32,8 +32,8 @@ _LIST_OF_CHANGES = re.compile(
 _SHARED = ("docs", "notebooks")
 #: What a web server needs beside a report belongs to who publishes it; any other file is compared.
 _OF_THE_SERVER = frozenset({"CNAME", "robots.txt"})
-#: What the record of a page depends on besides the logs: where they lie.
-_PLACES = ("run", "read")
+#: What tells the next report whether a page is out of date: where its logs lie, and the code that made it.
+_FRESHNESS = ("run", "read", "look")
 #: What the fonts and the version of matplotlib decide in a chart.
 _GEOMETRY_TEXT = """
     d x y x1 y1 x2 y2 cx cy r dx dy points transform width height viewbox style id href xlink:href clip-path
@@ -97,10 +97,12 @@ def _files(folder: Path) -> set[str]:
 
 
 def _record(folder: Path) -> object:
-    """Return what the record of a site says, whatever folder it was built in; None if it is none."""
+    """Return what the record of a site says, whatever folder and code built it; None if it is none."""
     try:
         record = json.loads((folder / Record.FILE).read_text("utf-8"))
-        pages = {name: {key: page[key] for key in page if key not in _PLACES} for name, page in record["pages"].items()}
+        pages = {
+            name: {key: page[key] for key in page if key not in _FRESHNESS} for name, page in record["pages"].items()
+        }
     except (ValueError, LookupError, AttributeError, TypeError):
         return None
     return {**record, "pages": pages}
