@@ -117,7 +117,7 @@ def echo(folder: Path) -> None:
 
 
 def ping(folder: Path) -> None:
-    """Parse a ping log with a million replies, made because no real one of the tests is as long."""
+    """Parse a synthetic ping log with a million replies; no real log of the tests is as long."""
     import polars as pl
     import pyarrow.compute as pc
     from pyarrow import csv
@@ -151,7 +151,7 @@ def ping(folder: Path) -> None:
 
     peers = {"regex loop, times only": loop, "pyarrow compute, split": arrow, "polars, split": split}
     pair(
-        "made ping log, 1e6 replies, every line accounted for",
+        "synthetic ping log, 1e6 replies, every line accounted for",
         lambda: cpu(lambda: az.parse(path)),
         {name: lambda peer=peer: cpu(peer) for name, peer in peers.items()},
         [1.0],
@@ -162,24 +162,26 @@ def ping(folder: Path) -> None:
     jc = f"import jc; list(jc.parse('ping_s', open({str(path)!r})))"
     seconds = child(whole.replace("'x'", "'timed'"))
     keep(
-        "made ping log, 1e6 replies, to Parquet, whole process",
+        "synthetic ping log, 1e6 replies, to Parquet, whole process",
         [seconds],
         "jc, ping_s, whole process",
         [child(jc)],
         1 / 7,
     )
-    value("made ping log, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
+    value("synthetic ping log, 1e6 replies, to Parquet: peak memory", peak_megabytes(whole), "MB", 300)
     large = ping_log(folder, 10 * PING_LINES)
     ten = whole.replace(str(path), str(large)).replace("'x'", "'ten'")
-    value("made ping log, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
+    value("synthetic ping log, 1e7 replies, to Parquet: peak memory", peak_megabytes(ten), "MB", 300)
     with zipfile.ZipFile(folder / "ping.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.write(large, "ping.log")
     packed = whole.replace(str(path), str(folder / "ping.zip")).replace("'x'", "'zip'")
-    value("made ping log, 1e7 replies in a zip archive, to Parquet: peak memory", peak_megabytes(packed), "MB", 300)
+    value(
+        "synthetic ping log, 1e7 replies in a zip archive, to Parquet: peak memory", peak_megabytes(packed), "MB", 300
+    )
 
 
 def fping(folder: Path) -> None:
-    """Parse a made fping log; compare as in `ping`."""
+    """Parse a synthetic fping log; compare as in `ping`."""
     import azlatency as az
 
     path = folder / "fping.log"
@@ -197,7 +199,7 @@ def fping(folder: Path) -> None:
             [float(match[4]) for line in stream if (match := pattern.match(line))]
 
     pair(
-        "made fping log, 5e5 replies, every line accounted for",
+        "synthetic fping log, 5e5 replies, every line accounted for",
         lambda: cpu(lambda: az.parse(path)),
         {"regex loop, times only": lambda: cpu(loop)},
         [1.0],
@@ -206,7 +208,7 @@ def fping(folder: Path) -> None:
 
 
 def full_log(folder: Path) -> None:
-    """Parse a made sockperf full log, exact to the nanosecond; pyarrow and pandas read floats."""
+    """Parse a synthetic sockperf full log, exact to the nanosecond; pyarrow and pandas read floats."""
     import pandas as pd
     from pyarrow import csv
 
@@ -217,7 +219,7 @@ def full_log(folder: Path) -> None:
     body.write_text(rows)
     path.write_text(FULL_LOG_HEAD + rows + FULL_LOG_END)
     pair(
-        "made sockperf full log, 2e6 rows, exact",
+        "synthetic sockperf full log, 2e6 rows, exact",
         lambda: cpu(lambda: az.parse(path)),
         {
             "pyarrow.csv, floats": lambda: cpu(lambda: csv.read_csv(body)),
@@ -227,7 +229,7 @@ def full_log(folder: Path) -> None:
         turns=3,
     )
     code = f"import azlatency as az; az.import_study('full', [{str(path)!r}], out={str(folder / 'full')!r})"
-    value("made sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
+    value("synthetic sockperf full log, 2e6 rows, to Parquet: peak memory", peak_megabytes(code), "MB", 300)
 
 
 def parse(logs: list[bytes]) -> None:
@@ -314,7 +316,7 @@ def small_logs(folder: Path) -> None:
         pair(
             "import of small logs by two processes, wall time",
             lambda: wall(executor=executor),
-            {"by this process alone": wall},
+            {"by one process": wall},
             [1.0],
             turns=3,
         )
@@ -346,8 +348,8 @@ def sizes(folder: Path) -> None:
         return path
 
     makers: dict[str, Callable[[int], Path]] = {
-        "made ping log, lines": lambda size: ping_log(folder, size),
-        "made sockperf full log, rows": full,
+        "synthetic ping log, lines": lambda size: ping_log(folder, size),
+        "synthetic sockperf full log, rows": full,
     }
     for kind, make in makers.items():
         COSTS[kind] = {}

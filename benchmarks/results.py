@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ PAGE, CHART = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "images" / "bench
 #: A ratio varies by about a tenth on a busy machine.
 MARGIN = 0.25
 ROWS: list[dict[str, Any]] = []
+#: The rows of single tools, which share a line of the page.
+ONE_TOOL = re.compile(r"a small log of (\w+): CPU")
 #: CPU seconds by kind of data and size.
 COSTS: dict[str, dict[int, float]] = {}
 
@@ -141,15 +144,21 @@ def draw(costs: dict[str, dict[int, float]], path: Path) -> None:
 def page(stored: dict[str, Any]) -> str:
     """Return the page of the documentation that shows a result."""
     ratios, values = [], []
+    tools: dict[str, dict[str, Any]] = {}
     for row in stored["rows"]:
-        if "ratio" in row:
+        tool = ONE_TOOL.fullmatch(row["what"])
+        if tool:
+            tools[tool[1]] = row
+        elif "ratio" in row:
             ours, peer = statistics.median(row["own_s"]), statistics.median(row["peer_s"])
             ratios.append(
-                f"| {row['what']} | {_seconds(ours)} | {row['peer']} | {_seconds(peer)} | {in_words(row['ratio'])} | "
+                f"| {row['what']} | {_seconds(ours)} | {row['peer']}: {_seconds(peer)} | {in_words(row['ratio'])} | "
                 f"{goal_of(row)} |"
             )
-        else:
+        elif row["most"] is not None:
             values.append(f"| {row['what']} | {_digits(row['value'])} {row['unit']} | {goal_of(row)} |")
+    if tools:
+        values.insert(0, _tools(tools))
     sizes = sorted({int(size) for seconds in stored["cpu_s_by_size"].values() for size in seconds})
     costs = []
     for kind, seconds in stored["cpu_s_by_size"].items():
@@ -159,18 +168,17 @@ def page(stored: dict[str, Any]) -> str:
         [
             "# Benchmarks: cost relative to other libraries",
             "",
-            "Each row measures azlatency and the other library in the same run, in turn; the times are CPU seconds "
-            "(medians), of which only the",
-            "ratio carries over to other machines. `make bench` measures them again, writes `build/bench.json`, and "
-            "compares its ratios with these by",
-            "`azlatency.compare`; `make bench-store` then makes them the ones on this page. "
-            f"This result: {stored['machine']}, two cores, under load.",
+            "azlatency and the other library alternate within each run. Times are medians of CPU time on a busy "
+            f"machine with two cores ({stored['machine']});",
+            "only the ratio carries over to other machines. `make bench` repeats the measurement and compares the "
+            "ratios; `make bench-store` updates this page. All values",
+            "are in `benchmarks/stored.json`.",
             "",
-            "| work | azlatency | other library | its time | ratio | goal |",
-            "|---|---|---|---|---|---|",
+            "| work | azlatency | other library | ratio | goal |",
+            "|---|---|---|---|---|",
             *ratios,
             "",
-            "## Memory, sizes and times without a counterpart",
+            "## Further goals",
             "",
             "| what | measured | goal |",
             "|---|---|---|",
@@ -194,6 +202,15 @@ def store() -> None:
     stored = json.loads(STORED.read_text("utf-8"))
     PAGE.write_text(page(stored), "utf-8")
     draw(stored["cpu_s_by_size"], CHART)
+
+
+def _tools(rows: dict[str, dict[str, Any]]) -> str:
+    """Return the line that stands for the small logs of all tools, with the fastest and the slowest tool."""
+    ordered = sorted(rows, key=lambda tool: float(rows[tool]["value"]))
+    ends = [f"{_digits(rows[tool]['value'])} {rows[tool]['unit']} ({tool})" for tool in (ordered[0], ordered[-1])]
+    met = sum(row["value"] <= row["most"] for row in rows.values())
+    most = rows[ordered[0]]["most"]
+    return f"| a small log of one tool: CPU | {' to '.join(ends)} | ≤ {most:g} ms: {met} of {len(rows)} tools met |"
 
 
 def _seconds(seconds: float) -> str:

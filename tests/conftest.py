@@ -20,13 +20,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the tests of a file on one worker; those of all charts share drawings, and all notebooks share a kernel."""
+    """Run the tests of a file on one worker; all pages share cards and drawings, and all notebooks a kernel."""
     from xdist.scheduler import LoadFileScheduling
 
     class OneWorkerForEach(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "charts" if "/charts/" in file else "notebooks" if file.endswith(".ipynb") else file
+            return "pages" if "/pages/" in file or "/kit/" in file else "notebooks" if file.endswith(".ipynb") else file
 
     return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
 

@@ -214,6 +214,13 @@ def test_every_column_is_described(frame: pd.DataFrame) -> None:
     assert all(described[name].endswith(".") for name in set(frame.columns) - UNNAMED)
 
 
+@pytest.mark.parametrize("name", ["ec2-token-buckets", "emulated-cloud", "ibm-cloud-zones"])
+def test_every_column_of_runs_is_described_where_runs_are_made(name: str) -> None:
+    study = az.load(name, processed=PROCESSED)
+    for runs in (az.latency(study, percentiles=(99.0,)), az.throughput(study)):
+        assert set(runs.columns) <= set(runs.attrs["columns"])
+
+
 def test_the_descriptions_travel_in_parquet(study: az.Study, tmp_path: Path) -> None:
     runs = az.latency(study)
     runs.to_parquet(tmp_path / "runs.parquet")

@@ -12,35 +12,27 @@ from azlatency.kit.objects import Chart
 DOCS = Path(__file__).parents[1] / "docs"
 _HEAD = """# Chart gallery
 
-Every chart is a function of `az.charts`: results and frames in, one chart out, with a caption and a text alternative that contains the numbers. In a notebook, a
-chart shows itself; elsewhere, `chart.save("name.pdf")` writes SVG, PDF or PNG, and `chart.figure` is a matplotlib figure. All examples start with:
+Every function of `az.charts` draws a frame, with a caption and a text alternative that contains the numbers. A notebook displays the chart; elsewhere,
+`chart.save("name.pdf")` writes SVG, PDF or PNG, and `chart.figure` is a matplotlib figure. All examples start with:
 
 ```python
 {start}
 ```
 
-## Make it yours
+## Common arguments
 
-Every function also takes these arguments (`help(az.charts.Options)`):
+Every function also takes these (`help(az.charts.Options)`):
 
 | argument | meaning |
 |---|---|
-| `ax=`, `axes=`, `figure=` | where to draw: your axes, or your figure or subfigure, which keep their size |
-| `title=` | your title instead of the result in words; `""` for none |
+| `ax=`, `axes=`, `figure=` | your axes, figure or subfigure, which keep their size |
+| `title=` | replaces the result in words; `""` for no title |
 | `xlim=`, `ylim=`, `log="x"` | limits of the axes; `log=""` makes all linear |
-| `palette=` | the name of a palette of seaborn, a list of colours, or a colour for each path |
+| `palette=` | a seaborn palette, a list of colours, or a colour for each path |
 | `width="single"`, `"double"` | one column (3.3 in) or the page (7 in) of a journal |
-| `theme="dark"`, `"print"` | colours on a dark ground; or without grid and title, for a paper |
+| `theme="dark"`, `"print"` | for a dark background; without grid and title, for a paper |
 
-`plt.style.context` and `rcParams` that you change count more than the style of the project.
-
-```python
-figure, (left, right) = plt.subplots(1, 2, layout="constrained")
-az.charts.forest(
-    estimates, "estimate", low="low", high="high", panel="method", row="path", ax=left, palette="deep", title=""
-)
-az.charts.zone_map(pairs, ax=right)
-```
+Your `plt.style.context` and `rcParams` override the style of the project.
 """
 START = """import azlatency as az
 
@@ -59,32 +51,32 @@ class Example(NamedTuple):
 
 
 EXAMPLES = (
-    Example("forest", "Any frame of values with intervals, in panels: here the typical round trip of each path, and its runs as dots.",
+    Example("forest", "Values with intervals: the typical round trip of each path, with its runs as dots.",
             "dots = runs.assign(estimate=runs[\"median_ns\"])\ncolumns = {\"low\": \"low\", \"high\": \"high\", \"panel\": \"method\", \"row\": \"path\"}\n"
             "az.charts.forest(estimates, \"estimate\", **columns, points=dots, unit=(1e3, \"µs\"))"),
-    Example("zone_map", "Few zones and the time between them, for people who do not read tables.",
+    Example("zone_map", "The round-trip times between a few zones, as a map.",
             "levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))\n"
             "az.charts.zone_map(az.stats.zone_pairs(study, runs, levels))"),
-    Example("matrix", "Any frame with a value from each row to each column: here which initiator sees which time to which zone.",
+    Example("matrix", "A value from each row to each column: the round-trip time from each initiator to each zone.",
             "cells = az.asymmetry(runs).cells\n"
             "az.charts.matrix(cells, \"estimate\", row=\"from\", column=\"to\", panel=\"method\")"),
-    Example("curves", "Any frame of percentiles, on an axis that gives each nine the same room: here those that sockperf prints.",
+    Example("curves", "Percentiles, on an axis where each further nine has the same width: those that sockperf prints.",
             "labels = runs[[\"path\", \"method\"]]\n"
             "curves = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=labels)\naz.charts.curves(curves, \"estimate\", panel=\"method\", line=\"run_id\", colour=\"path\")"),
-    Example("density", "Any frame with the share of packets up to each value, or above it: here the tail of each run.",
+    Example("density", "Share of packets up to or above each value: the tail of each run (CCDF).",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
             "tails = az.stats.tail_by_run.run_tails(study, echoes, limit=1e6)\n"
             "az.charts.density(tails.curve, \"rtt_ns\", panel=\"name\", line=\"run_id\", text=\"name\", slower=True)"),
-    Example("course", "Any frame of values within runs, in time: here the round trips of each probe of a few runs.",
+    Example("course", "Values over time within runs: the round trip of each probe.",
             "echoes = az.latency(study).query(\"tool == 'echo'\").head(4)\n"
             "probes = study.samples[study.samples[\"run_id\"].isin(echoes.index)]\n"
             "probes = probes.assign(path=probes[\"run_id\"].map(echoes[\"path\"]), seconds=probes[\"sent_ns\"] / 1e9)\n"
             "az.charts.course(probes, \"rtt_ns\", panel=\"path\", start=\"seconds\", scale=\"log\")"),
-    Example("series", "Any frame of values in the order of time, with their levels: here whether and when that of a path changed.",
+    Example("series", "Values over time, with their levels: whether and when a path changed.",
             "found = az.history(az.load(\"emulated-nights\"))\nchanges = found.changes.assign(text=az.say(found.changes).splitlines())\n"
             "medians = found.points[found.points[\"metric\"] == \"median\"]\n"
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
-    Example("lines", "Several series per panel over time, on one logarithmic axis: here what IBM published of each region's zones.",
+    Example("lines", "Several series per panel over time, on one logarithmic axis: means that IBM published for zones.",
             "windows = az.studies.published_windows(az.load(\"ibm-cloud-zones\"))\n"
             "pairs = windows[windows[\"placement\"] == \"cross_zone\"]\n"
             "az.charts.lines(pairs, \"mean_ns\", panel=\"region\", line=\"path\", limits=(1e6, 2e6))"),
@@ -95,7 +87,7 @@ def page(examples: tuple[Example, ...] = EXAMPLES) -> str:
     """Return the text of the page."""
     parts = [_HEAD.format(start=START)]
     for example in examples:
-        picture = f"![{example.use}](images/charts/{example.name}.png)"
+        picture = f"![Example of {example.name}](images/charts/{example.name}.png)"
         parts.append(f"## `{example.name}`\n\n{example.use}\n\n```python\n{example.code}\n```\n\n{picture}\n")
     return "\n".join(parts)
 

@@ -1,4 +1,4 @@
-"""``azlatency history``: whether the level of any path changed, night after night."""
+"""``azlatency history``: whether the level of any path changed over time."""
 
 from __future__ import annotations
 

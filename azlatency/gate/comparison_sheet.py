@@ -13,9 +13,7 @@ from azlatency.gate.verdict import (
     Decision,
     Judgement,
     Outcome,
-    is_drift,
     is_feasible,
-    is_one_of_many,
 )
 from azlatency.kit.cells import is_missing
 from azlatency.kit.intervals import known_ends
@@ -75,12 +73,12 @@ def _runs_needed(row: Row) -> str:
 
 def _verdict(row: Row) -> str:
     """Return the verdict as a reader sees it."""
-    return DRIFTS if is_drift(row) else DECISIONS[row["decision"]]
+    return DRIFTS if row["cause"] == "drift" else DECISIONS[row["decision"]]
 
 
 def _flags(row: Row) -> str:
-    words = [_T_ONLY if code in T_INTERVAL else SHORT[code] for code in row["flags"].split()]
-    if is_one_of_many(row):
+    words = [_T_ONLY if flag in T_INTERVAL else SHORT[flag] for flag in row["flags"].split()]
+    if row["cause"] == "family":
         words.append(f"{HOLM}, p = {row['p_beyond']:.2g}")
     return ", ".join(dict.fromkeys(words))
 
@@ -96,7 +94,7 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "ratio": lambda row: "" if is_missing(row["ratio"]) else f"{row['ratio']:.3f}",
     "interval": _interval,
     "difference": _difference,
-    "runs": lambda row: f"{row['rounds']} rounds" if row["rounds"] else f"{row['runs_before']} → {row['runs_after']}",
+    "runs": lambda row: f"{row['rounds']} rounds" if row["rounds"] else f"{row['n_base']} → {row['n_candidate']}",
     "needed": _runs_needed,
     "scope": lambda row: row["scope"].replace("_", " "),
     "flags": _flags,
@@ -137,14 +135,14 @@ def _notes(judgement: Judgement) -> list[str]:
             "Rounds: base and candidate were measured in turns. The ratio is that within the rounds; what changed from "
             "round to round does not count."
         )
-    if any(map(is_one_of_many, rows)):
+    if any(row["cause"] == "family" for row in rows):
         notes.append(
             f"{HOLM}: alone, the row would be a change; among {len(rows)} rows, one such interval may be "
             "chance. Compare fewer paths, or measure more runs."
         )
-    codes = dict.fromkeys(code for row in rows for code in row["flags"].split())
-    notes += [f"{text}." for text in explain(tuple(code for code in codes if code not in T_INTERVAL))]
-    if T_INTERVAL & set(codes):
+    flags = dict.fromkeys(flag for row in rows for flag in row["flags"].split())
+    notes += [f"{text}." for text in explain(flag for flag in flags if flag not in T_INTERVAL)]
+    if T_INTERVAL & set(flags):
         notes.append(
             f"{_T_ONLY}: two or three runs on a side; the verdict uses a pooled t interval, which assumes that the "
             "logarithms of the run values are normally distributed and vary as much on both sides."

@@ -11,8 +11,11 @@ import pandas as pd
 
 from azlatency.studies.format import did_you_mean
 from azlatency.studies.manifest.machine_names import Maps, machine_of, mapped
+from azlatency.studies.runs.assumptions import below_common_folder, joining_entry
 from azlatency.studies.runs.key import label
+from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.path import NetworkPath, name_paths
+from azlatency.studies.runs.treatments import FROM_NAME
 
 #: At most this many pairs of names that are alike are listed.
 _MOST_ALIKE = 3
@@ -76,6 +79,10 @@ def nothing_in_common(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
             f"Both sides measured {common[0]}, but with different methods: {old} in the base, {new} in the candidate. "
             "There is nothing in common to compare; measure both with one method"
         ]
+    if apart := [
+        line for name, side in zip(("base", "candidate"), sides, strict=True) for line in _numbered(name, side)
+    ]:
+        return apart
     if options := _map_options(sides):
         return [f"No path is on both sides. If their ends correspond, add: {options}"]
     paths = [list(dict.fromkeys(side["path"])) for side in sides]
@@ -84,6 +91,20 @@ def nothing_in_common(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
     if not hint:
         return ["No path is on both sides; give the ends the same names with --map PATTERN=NAME"]
     return [f"No path is on both sides. The most alike are {hint}; --map PATTERN=NAME gives ends the same name"]
+
+
+def _numbered(name: str, runs: pd.DataFrame) -> list[str]:
+    """Say that the numbers in the names of a side keep its runs apart, and what joins them."""
+    apart = runs[runs["assumed"].fillna("").str.contains(FROM_NAME)] if "assumed" in runs else runs.iloc[:0]
+    files = below_common_folder(apart["file"], runs["file"]) if len(apart) else []
+    lines = joining_entry(files) if files else []
+    if len(lines) != 2 or not lines[1].startswith("pattern"):  # the other side has no scenario, either
+        return []
+    scenarios = named(list(dict.fromkeys(apart["scenario"])))
+    return [
+        f"Numbers with a gap in the names of its files keep the runs of the {name} apart: {scenarios}. If they count "
+        f"repeats, write run = [{{ {lines[1]} }}] into study.toml in its folder"
+    ]
 
 
 def _map_options(sides: Sequence[pd.DataFrame]) -> str:

@@ -37,12 +37,13 @@ from azlatency import __version__
 from azlatency.gate.matching import align_paths, nothing_in_common, unknown_name
 from azlatency.kit.cells import is_missing
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
+from azlatency.stats.across_runs.comparison import Setting, Sides
 from azlatency.stats.across_runs.planning import PILOT, runs_to_decide
-from azlatency.stats.across_runs.run_values import parse_margin, run_values
-from azlatency.stats.across_runs.typical_run import typical_run
+from azlatency.stats.across_runs.run_values import parse_margin, refusals
+from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
-from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, Comparison, explain
-from azlatency.stats.rows import Row, number, of_comparison, of_estimate
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
+from azlatency.stats.rows import Row, number
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
@@ -54,10 +55,14 @@ from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.run_values import RunValues
     from azlatency.studies.store.study import Study
 
 Decision = Literal["beyond", "within", "inconclusive", "refused"]
 Outcome = Literal["unchanged", "changed", "inconclusive"]
+#: Why a difference is inconclusive: its runs drift, it does not hold for the family of all rows, or it may be smaller
+#: than the margin. Empty for other rows.
+Cause = Literal["drift", "family", "margin", ""]
 
 #: Decisions in the order of a report, with their names in texts: rows that need attention come first.
 DECISIONS: dict[Decision, str] = {
@@ -100,7 +105,7 @@ METRICS = "latency (median of the run, otherwise its mean), median, mean, p50 to
 #: The keys of a row of the JSON, with their columns.
 _RECORD = {
     "metric": "metric", "verdict": "decision", "reason": "reason", "path": "path", "method": "method",
-    "runs_after": "runs_after", "runs_before": "runs_before", "assumed": "assumed", "notes": "notes", "what": "what",
+    "runs_after": "n_candidate", "runs_before": "n_base", "assumed": "assumed", "notes": "notes", "what": "what",
     "margin": "margin", "ratio": "ratio", "ratio_low": "ratio_low", "ratio_high": "ratio_high",
     "difference": "difference", "difference_low": "difference_low", "difference_high": "difference_high",
     "unit": "unit", "inner_low": "inner_low", "inner_high": "inner_high", "superiority": "superiority", "p": "p",
@@ -179,11 +184,11 @@ class Judgement:
 
 
 class Compared(NamedTuple):
-    """A comparison before it is decided: its row, and the runs and the column that were compared."""
+    """A comparison before it is decided: its row, the runs and the values that were compared, and their column."""
 
     row: Row
-    before: pd.DataFrame
-    after: pd.DataFrame
+    pairing: Pairing
+    sides: Sides
     column: str
 
 
@@ -309,13 +314,12 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
         if len(after) and len(before) and elsewhere(after, before):
             remarks.append("The two sides are in different regions and are not compared")
         matched = pairings(after, before)
-        comparisons = compare_pairings(
-            matched, margin=question.margin, confidence=question.confidence, value=value, across=question.across
-        )
+        sides_of_pairs = [pairing.sides(value, question.across) for pairing in matched]
+        rows = compare_pairings(matched, sides_of_pairs, Setting(question.margin, question.confidence))
         levels = "" if scenarios else f"{_scenario(candidate)} against {_scenario(base)}: "
         compared += [
-            compared_runs(metric, pairing, comparison, levels)
-            for pairing, comparison in zip(matched, comparisons, strict=True)
+            Compared(row | {"metric": metric, "path": f"{levels}{row['path']}"}, pairing, pair, pairing.column(value))
+            for row, pairing, pair in zip(rows, matched, sides_of_pairs, strict=True)
         ]
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
@@ -324,15 +328,6 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
 
 def _scenario(study: Study) -> str:
     return study.name.rpartition("@")[2]
-
-
-def compared_runs(metric: str, pairing: Pairing, comparison: Comparison, levels: str = "") -> Compared:
-    """Return the row of a comparison; ``levels`` stands before its path."""
-    row = {**of_comparison(comparison), "metric": metric}
-    row["path"] = f"{levels}{row['path']}"
-    tests = comparison.ratio.diagnostics
-    row |= {"rounds": tests.get("rounds", 0), "p_beyond": tests.get("beyond_p", math.nan)}
-    return Compared(row, pairing.before, pairing.after, pairing.column(_column(metric)))
 
 
 def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
@@ -357,7 +352,7 @@ def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> I
     """Yield the command that compares sides of which a field differs, for each group of fields."""
     for item in compared:
         if "type_p_mismatch" in item.row["flags"].split():
-            fields = [name.removeprefix("setting ") for name in differing([item.after, item.before])]
+            fields = [name.removeprefix("setting ") for name in differing([item.pairing.after, item.pairing.before])]
             if fields and not {"tool", "test", "protocol"} & set(fields):
                 yield (
                     f"The sides differ in {', '.join(fields)}. If that is what you compare: azlatency compare "
@@ -393,65 +388,60 @@ def judged(compared: Sequence[Compared], confidence: float) -> pd.DataFrame:
     DataFrame
         A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
         ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
-        median run of the base, and that times the ratio. ``decision`` and its ``reason``; ``p_beyond``: Holm-adjusted
-        p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each side of a comparison that is
-        inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides were not measured in turns.
+        median run of the base, and that times the ratio. ``decision`` with its ``cause``, and its ``reason`` in words;
+        ``p_beyond``: Holm-adjusted p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each
+        side of a comparison that is inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides
+        were not measured in turns.
     """
     if not compared:
         return pd.DataFrame(columns=["decision"])
     rows = pd.DataFrame([item.row for item in compared])
     rows["p_beyond"] = [number(p) for p in adjust_p(rows["p_beyond"].where(rows["ratio"].notna()).tolist())]
-    rows["decision"] = decide(rows, confidence)
+    rows = decide(rows, confidence)
     details = [_with_runs(row, item, confidence) for row, item in zip(rows.to_dict("records"), compared, strict=True)]
     whole = dict.fromkeys(("done", "needed", "needed_low", "needed_high"), "Int64")
     return pd.DataFrame(sorted(details, key=lambda row: list(DECISIONS).index(row["decision"]))).astype(whole)
 
 
-def decide(rows: pd.DataFrame, confidence: float) -> list[Decision]:
-    """Return the decision on each row with its Holm-adjusted ``p_beyond``."""
+def decide(rows: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Return the rows with ``decision`` and ``cause``, which follow from the Holm-adjusted ``p_beyond``."""
     flags = rows["flags"].str.split().map(set)
     has_ratio = rows["ratio"].notna()
-    beyond = has_ratio & (rows["p_beyond"] <= 1 - confidence) & (rows["verdict"] == "different")
-    drifts = flags.map(lambda codes: "dependent_runs" in codes)
+    refused = ~has_ratio & flags.map(lambda names: bool(names & _REFUSALS))
     within = has_ratio & rows["verdict"].isin(["equivalent", "different_within_margin"])
-    refused = ~has_ratio & flags.map(lambda codes: bool(codes & _REFUSALS))
-    choices: list[Decision] = ["refused", "inconclusive", "beyond", "within"]
-    decisions: list[Decision] = np.select(
-        [refused, beyond & drifts, beyond, within], choices, default="inconclusive"
-    ).tolist()
-    return decisions
+    differs = has_ratio & (rows["verdict"] == "different")
+    drifts = differs & flags.map(lambda names: "dependent_runs" in names)
+    beyond = differs & ~drifts & (rows["p_beyond"] <= 1 - confidence)
+    margin = 1 + rows["margin"]
+    alone = differs & ((rows["decides_low"] > margin) | (rows["decides_high"] < 1 / margin))
+    decisions = np.select([refused, beyond, within], ["refused", "beyond", "within"], default="inconclusive")
+    causes = np.select([beyond, drifts, alone, differs], ["", "drift", "family", "margin"], default="")
+    return rows.assign(decision=decisions, cause=causes)
 
 
-def _typical(runs: pd.DataFrame, column: str, confidence: float) -> Row:
+def _typical(values: RunValues, runs: pd.DataFrame, column: str, confidence: float) -> Row:
     """Return the typical run of one side as a row; its estimate is the value of a single run, too."""
-    row = of_estimate(typical_run(runs, value=column, confidence=confidence), "lowest", "highest")
+    (row,) = typical_runs([PathRuns("", {}, values, refused=refusals([runs], column))], confidence)
     is_one_value = is_missing(row["estimate"]) and row["lowest"] == row["highest"]
     return {**row, "estimate": row["lowest"]} if is_one_value else row
 
 
 def _with_runs(row: Row, compared: Compared, confidence: float) -> Row:
     """Return a row with the typical runs of both sides, the runs that are needed, and the reason of its decision."""
-    sides = (compared.before, compared.after)
-    typical = [_typical(side, compared.column, confidence) for side in sides]
-    base, candidate = (side["estimate"] for side in typical)
+    (after, before), pairing, column = compared.sides[:2], compared.pairing, compared.column
+    of_base = _typical(before, pairing.before, column, confidence)
+    base, candidate = of_base["estimate"], _typical(after, pairing.after, column, confidence)["estimate"]
     estimated = not math.isnan(row["ratio"]) and not math.isnan(base)
     if estimated:  # so that a row agrees with itself
         candidate = base * row["ratio"]
     elif row["decision"] != "refused" and base:
         row = {**row, "ratio": candidate / base, "difference": candidate - base}
-    row = {**row, "unit": typical[0]["unit"], "base": base, "candidate": candidate}
+    row = {**row, "unit": of_base["unit"], "base": base, "candidate": candidate}
     done = needed = low = high = None
-    if row["decision"] == "inconclusive" and not is_drift(row) and not row["rounds"]:
-        before, after = (run_values(side, compared.column) for side in sides)
+    if row["decision"] == "inconclusive" and row["cause"] != "drift" and not row["rounds"]:
         done, needed, low, high, *_ = runs_to_decide(before, after, row["margin"], confidence=confidence)
     row |= {"done": done, "needed": needed, "needed_low": low, "needed_high": high}
     return {**row, "reason": reason(row)}
-
-
-def is_drift(row: Row) -> bool:
-    """Return whether a row is not called changed because its runs resemble the runs before them."""
-    is_different = row["decision"] == "inconclusive" and row["verdict"].startswith("different")
-    return is_different and "dependent_runs" in row["flags"].split()
 
 
 def is_feasible(row: Row) -> bool:
@@ -459,33 +449,25 @@ def is_feasible(row: Row) -> bool:
     return all(is_missing(row[name]) or row[name] <= FEASIBLE for name in ("needed", "needed_low"))
 
 
-def is_one_of_many(row: Row) -> bool:
-    """Return whether the interval of a row alone shows a change, but the family of all rows does not."""
-    if row["decision"] != "inconclusive" or is_missing(row["p_beyond"]):
-        return False
-    margin = 1 + row["margin"]
-    return bool(row["decides_low"] > margin or row["decides_high"] < 1 / margin)
-
-
 def reason(row: Row) -> str:
     """Say why a row is inconclusive or refused, and what to do; nothing of other rows."""
-    codes = row["flags"].split()
+    flags = row["flags"].split()
     if row["decision"] == "refused":
-        return "; ".join(explain(codes))
+        return "; ".join(explain(flags))
     if row["decision"] != "inconclusive":
         return ""
-    return "; ".join([*(SHORT[code] for code in codes if code not in T_INTERVAL), _next_measurement(row)])
+    return "; ".join([*(SHORT[flag] for flag in flags if flag not in T_INTERVAL), _next_measurement(row)])
 
 
 def _next_measurement(row: Row) -> str:
     done, needed, low, high = (row[name] for name in ("done", "needed", "needed_low", "needed_high"))
-    if is_drift(row):
+    if row["cause"] == "drift":
         return f"{DRIFTS}: measure both sides alternating in rounds"
-    if is_one_of_many(row):
+    if row["cause"] == "family":
         return f"{HOLM}, p = {row['p_beyond']:.2g}: compare fewer paths, or measure more runs"
     if not is_feasible(row):
         return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
-    if row["verdict"] == "different":
+    if row["cause"] == "margin":
         return "something changed, but it may be less than the margin: more runs narrow the interval"
     if low is None:
         return f"measure {PILOT} runs on each side to get a forecast"

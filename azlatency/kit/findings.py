@@ -74,6 +74,6 @@ def measured_once(typical: pd.DataFrame) -> list[Finding]:
     return [act(f"Measured once{method}: {names}. Repeat the runs, in rounds, before you rank the paths.")]
 
 
-def has_flag(frame: pd.DataFrame, *codes: str) -> pd.Series:
+def has_flag(frame: pd.DataFrame, *names: str) -> pd.Series:
     """Return which rows of a result have one of these flags."""
-    return frame["flags"].map(lambda flags: not set(codes).isdisjoint(flags.split())).astype(bool)
+    return frame["flags"].map(lambda flags: not set(names).isdisjoint(flags.split())).astype(bool)

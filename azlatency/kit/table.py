@@ -33,20 +33,12 @@ from azlatency.kit.cells import (
     with_interval,
 )
 from azlatency.kit.intervals import known_ends
-from azlatency.stats.result import CODES, SHORT
+from azlatency.stats.result import FLAGS, SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
-
-#: Columns that frames share: verdicts as a reader sees them.
-VERDICTS = {
-    "different": "different",
-    "different_within_margin": "different, within the margin",
-    "equivalent": "practically equivalent",
-    "inconclusive": "inconclusive",
-}
 
 
 def table(
@@ -66,7 +58,7 @@ def table(
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
-    explained = [f"{_capital(SHORT[code])}: {CODES[code]}." for code in dict.fromkeys(flagged.split())]
+    explained = [f"{_capital(SHORT[flag])}: {FLAGS[flag]}." for flag in dict.fromkeys(flagged.split())]
     rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
     def refs(row: Row) -> list[Ref]:

@@ -142,16 +142,10 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
         return f"{what}: measured once, so not tested"
     counts = frame["verdict"].value_counts()
     if "different" not in counts:
-        words = {
-            "equivalent": "practically equivalent",
-            "different_within_margin": "different, but within the margin",
-            "inconclusive": "inconclusive",
-        }
         within = "different_within_margin" in counts
         result = "no difference beyond the margin shown" if within else "no difference shown"
-        return (
-            f"{what}: {result}; {', '.join(f'{counts[name]} {word}' for name, word in words.items() if name in counts)}"
-        )
+        words = (f"{counts[name]} {word}" for name, word in VERDICTS.items() if name in counts)
+        return f"{what}: {result}; {', '.join(words)}"
     apart = frame[frame["verdict"] == "different"]
     result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}"
     method, largest = most_apart(apart)

@@ -11,12 +11,12 @@ from azlatency.kit.cells import FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
-from azlatency.kit.table import VERDICTS, cited, ends, flags, number, p_value, table, text
+from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.kit.units import DECIDES, level
 from azlatency.kit.words import in_drift, ratio_result, say
 from azlatency.shapes.forest import forest, two_beside
-from azlatency.stats.result import DRIFTS
+from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:

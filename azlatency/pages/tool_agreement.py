@@ -10,9 +10,10 @@ import pandas as pd
 
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import VERDICTS, count, ends, flags, number, p_value, table, text
+from azlatency.kit.table import count, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.shapes.forest import forest
+from azlatency.stats.result import VERDICTS
 
 if TYPE_CHECKING:
     from azlatency.kit.cells import Table

@@ -11,7 +11,7 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, Table
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import VERDICTS, count, ends, flags, number, table, text
+from azlatency.kit.table import count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range
 from azlatency.kit.units import DECIDES, read_in
 from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
@@ -19,7 +19,7 @@ from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
-from azlatency.stats.result import DRIFTS
+from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.path import NetworkPath, route

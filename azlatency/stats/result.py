@@ -1,18 +1,16 @@
-"""What a statistic computes before it becomes a row of a frame, and the flags that say why something is missing."""
+"""The flags that say why a number is missing or doubtful, and the verdict on a ratio."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Literal
 
-Scope = Literal["within_run", "across_runs"]
 Verdict = Literal["different", "different_within_margin", "equivalent", "inconclusive"]
 
 #: Verdicts as a reader sees them.
 VERDICTS: dict[Verdict, str] = {
     "different": "different",
-    "different_within_margin": "different, but within the margin",
+    "different_within_margin": "different, within the margin",
     "equivalent": "practically equivalent",
     "inconclusive": "inconclusive",
 }
@@ -21,8 +19,8 @@ DRIFTS = "differs in these runs, which drift"
 
 #: More runs or rounds than this are no advice: something else has to change.
 FEASIBLE = 200
-#: Flags by stable code: a word or two for a table cell, and the sentence that a reader sees.
-_CODES = {
+#: Flags by their stable name: a word or two for a table cell, and the sentence that a reader sees.
+_FLAGS = {
     "no_values": ("no values", "the input has no values"),
     "no_replication": ("one run", "the path was measured once, so the result describes one connection; repeat the run"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
@@ -194,113 +192,19 @@ ASSUMED = {
     "scenario_from_name": "files whose names differ in more than a number or a time are of different scenarios",
     "scenario_from_label": "logs below different headings or labels are of different scenarios",
 }
-CODES = {code: sentence for code, (_, sentence) in _CODES.items()}
-SHORT = {code: word for code, (word, _) in _CODES.items()}
+FLAGS = {flag: sentence for flag, (_, sentence) in _FLAGS.items()}
+SHORT = {flag: word for flag, (word, _) in _FLAGS.items()}
 
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+def explain(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return each flag as its word and its sentence."""
+    return tuple(f"{SHORT[flag]}: {FLAGS[flag]}" for flag in flags)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """An estimate with its interval, before it becomes a row of a frame (`azlatency.stats.rows.of_estimate`).
-
-    ``estimate`` and the ends of its interval are in ``unit``, None if they are not estimable or unbounded; ``n`` counts
-    observations of one connection (within_run) or runs of a path (across_runs), and ``n_effective`` the independent
-    ones with the same information. ``labels`` are the columns that identify the row, ``diagnostics`` further numbers,
-    and ``codes`` keys of `CODES`.
-    """
-
-    what: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-    unit: str
-    n: int
-    scope: Scope
-    confidence: float
-    method: str
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-    n_effective: float | None = None
-    diagnostics: dict[str, float | int | str | bool] = field(default_factory=dict)
-    run_ids: tuple[str, ...] = ()
-
-    @property
-    def refused(self) -> bool:
-        """Whether there is no estimate."""
-        return self.estimate is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """A ratio or a difference of two sides with its interval; None if it is not estimable or unbounded.
-
-    ``n`` counts the runs of both sides, or rounds.
-    """
-
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    unit: str = "ratio"
-    confidence: float
-    n: int
-    diagnostics: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def refused(self) -> bool:
-        """Whether there is no estimate."""
-        return self.estimate is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Two sides compared, before they become a row of a frame (`azlatency.stats.rows.of_comparison`).
-
-    ``ratio`` is first over second, ``difference`` first minus second in the unit of the values. The verdict follows
-    from intervals and the relative ``margin``, never from ``p`` alone, the p-value of "the ratio is 1" that belongs to
-    the interval. ``inner`` is the interval of the ratio at twice the error (90 % for 95 %): two one-sided tests.
-    ``superiority``: share of pairs of runs in which the first side is larger, ties counted half; None for rounds.
-    """
-
-    what: str
-    ratio: Effect
-    difference: Effect | None = None
-    verdict: Verdict
-    margin: float
-    p: float | None = None
-    scope: Scope = "across_runs"
-    method: str
-    codes: tuple[str, ...] = ()
-    labels: dict[str, Any] = field(default_factory=dict)
-    inner: tuple[float | None, float | None] = (None, None)
-    superiority: float | None = None
-    run_ids: tuple[str, ...] = ()
-
-    @property
-    def decides(self) -> tuple[float | None, float | None]:
-        """The interval of the ratio that decides: ``inner`` on equivalence, else that of ``ratio``."""
-        is_inner = self.verdict == "equivalent" and None not in self.inner
-        return self.inner if is_inner else (self.ratio.low, self.ratio.high)
-
-
-def explain(codes: Iterable[str]) -> tuple[str, ...]:
-    """Return each code as its word and its sentence."""
-    return tuple(f"{SHORT[code]}: {CODES[code]}" for code in codes)
-
-
-def verdict_of(
-    low: float | None, high: float | None, inner_low: float | None, inner_high: float | None, margin: float
-) -> Verdict:
-    """Return the verdict on a ratio from two of its intervals.
-
-    Two one-sided tests: Schuirmann 1987.
-    """
-    differs = (low is not None and low > 1) or (high is not None and high < 1)
-    within = (
-        inner_low is not None and inner_high is not None and inner_low > 1 / (1 + margin) and inner_high < 1 + margin
-    )
+def verdict_of(low: float, high: float, inner_low: float, inner_high: float, margin: float) -> Verdict:
+    """Return the verdict on a ratio from two intervals (Schuirmann 1987); ends that are not known are NaN."""
+    differs = low > 1 or high < 1
+    within = inner_low > 1 / (1 + margin) and inner_high < 1 + margin
     if differs:
         return "different_within_margin" if within else "different"
     return "equivalent" if within else "inconclusive"

@@ -26,16 +26,6 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
     In a closed loop the round trips fill the duration of the run: a share near 1 proves that the tool printed
     round-trip times, near 1/2 that it printed RTT/2. The share of a tool whose parser does not declare
     ``fills_duration`` is missing, too.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Latency runs, one row per run.
-
-    Returns
-    -------
-    Series
-        One share per run, indexed like ``runs``.
     """
     printed_mean = runs["mean_ns"].astype("float64").where(runs["printed_as"] != "half_round_trip", runs["mean_ns"] / 2)
     shares = runs["n"].astype("float64") * printed_mean.astype("float64") / runs["duration_ns"].astype("float64")

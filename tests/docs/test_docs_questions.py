@@ -14,7 +14,7 @@ from helpers.places import ROOT
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.result import CODES
+from azlatency.stats.result import FLAGS
 from azlatency.studies.runs.path import NetworkPath
 
 FOLDER = ROOT / "docs" / "questions"
@@ -62,7 +62,7 @@ def test_pages_name_only_what_is_there(page: Path) -> None:
     for name in re.findall(r"`?\baz\.(\w+)", text):
         assert name in az.__all__, name
     for code in re.findall(r"`([a-z]+_[a-z_]+)`", text):
-        known = CODES | dict.fromkeys(LABELS)
+        known = FLAGS | dict.fromkeys(LABELS)
         assert code in known, code
     assert page.stem == "README" or "Sources:" in text or page.stem == "truth"
     index = (FOLDER / "README.md").read_text("utf-8")

@@ -17,7 +17,7 @@ from helpers.sides import compare, write_side
 from azlatency.gate import comparison_sheet, verdict
 from azlatency.gate.verdict import Decision, Judgement, judge
 from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.rows import Row, of_comparison
+from azlatency.stats.rows import Row
 
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'
 
@@ -119,11 +119,13 @@ def _row(decision: Decision, candidate: list[float], *, needed: int | None = Non
     """A row of five runs of 100 µs or so against a candidate; its interval, and a plan if it is inconclusive."""
     values = {"base": [100.0, 101, 99, 100, 102], "candidate": candidate}
     base, other = (pd.DataFrame({"median_ns": [1e3 * value for value in some]}) for some in values.values())
-    comparison = compare_runs(other, base, value="median_ns", what="a → b")
+    row = compare_runs(other, base, value="median_ns") | {"p_beyond": 0.08}
     plan = {"done": 5, "needed": needed, "needed_low": low, "needed_high": 2509}
     if decision != "inconclusive":
         plan = dict.fromkeys(plan)
-    row = {**of_comparison(comparison), **plan, "decision": decision, "p_beyond": 0.08}
+    (judged,) = verdict.decide(pd.DataFrame([row]), 0.95).to_dict("records")
+    assert judged["decision"] == decision
+    row = {str(name): cell for name, cell in judged.items()} | plan
     return {**row, "reason": verdict.reason(row)}
 
 
@@ -136,9 +138,10 @@ def test_the_interval_that_decides_is_shown() -> None:
 
 def test_a_change_that_may_be_chance_among_all_rows_is_named() -> None:
     row = _row("inconclusive", [130.0, 131, 129, 133, 128], needed=20)
-    assert row["ratio_low"] > 1.05 and verdict.is_one_of_many(row)
+    assert row["ratio_low"] > 1.05 and row["cause"] == "family"
     assert "not significant among all rows, p = 0.08" in row["reason"]
-    assert not verdict.is_one_of_many(_row("inconclusive", [100.0, 101, 99, 100, 120], needed=20))
+    assert _row("inconclusive", [100.0, 101, 99, 100, 120], needed=20)["cause"] == ""
+    assert _row("inconclusive", [106.0, 107, 105, 106, 108], needed=20)["cause"] == "margin"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from helpers.places import ROOT
 from helpers.sides import compare, write_side
 
 from azlatency.gate.matching import align_paths, nothing_in_common
@@ -63,6 +66,20 @@ def test_equal_ends_with_other_methods_have_nothing_in_common() -> None:
     (hint,) = nothing_in_common(runs("a → b"), runs("a → b", "sockperf TCP"))
     assert "different methods: ping in the base, sockperf TCP in the candidate" in hint and "--map" not in hint
     assert nothing_in_common(runs("a → b"), runs("a → b")) == [], "they are copies, or in different regions"
+
+
+def test_a_lost_run_of_one_side_is_settled_by_the_line_that_is_printed(tmp_path: Path) -> None:
+    rounds = ROOT / "data" / "raw" / "emulated-nights" / "ping" / "az1a-az3a"
+    for side, numbers, first in (("before", "1235678", 0), ("after", "12345678", 10)):
+        (tmp_path / side).mkdir()
+        for number in numbers:
+            shutil.copy(rounds / f"ping_r{first + int(number)}.txt", tmp_path / side / f"az1-az2_{number}.log")
+    refused = compare("before", "after", cwd=tmp_path)
+    assert refused.returncode == 3
+    (line,) = re.findall(r"write (run = .*) into study.toml in its folder", refused.stdout)
+    (tmp_path / "before" / "study.toml").write_text(line, "utf-8")
+    settled = compare("before", "after", cwd=tmp_path)
+    assert "7 → 8" in settled.stdout, settled.stdout + settled.stderr
 
 
 def test_two_scenarios_of_one_study(tmp_path: Path, raw: Path) -> None:

@@ -261,8 +261,9 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     import numpy as np
     import pandas as pd
 
-    from azlatency.gate.verdict import compared_runs, judged
+    from azlatency.gate.verdict import Compared, judged
     from azlatency.stats.across_runs.before_after import compare_pairings, pairings
+    from azlatency.stats.across_runs.comparison import Setting
 
     random = np.random.default_rng(1)
 
@@ -276,9 +277,10 @@ def test_false_changes_are_at_most_one_in_twenty(runs: int, spread: float, ratio
     claimed = shown = 0
     for _ in range(300):
         matched = pairings(side("a", ratio), side("b", 1.0))
+        sides = [pairing.sides() for pairing in matched]
+        rows = compare_pairings(matched, sides, Setting("5%"))
         compared = [
-            compared_runs("latency", pairing, comparison)
-            for pairing, comparison in zip(matched, compare_pairings(matched, margin="5%"), strict=True)
+            Compared(row, pairing, pair, "median_ns") for row, pairing, pair in zip(rows, matched, sides, strict=True)
         ]
         decisions = judged(compared, 0.95)["decision"]
         claimed += (decisions == "beyond").any()

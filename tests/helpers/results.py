@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from azlatency.stats import rows
 from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
-from azlatency.stats.result import Estimate
 
-_NO_LABELS = {*rows.ESTIMATE, *DIAGNOSTICS, "scope", "confidence", "statistic", "flags", "run_ids"}
+_NO_LABELS = {*rows.ESTIMATE, *DIAGNOSTICS, "n_effective", "scope", "confidence", "statistic", "flags", "run_ids"}
 #: A summary, or quantiles, without rows.
 NOTHING = pd.DataFrame(columns=["path", "method", "q", *rows.ESTIMATE, *DIAGNOSTICS, "flags", "run_ids"])
 
 
+class Estimate(NamedTuple):
+    """A row of a summary or of quantiles, with None for what is missing."""
+
+    what: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    n: int
+    method: str
+    scope: str
+    codes: tuple[str, ...]
+    labels: dict[str, Any]
+    run_ids: tuple[str, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no estimate."""
+        return self.estimate is None
+
+
+def estimate_of(row: rows.Row) -> Estimate:
+    """Return a row as an estimate."""
+    middle, low, high = (None if math.isnan(row[name]) else row[name] for name in ("estimate", "low", "high"))
+    labels = {str(name): cell for name, cell in row.items() if name not in _NO_LABELS}
+    words = tuple(tuple(row[name].split()) for name in ("flags", "run_ids"))
+    kind = row["statistic"], row["scope"]
+    return Estimate(row["what"], middle, low, high, row["unit"], row["n"], *kind, words[0], labels, words[1])
+
+
 def estimates_of(frame: pd.DataFrame) -> list[Estimate]:
     """Return the rows of a summary or of quantiles as estimates."""
-    found = []
-    for row in frame.to_dict("records"):
-        middle, low, high = (None if math.isnan(row[name]) else row[name] for name in ("estimate", "low", "high"))
-        found.append(
-            Estimate(
-                what=row["what"],
-                estimate=middle,
-                low=low,
-                high=high,
-                unit=row["unit"],
-                n=row["n"],
-                scope=row["scope"],
-                confidence=row["confidence"],
-                method=row["statistic"],
-                codes=tuple(row["flags"].split()),
-                labels={str(name): cell for name, cell in row.items() if name not in _NO_LABELS},
-                diagnostics={name: row[name] for name in DIAGNOSTICS if not math.isnan(row.get(name, math.nan))},
-                run_ids=tuple(row["run_ids"].split()),
-            )
-        )
-    return found
+    return [estimate_of({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]

@@ -96,5 +96,5 @@ def test_a_badge_names_intervals_only_if_the_card_shows_them() -> None:
 
 def test_ratios_are_said_in_words() -> None:
     wide = compare_runs([1e5, 9e6], [1e5, 2e5], unit="ns")
-    assert ratio_ends(wide.ratio.low, wide.ratio.high) == "0 to more than 1,000"
+    assert ratio_ends(wide["ratio_low"], wide["ratio_high"]) == "0 to more than 1,000"
     assert at_most([0.97, 1.02]) == "3.1 %"

@@ -17,7 +17,6 @@ from table import Answer, Row, simulate
 
 from azlatency import quantiles
 from azlatency.stats import exceedance, remaining_wait, stability
-from azlatency.stats.rows import frame_of
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options
 
@@ -124,7 +123,7 @@ def large_run_rows(section: str, scale: float) -> Iterator[Row]:
                 with duckdb.connect() as connection:
                     connection.register("samples", samples)
                     _, (given,) = large_runs.estimate_large_run(connection, "a-01", [p], Options(confidence=0.95))
-                return _answered(frame_of([given]))
+                return _answered(pd.DataFrame([given]))
 
             yield simulate(
                 section,

@@ -33,7 +33,7 @@ _LABEL = re.compile(
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|\((?P<parenthesized>[^()]{1,1000})\)|(?P<captioned>\S.{0,1000}?)\s*:"
     r"|(?P<pointing>[\^↑]\s{0,4}[^\s^↑].{0,1000})"
-    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/]{1,60}[,; ]{0,3}){1,10})"
+    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
 )
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 #: What a script writes in front of a text: a time, and a level.
@@ -56,7 +56,7 @@ _THINGS = re.compile(
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
-#: A prompt with a command: what follows it is its output, unless it echoes.
+#: A prompt with a command: what follows it is its output, unless it says something about the run.
 _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
@@ -64,7 +64,8 @@ _COMMAND = re.compile(
     r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
 )
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
-_ECHO = re.compile(r"\b(?:echo|printf)\b")
+#: Their output is what a person says, or the kernel and the settings of the machine.
+_SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
@@ -221,7 +222,7 @@ def _lines_outside(
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
-            is_output, above = not _ECHO.search(text) and not _FENCE.match(text), number
+            is_output, above = not _SAYING.search(text) and not _FENCE.match(text), number
             is_after_output = is_output
             if not inside and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)

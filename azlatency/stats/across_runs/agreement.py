@@ -21,6 +21,7 @@ from scipy.stats import t as student
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import summary, tost
 from azlatency.stats.result import verdict_of
+from azlatency.stats.rows import joined
 from azlatency.studies.runs.groups import check_complete, grouped
 from azlatency.studies.runs.round_trips import latency
 
@@ -111,13 +112,13 @@ def agreement(
         x, y = common["value_of_first"].to_numpy(float), common["value_of_second"].to_numpy(float)
         steps = resolution_of(groups[first], value), resolution_of(groups[second], value)
         differs = _differences(groups[first], groups[second])
-        codes = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
+        flags = _units(groups[first], groups[second]) + (("type_p_mismatch",) if differs else ())
         run_ids = (common["run_ids_of_first"] + " " + common["run_ids_of_second"]).str.strip()
         methods.append(
             {
                 "first": first,
                 "second": second,
-                **bland_altman(x, y, margin=margin, confidence=confidence, codes=codes, resolution=steps),
+                **bland_altman(x, y, margin=margin, confidence=confidence, flags=flags, resolution=steps),
                 "differs_in": ", ".join(differs),
                 "run_ids": " ".join(run_ids).strip(),
             }
@@ -135,7 +136,7 @@ def bland_altman(
     *,
     margin: float | str = "5%",
     confidence: float = 0.95,
-    codes: tuple[str, ...] = (),
+    flags: Sequence[str] = (),
     resolution: tuple[float, float] = (0.0, 0.0),
 ) -> dict[str, Any]:
     """Compare paired values of two tools, round-trip times in the same unit, and return a row of `Agreement.methods`.
@@ -151,7 +152,7 @@ def bland_altman(
         raise ValueError(f"margin {margin!r}: a ratio needs a relative margin")
     present = np.isfinite(x) & np.isfinite(y)
     x, y = x[present], y[present]
-    flags = list(codes)
+    flags = list(flags)
     if not _FATAL & set(flags):
         if not x.size:
             flags.append("no_values")
@@ -175,7 +176,7 @@ def bland_altman(
         "confidence": confidence,
         "scope": "across_runs",
         "statistic": METHOD,
-        "flags": " ".join(dict.fromkeys(flags)),
+        "flags": joined(flags),
     }
     if not spread:
         return row
@@ -232,5 +233,5 @@ def _units(first: pd.DataFrame, second: pd.DataFrame) -> tuple[str, ...]:
     if "printed_as" not in first.columns or "printed_as" not in second.columns:
         return ()
     kinds = {*first["printed_as"].dropna().unique(), *second["printed_as"].dropna().unique()}
-    codes = ("unit_unknown",) if "unknown" in kinds else ()
-    return (*codes, "unit_conflict") if "one_way" in kinds and len(kinds) > 1 else codes
+    flags = ("unit_unknown",) if "unknown" in kinds else ()
+    return (*flags, "unit_conflict") if "one_way" in kinds and len(kinds) > 1 else flags

@@ -14,14 +14,13 @@ zones (`direction_pairs`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting
+from azlatency.stats.across_runs.comparison import Setting, check_setting
 from azlatency.stats.across_runs.direction_pairs import adjust_family, compare_directions
 from azlatency.stats.across_runs.directions import (
     DirectedValues,
@@ -36,7 +35,6 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.ranking import rank_pairs
 from azlatency.stats.across_runs.run_values import (
     is_frame,
-    parse_margin,
     refusals,
     resolution_of,
     run_ids_of,
@@ -45,7 +43,7 @@ from azlatency.stats.across_runs.run_values import (
     value_column,
 )
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
-from azlatency.stats.rows import Row, of_comparison, of_estimate
+from azlatency.stats.rows import COMPARISON, Row, joined
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.round_trips import latency
@@ -55,7 +53,6 @@ from azlatency.studies.runs.throughput import throughput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from azlatency.stats.result import Comparison
     from azlatency.studies.store.study import Study
 
 
@@ -84,8 +81,7 @@ class Asymmetry(NamedTuple):
         ``same_zone``: a control pair. The verdict "different" holds for the family of pairs, and beyond the spread
         between machines if that is known; otherwise it is about these machines (``one_machine_pair``,
         ``one_control_pair``), or about a published table that names none (``machines_unknown``). ``verdict_alone``: the
-        verdict without the family; ``machine_spread``: the spread between machines; ``p_machines``: the p-value of the
-        comparison with it.
+        verdict without the family; ``machine_spread``: the spread between machines, if it is known of any pair.
     cells : DataFrame
         One row per direction: ``from``, ``to``, ``estimate`` (median run) with ``low`` and ``high``, ``n``.
     order : DataFrame
@@ -99,29 +95,23 @@ class Asymmetry(NamedTuple):
     order: pd.DataFrame
 
 
-class _Rows(NamedTuple):
-    """Rows of the frames of `Asymmetry`."""
-
-    methods: list[Row]
-    pairs: list[Row]
-    cells: list[Row]
-    order: list[Row]
-
-
-#: Columns of the frames if they have no rows.
-_COMPARED = [
-    "metric", "method", "from", "to", "what", "verdict", "margin", "ratio", "ratio_low", "ratio_high", "decides_low",
-    "decides_high", "unit", "p", "n", "there", "back", "n_there", "n_back", "same_zone", "confidence", "flags",
+#: Columns of the frames.
+_TYPICAL = [
+    "metric", "method", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic", "flags",
     "run_ids",
 ]  # fmt: skip
-_TYPICAL = ["metric", "method", "what", "estimate", "low", "high", "unit", "n", "confidence", "flags", "run_ids"]
 _COUNTS = ["ends", "pairs", "different", "inconclusive", "rounds"]
 _COLUMNS = {
-    "methods": ["metric", "method", "what", *_COUNTS, "value"],
-    "pairs": _COMPARED,
+    "methods": [
+        "metric", "method", "what", "unit", *_COUNTS, "value", "scope", "confidence", "statistic", "flags", "run_ids",
+    ],
+    "pairs": [
+        "metric", "method", "from", "to", *COMPARISON, "there", "back", "n_there", "n_back", "same_zone",
+        "verdict_alone",
+    ],
     "cells": ["from", "to", *_TYPICAL],
     "order": [*_TYPICAL, "rank"],
-}
+}  # fmt: skip
 
 
 def asymmetry(
@@ -177,18 +167,17 @@ def asymmetry(
     >>> pair["verdict_alone"], pair["verdict"], pair["flags"]
     ('different', 'different', 'one_machine_pair initiator_only')
     """
-    parse_margin(margin)
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence = {confidence}: between 0.5 and 1")
-    setting = Setting(margin=margin, confidence=confidence, floor=None, unit="", what="", labels={})
+    check_setting(margin, confidence)
+    setting = Setting(margin, confidence)
     parts = []
     for name, frame, column in _frames(data, metric, value):
         for method, group in _groups(frame, name):
             values = column or value_column(group, value)
             parts.append(_of_method(group, name, method, values, setting))
-    return Asymmetry(
-        *(_frame([row for part in parts for row in getattr(part, name)], columns) for name, columns in _COLUMNS.items())
-    )
+    rows = {name: [row for part in parts for row in part.get(name, [])] for name in _COLUMNS}
+    known = ["machine_spread"] if any("machine_spread" in row for row in rows["pairs"]) else []
+    columns = {**_COLUMNS, "pairs": [*_COLUMNS["pairs"], *known]}
+    return Asymmetry(*(pd.DataFrame(rows[name], columns=columns[name]) for name in _COLUMNS))
 
 
 def _frames(
@@ -223,17 +212,13 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
     return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 
 
-def _frame(rows: list[Row], columns: list[str]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(dict.fromkeys([*columns, *(name for row in rows for name in row)])))
-
-
-def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> _Rows:
+def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, base: Setting) -> dict[str, list[Row]]:
     unit = "count" if metric == "retransmits" else unit_of(column)
     what = ", ".join(part for part in (metric, method) if part)
-    setting = base._replace(unit=unit, what=what, labels={"metric": metric, "method": method})
+    setting = base._replace(labels={"metric": metric, "method": method})
     same_test = frame if metric == "latency" or "test" not in frame.columns else frame.drop(columns="test")
     # A direction is measured by the streams of both ends, so the paths of one frame differ.
-    codes = [code for code in refusals([same_test], column) if code != "mixed_paths"]
+    flags = [flag for flag in refusals([same_test], column) if flag != "mixed_paths"]
     if "placement" in frame.columns:
         # Traffic within one host does not cross a zone.
         frame = frame[frame["placement"].isna() | (frame["placement"] != "same_host")]
@@ -242,11 +227,11 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
     if metric == "retransmits":
         runs = [run._replace(value=run.value + COUNT_OFFSET) for run in runs]
         if "host" in column_cells(frame, "retransmits_scope"):
-            codes.append("host_wide_counter")
+            flags.append("host_wide_counter")
     if not runs:
-        codes.append("no_values")
+        flags.append("no_values")
     elif min(run.value for run in runs) <= 0:
-        codes.append("not_positive")
+        flags.append("not_positive")
     row = {
         **setting.labels,
         "what": what,
@@ -257,57 +242,59 @@ def _of_method(frame: pd.DataFrame, metric: Metric, method: str, column: str, ba
         "confidence": setting.confidence,
         "statistic": METHOD,
     }
-    if set(codes) - {"host_wide_counter"}:
-        refused = {"flags": " ".join(dict.fromkeys(codes)), "run_ids": " ".join(run_ids_of(frame[column].dropna()))}
-        return _Rows([row | refused], [], [], [])
-    cells = group_directions(runs, resolution_of(frame, column), order)
+    if set(flags) - {"host_wide_counter"}:
+        refused = {"flags": joined(flags), "run_ids": " ".join(run_ids_of(frame[column].dropna()))}
+        return {"methods": [row | refused]}
+    cells = group_directions(runs, unit, resolution_of(frame, column), order)
     alone = "machines_unknown" if is_window(frame).all() else "one_machine_pair"
-    return _analyse(cells, zones, setting, codes, row, alone)
+    return _analyse(cells, zones, setting, flags, row, alone)
 
 
 def _analyse(
-    cells: DirectedValues, zones: Mapping[str, str], setting: Setting, codes: list[str], row: Row, alone: str
-) -> _Rows:
+    cells: DirectedValues, zones: Mapping[str, str], setting: Setting, flags: list[str], row: Row, alone: str
+) -> dict[str, list[Row]]:
+    """Return the rows of each frame for one method; ``row``: that of ``methods`` as far as it is known."""
     is_latency = setting.labels["metric"] == "latency"
     if is_latency:
-        codes = [*codes, "initiator_only"]
-    both_ways: list[tuple[str, str]] = []
-    same_zone: list[tuple[str, str]] = []
-    for i, j in combinations(cells.nodes, 2):
-        if (i, j) in cells.all_values and (j, i) in cells.all_values:
-            (both_ways if in_different_zones(i, j, zones) else same_zone).append((i, j))
-    null, compared = (
-        [((i, j), compare_directions(i, j, cells, setting, tuple(codes))) for i, j in ways]
-        for ways in (same_zone, both_ways)
+        flags = [*flags, "initiator_only"]
+    both_ways = [(i, j) for i, j in combinations(cells.nodes, 2) if {(i, j), (j, i)} <= cells.all_values.keys()]
+    between, within = (
+        [
+            compare_directions(i, j, cells, setting, flags)
+            for i, j in both_ways
+            if in_different_zones(i, j, zones) is different
+        ]
+        for different in (True, False)
     )
-    control = tuple(result for _, result in null)
-    pairs = adjust_family(compared, control, zones, setting, alone)
+    pairs = adjust_family(between, within, zones, alone)
     directions = _directions(cells, setting)
-    typical = {(each["from"], each["to"]): each for each in directions}
+    typical = {(cell["from"], cell["to"]): cell for cell in directions}
 
-    def pair(result: Comparison, *, same_zone: bool) -> Row:
-        ends = result.labels["from"], result.labels["to"]
-        there, back = typical[ends], typical[ends[::-1]]
+    def pair(compared: Row, *, same_zone: bool) -> Row:
+        there, back = (typical[compared[start], compared[end]] for start, end in (("from", "to"), ("to", "from")))
         values = {"there": there["estimate"], "back": back["estimate"], "n_there": there["n"], "n_back": back["n"]}
-        return {**of_comparison(result), **values, "same_zone": same_zone, "unit": setting.unit}
+        return {**compared, **values, "same_zone": same_zone, "unit": cells.unit}
 
     # A round trip crosses both directions: one initiator of a pair is enough for its rank.
     cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
     counts = {
         "ends": len(cells.nodes),
         "pairs": len(pairs),
-        "different": sum(each.verdict.startswith("different") for each in pairs),
-        "inconclusive": sum(each.verdict == "inconclusive" for each in pairs),
+        "different": sum(compared["verdict"].startswith("different") for compared in pairs),
+        "inconclusive": sum(compared["verdict"] == "inconclusive" for compared in pairs),
         "rounds": len({key for rounds_of in cells.by_round.values() for key in rounds_of}),
-        "flags": " ".join(dict.fromkeys([*codes, *([] if both_ways else ["one_direction"])])),
+        "flags": joined(flags, [] if pairs else ["one_direction"]),
         "run_ids": " ".join(cells.run_ids(cells.all_values)),
     }
-    return _Rows(
-        [row | counts],
-        [*(pair(each, same_zone=False) for each in pairs), *(pair(each, same_zone=True) for each in control)],
-        directions,
-        [of_estimate(each) for each in rank_pairs(cells, cross_zone, setting)] if is_latency else [],
-    )
+    return {
+        "methods": [row | counts],
+        "pairs": [
+            *(pair(compared, same_zone=False) for compared in pairs),
+            *(pair(compared, same_zone=True) for compared in within),
+        ],
+        "cells": directions,
+        "order": rank_pairs(cells, cross_zone, setting) if is_latency else [],
+    }
 
 
 def _directions(cells: DirectedValues, setting: Setting) -> list[Row]:
@@ -317,16 +304,15 @@ def _directions(cells: DirectedValues, setting: Setting) -> list[Row]:
         by_round = cells.by_round[direction]
         rounds, in_order = sorted_rounds(list(by_round))
         runs = (
-            cells.values([by_round[key] for key in rounds], setting.unit, "round" if in_order else "unknown")
+            cells.values([by_round[key] for key in rounds], "round" if in_order else "unknown")
             if rounds
-            else cells.values(values, setting.unit, cells.order)
+            else cells.values(values, cells.order)
         )
         labels = {**setting.labels, "from": direction[0], "to": direction[1]}
         groups.append(PathRuns(route(*direction), labels, runs))
-        run_ids.append(cells.run_ids([direction], by_round or None))
-    typical = typical_runs(groups, setting.confidence)
+        run_ids.append(" ".join(cells.run_ids([direction], by_round or None)))
     return [
         # Runs that are too far apart for an interval have a median, too.
-        of_estimate(replace(each, run_ids=ids)) | {"estimate": float(np.median(group.values.values))}
-        for each, ids, group in zip(typical, run_ids, groups, strict=True)
+        row | {"run_ids": ids, "estimate": float(np.median(group.values.values))}
+        for row, ids, group in zip(typical_runs(groups, setting.confidence), run_ids, groups, strict=True)
     ]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
-from azlatency.stats.across_runs.run_values import check_columns, is_frame, run_values
-from azlatency.stats.rows import COMPARISON, of_comparison
+from azlatency.stats.across_runs.comparison import Setting, Sides, compare_family, compare_sides, sides_of
+from azlatency.stats.across_runs.run_values import check_columns, is_frame
+from azlatency.stats.rows import COMPARISON, Row
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import bases, check_across, label
 from azlatency.studies.runs.path import route
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.stats.result import Comparison
 
 
 def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name
@@ -113,48 +110,34 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     >>> print(az.say(found))
     candidate against base: 1.26× slower, 95 % CI 1.22–1.31, 4 against 4 runs
     """
-    compare_sides = partial(
-        compare_runs,
-        margin=margin,
-        confidence=confidence,
-        paired=paired,
-        value=value,
-        floor=floor,
-        unit=unit,
-        resolution=resolution,
-    )
     fields = [across] if isinstance(across, str) else list(across)
+    setting = Setting(margin, confidence, floor, what or "candidate against base", labels or {})
+    sides = partial(sides_of, paired=paired, value=value, unit=unit, resolution=resolution, across=fields)
     if candidate is None:
-        return _every_pair(base, fields, compare_sides, confidence, labels)
+        return _every_pair(base, fields, sides, setting)
     if fields and is_frame(base) and is_frame(candidate):
         base, candidate = _without_fields(base, candidate, fields)
-    compare_sides = partial(compare_sides, across=fields)
     if by is None:
-        return _frame([compare_sides(candidate, base, what=what or "candidate against base", labels=labels)])
+        return _frame([compare_sides(sides(candidate, base), setting)])
     keys = [*([by] if isinstance(by, str) else by)]
     keys += ["method"] * ("method" not in keys)
     check_columns(base, *keys)
     check_columns(candidate, *keys)
     after = dict(list(grouped(candidate, keys)))
-    pairs = [(key, group, after[key]) for key, group in grouped(base, keys) if key in after]
-    sides = [(run_values(new, value, unit), run_values(old, value, unit)) for _, old, new in pairs]
-    spreads = spreads_of_pairs(sides, [key[keys.index("method")] for key, _, _ in pairs])
-    comparisons = []
-    for (key, old, new), spread in zip(pairs, spreads, strict=True):
-        named = {name: str(part) for name, part in zip(keys, key, strict=True)}
-        own = what or ", ".join(named.values())
-        comparisons.append(compare_sides(new, old, spread=spread, what=own, labels={**named, **(labels or {})}))
-    return _frame(comparisons)
+    pairs, methods = [], []
+    for key, group in grouped(base, keys):
+        if key in after:
+            named = {name: str(part) for name, part in zip(keys, key, strict=True)}
+            of_pair = setting._replace(what=what or ", ".join(named.values()), labels={**named, **setting.labels})
+            pairs.append((sides(after[key], group), of_pair))
+            methods.append(named["method"])
+    return _frame(compare_family(pairs, methods))
 
 
-def _frame(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+def _frame(rows: Sequence[Row]) -> pd.DataFrame:
     """Return comparisons with the number of runs on each side."""
-    found = []
-    for comparison in comparisons:
-        counts = comparison.ratio.diagnostics
-        sides = {"n_base": counts.get("runs_b", math.nan), "n_candidate": counts.get("runs_a", math.nan)}
-        found.append({**of_comparison(comparison), **sides})
-    return pd.DataFrame(found, columns=None if found else [*COMPARISON, "n_base", "n_candidate"])
+    found = pd.DataFrame(rows, columns=None if rows else [*COMPARISON, "n_base", "n_candidate"])
+    return found.drop(columns=["rounds", "p_beyond"], errors="ignore")
 
 
 def _without_fields(base: pd.DataFrame, candidate: pd.DataFrame, fields: Sequence[str]) -> tuple[pd.DataFrame, ...]:
@@ -167,11 +150,7 @@ def _without_fields(base: pd.DataFrame, candidate: pd.DataFrame, fields: Sequenc
 
 
 def _every_pair(
-    runs: pd.DataFrame,
-    fields: Sequence[str],
-    compare_sides: Callable[..., Comparison],
-    confidence: float,
-    labels: Mapping[str, object] | None,
+    runs: pd.DataFrame, fields: Sequence[str], sides: Callable[[RunData, RunData], Sides], setting: Setting
 ) -> pd.DataFrame:
     """Compare every two values of a column, for each pair of ends and method."""
     if len(fields) != 1:
@@ -182,21 +161,11 @@ def _every_pair(
     runs, _ = _without_fields(runs, runs.iloc[:0], fields)
     pairs = []
     for key, group in runs.groupby([*ends, "method"], sort=False, dropna=False):
-        levels = dict(list(grouped(group[group[column].notna()], column)))
-        names = ["?" if pd.isna(name) else str(name) for name in key[:-1]]
-        for first, second in combinations(levels, 2):
-            pairs.append((route(*names), str(key[-1]), first, second, levels[first], levels[second]))
-    level = 1 - (1 - confidence) / max(len(pairs), 1)
-    return _frame(
-        [
-            compare_sides(
-                after.drop(columns="path"),
-                before.drop(columns="path"),
-                confidence=level,
-                across=fields,
-                what=f"{second} against {first}: {path}, {method}",
-                labels={"path": path, "method": method, "base": str(first), "candidate": str(second), **(labels or {})},
-            )
-            for path, method, first, second, before, after in pairs
-        ]
-    )
+        levels = dict(list(grouped(group[group[column].notna()].drop(columns="path"), column)))
+        path, method = route(*("?" if pd.isna(name) else str(name) for name in key[:-1])), str(key[-1])
+        for base, candidate in combinations(levels, 2):
+            labels = {"path": path, "method": method, "base": str(base), "candidate": str(candidate), **setting.labels}
+            what = f"{candidate} against {base}: {path}, {method}"
+            pairs.append((sides(levels[candidate], levels[base]), setting._replace(what=what, labels=labels)))
+    level = 1 - (1 - setting.confidence) / max(len(pairs), 1)
+    return _frame([compare_sides(pair, of_pair._replace(confidence=level)) for pair, of_pair in pairs])

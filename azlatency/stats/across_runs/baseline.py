@@ -27,6 +27,7 @@ from azlatency.stats.across_runs.run_values import (
     unit_of,
 )
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
+from azlatency.stats.rows import Row, joined, number, with_flags
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import STEP, client_runs
 
@@ -54,10 +55,7 @@ _COLUMNS = [
 
 
 def limits_of(expectation: Expectation) -> tuple[float | None, float | None]:
-    """Return (low, high) of an expectation; ``None`` is an open end.
-
-    Raises `ValueError` if the relation is unknown, or if limits are missing or in the wrong order.
-    """
+    """Return (low, high) of an expectation; ``None`` is an open end."""
     relation = expectation.get("relation")
     low, high = expectation.get("low"), expectation.get("high")
     name = expectation.get("name", "expectation")
@@ -129,7 +127,7 @@ def check_expectation(
     return pd.DataFrame([{**(labels or {}), **row}], columns=[*(labels or {}), *_COLUMNS])
 
 
-def _check(values: RunData, expectation: Expectation, value: str | None, confidence: float) -> dict[str, Any]:
+def _check(values: RunData, expectation: Expectation, value: str | None, confidence: float) -> Row:
     low, high = limits_of(expectation)
     run_set = run_values(values, value, None)
     unit = str(expectation.get("unit") or run_set.unit)
@@ -138,13 +136,13 @@ def _check(values: RunData, expectation: Expectation, value: str | None, confide
         flags.append("unit_conflict")
     if not flags and not len(run_set.values):
         flags.append("no_values")
-    row: dict[str, Any] = {
+    row: Row = {
         "what": str(expectation.get("name", "expectation")),
         "metric": str(expectation.get("metric") or ""),
         "printed": str(expectation.get("printed") or ""),
         "relation": str(expectation["relation"]),
-        "limit_low": math.nan if low is None else low,
-        "limit_high": math.nan if high is None else high,
+        "limit_low": number(low),
+        "limit_high": number(high),
         "status": "inconclusive",
         **dict.fromkeys(("estimate", "low", "high", "ratio", "decides"), math.nan),
         "unit": unit,
@@ -153,7 +151,7 @@ def _check(values: RunData, expectation: Expectation, value: str | None, confide
         "confidence": confidence,
         "statistic": RANK_METHOD,
         "run_ids": " ".join(run_set.run_ids),
-        "flags": " ".join(dict.fromkeys(flags)),
+        "flags": joined(flags),
         "assumed": "",
         "notes": "",
     }
@@ -169,40 +167,37 @@ def _check(values: RunData, expectation: Expectation, value: str | None, confide
         flags.append("unit_unknown")
     has_rate = unit in ("bit/s", "bytes/s", "1/s")
     if has_rate and is_frame(values) and "duration_ns" in values.columns and (values["duration_ns"] < BURST_NS).any():
-        found["flags"] = ["burst_test", *found["flags"]]
-    return row | found | {"flags": " ".join(dict.fromkeys([*found["flags"], *flags]))}
+        found = with_flags(found, ["burst_test"])
+    return row | found | {"flags": joined(found["flags"].split(), flags)}
 
 
-def _judge(
-    run_set: RunValues, limits: tuple[float | None, float | None], unit: str, confidence: float
-) -> dict[str, Any]:
+def _judge(run_set: RunValues, limits: tuple[float | None, float | None], unit: str, confidence: float) -> Row:
     """Return what run values that may be pooled say about the limits."""
     low, high = limits
     typical = typical_run(run_set, unit=unit, confidence=2 * confidence - 1)
     # One run, or counts of which some are 0, have no interval, but a middle.
-    middle = typical.estimate if typical.estimate is not None else float(np.median(run_set.values))
+    middle = float(np.median(run_set.values)) if math.isnan(typical["estimate"]) else typical["estimate"]
     ratio = _ratio(middle, low, high)
     slipped = ratio is not None and ratio != 0 and not 1 / SLIP < ratio < SLIP
     status: Status = "inconclusive"
     decides = None
     if not slipped:
-        status = _status(typical.low, typical.high, low, high)
+        status = _status(typical["low"], typical["high"], low, high)
         reachable = [limit for limit in limits if limit is not None and limit > 0]
         decides = None if status != "inconclusive" else _decides(run_set, middle, reachable, confidence)
-    numbers = {"estimate": middle, "low": typical.low, "high": typical.high, "ratio": ratio, "decides": decides}
-    return {
+    kept = ("low", "high", "assumed", "notes", "statistic")
+    return {name: typical[name] for name in kept} | {
         "status": status,
-        **{name: math.nan if number is None else number for name, number in numbers.items()},
-        "flags": [*(["unit_slip"] if slipped else []), *typical.codes],
-        "assumed": str(typical.labels.get("assumed", "")),
-        "notes": str(typical.labels.get("notes", "")),
-        "statistic": typical.method,
+        "estimate": middle,
+        "ratio": number(ratio),
+        "decides": number(decides),
+        "flags": joined(["unit_slip"] if slipped else [], typical["flags"].split()),
     }
 
 
-def _status(lower: float | None, upper: float | None, low: float | None, high: float | None) -> Status:
+def _status(lower: float, upper: float, low: float | None, high: float | None) -> Status:
     """Return what the bounds of the typical run say about the limits."""
-    if lower is None or upper is None:
+    if math.isnan(lower) or math.isnan(upper):
         return "inconclusive"
     if (low is not None and upper < low) or (high is not None and lower > high):
         return "fails"

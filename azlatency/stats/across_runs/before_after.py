@@ -7,30 +7,21 @@ the change of interest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family, sides_of
 from azlatency.stats.across_runs.directions import column_cells
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
-from azlatency.stats.across_runs.run_values import check_columns, run_values, value_column
-from azlatency.stats.rows import COMPARISON, of_comparison
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from azlatency.stats.across_runs.shared_spread import SharedSpread
-    from azlatency.stats.result import Comparison
-
+from azlatency.stats.across_runs.run_values import check_columns, value_column
+from azlatency.stats.rows import COMPARISON, Row, with_flags
 
 #: Flags of a ratio, which say nothing where there is none.
 _OF_A_RATIO = frozenset({"few_runs", "two_runs", "dependent_runs"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
+class Pairing(NamedTuple):
     """Runs of the same path and tool in two imports, one row per run.
 
     ``by_zone``: they were matched by placement and zones, because the names of the paths differ.
@@ -41,6 +32,10 @@ class Pairing:
     after: pd.DataFrame
     before: pd.DataFrame
     by_zone: bool
+
+    def sides(self, value: str | None = None, across: Sequence[str] = ()) -> Sides:
+        """Return the values to compare."""
+        return sides_of(self.after, self.before, value=self.column(value), across=across)
 
     def column(self, value: str | None = None) -> str:
         """Return the column to compare: ``value``, else one with values on both sides."""
@@ -112,69 +107,29 @@ def compare_imports(
     -----
     See `azlatency.compare`; imports that were measured in turns are compared within the rounds.
     """
-    found = compare_pairings(pairings(after, before), margin=margin, confidence=confidence, value=value)
-    keys = {"path": "path", "method": "method", "runs_after": "n_candidate", "runs_before": "n_base"}
-    frame = pd.DataFrame(map(of_comparison, found), columns=[*keys, *COMPARISON])
-    return frame.rename(columns=keys)
+    matched = pairings(after, before)
+    sides = [pairing.sides(value) for pairing in matched]
+    rows = compare_pairings(matched, sides, Setting(margin, confidence))
+    return pd.DataFrame(rows, columns=["path", "method", "n_candidate", "n_base", *COMPARISON])
 
 
-def compare_pairings(
-    matched: Sequence[Pairing],
-    *,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    value: str | None = None,
-    across: Sequence[str] = (),
-) -> list[Comparison]:
-    """Return the comparisons of `compare_imports`; all paths show how much runs vary."""
-    sides = [
-        (run_values(pairing.after, pairing.column(value)), run_values(pairing.before, pairing.column(value)))
-        for pairing in matched
+def compare_pairings(matched: Sequence[Pairing], sides: Sequence[Sides], setting: Setting) -> list[Row]:
+    """Return the rows of `compare_imports`; all paths show how much runs vary."""
+    named = [
+        setting._replace(what=f"{pair.path}, {pair.method}", labels={"path": pair.path, "method": pair.method})
+        for pair in matched
     ]
-    spreads = spreads_of_pairs(sides, [pairing.method for pairing in matched])
+    rows = compare_family(list(zip(sides, named, strict=True)), [pairing.method for pairing in matched])
     return [
-        compare_pairing(pairing, margin=margin, confidence=confidence, value=value, spread=spread, across=across)
-        for pairing, spread in zip(matched, spreads, strict=True)
+        _with_flags(row, pairing, pair, of_pair) | _counts(pair)
+        for row, pairing, pair, of_pair in zip(rows, matched, sides, named, strict=True)
     ]
 
 
-def compare_pairing(
-    pairing: Pairing,
-    *,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    value: str | None = None,
-    spread: SharedSpread | None = None,
-    across: Sequence[str] = (),
-) -> Comparison:
-    """Return one comparison of `compare_imports`."""
-    x, y, column = pairing.after, pairing.before, pairing.column(value)
-    labels = {
-        "path": pairing.path,
-        "method": pairing.method,
-        "runs_after": _used(x, column),
-        "runs_before": _used(y, column),
-    }
-    what = f"{pairing.path}, {pairing.method}"
-    result = compare_runs(
-        x,
-        y,
-        margin=margin,
-        confidence=confidence,
-        paired=None,
-        value=column,
-        labels=labels,
-        what=what,
-        spread=spread,
-        across=across,
-    )
-    return _with_flags(result, x, y, by_zone=pairing.by_zone)
-
-
-def _used(runs: pd.DataFrame, column: str) -> int:
-    """Return how many runs are used: a run that lost most of its probes is one, a cut run is not."""
-    values = run_values(runs, column)
-    return len(values.values) + values.endless
+def _counts(sides: Sides) -> Row:
+    """Return how many runs of each side are used: a run that lost most of its probes is one, a cut run is not."""
+    after, before = (len(side.values) + side.endless for side in (sides.first, sides.second))
+    return {"n_candidate": after, "n_base": before}
 
 
 def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
@@ -186,10 +141,8 @@ def elsewhere(after: pd.DataFrame, before: pd.DataFrame) -> bool:
 def _places(frame: pd.DataFrame, common: set[Any], scenarios: set[Any], *, regions: bool) -> list[str]:
     """Return the key that each run is matched by: its path if both imports have it, else its placement and zones.
 
-    Of the scenarios, those that both imports name are part of the key.
-
-    A zone is a zone of its region if both imports name their `regions`. The client's zone comes first: the way back
-    has another initiator.
+    Scenarios that both imports name are part of the key, and regions if both name them. The client's zone comes first:
+    the way back has another initiator.
     """
     placements, names = column_cells(frame, "placement"), column_cells(frame, "scenario")
     zones = [column_cells(frame, name) for name in ("physical_zone", "zone", "peer_physical_zone", "peer_zone")]
@@ -225,24 +178,21 @@ def _name(x: pd.DataFrame, y: pd.DataFrame) -> str:
     return str(names[0]) if len(names) == 1 else " against ".join(map(str, names))
 
 
-def _with_flags(result: Comparison, x: pd.DataFrame, y: pd.DataFrame, *, by_zone: bool) -> Comparison:
-    codes = list(result.codes)
-    if min(result.labels["runs_after"], result.labels["runs_before"]) < 2:
-        codes.append("no_replication")
+def _with_flags(row: Row, pairing: Pairing, sides: Sides, setting: Setting) -> Row:
+    """Return a comparison with the flags of its sides; without a ratio if zone numbers may mean different zones."""
+    x, y = pairing.after, pairing.before
+    flags = row["flags"].split()
+    if min(_counts(sides).values()) < 2:
+        flags.append("no_replication")
     sizes = [set(side["vm_size"].dropna()) for side in (x, y)] if "vm_size" in x and "vm_size" in y else [set(), set()]
     if sizes[0] and sizes[1] and sizes[0] != sizes[1]:
-        codes.append("other_vm")
+        flags.append("other_vm")
     zoned = any("zone" in side and side["zone"].notna().any() for side in (x, y))
     physical = all("physical_zone" in side and side["physical_zone"].notna().all() for side in (x, y))
-    ambiguous = by_zone and zoned and not (physical or _same_subscription(x, y))
-    if ambiguous:
-        codes.append("logical_zone")
-    codes = list(dict.fromkeys(codes))
-    if not ambiguous:
-        return replace(result, codes=tuple(codes))
-    codes = [code for code in codes if code not in _OF_A_RATIO]
-    ratio = replace(result.ratio, estimate=None, low=None, high=None)
-    return replace(result, ratio=ratio, difference=None, verdict="inconclusive", p=None, codes=tuple(codes))
+    if not pairing.by_zone or not zoned or physical or _same_subscription(x, y):
+        return with_flags(row, flags)
+    kept = [flag for flag in (*flags, "logical_zone") if flag not in _OF_A_RATIO]
+    return blank(sides, setting, row["n"], kept)
 
 
 def _same_subscription(x: pd.DataFrame, y: pd.DataFrame) -> bool:

@@ -103,20 +103,21 @@ class DirectedValues(NamedTuple):
     """Values by direction, of zones or hosts (``nodes``) in order of appearance.
 
     ``by_round`` has a value for each known round, the mean of its runs; ``all_values`` those of all runs; ``ids`` the
-    round and run_id of each run. ``resolution`` is the largest step of the printed values.
+    round and run_id of each run. ``resolution`` is the largest step of the printed values, in ``unit`` as they are.
     """
 
     nodes: tuple[str, ...]
     by_round: dict[tuple[str, str], dict[Hashable, float]]
     all_values: dict[tuple[str, str], list[float]]
     ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
+    unit: str
     resolution: float = 0.0
     order: Order = "unknown"
 
-    def values(self, numbers: Iterable[float], unit: str, order: Order) -> RunValues:
+    def values(self, numbers: Iterable[float], order: Order) -> RunValues:
         """Return numbers as run values."""
         values = np.array(list(numbers), dtype=float)
-        return RunValues(values=values, rounds=None, missing=0, unit=unit, resolution=self.resolution, order=order)
+        return RunValues(values=values, rounds=None, missing=0, unit=self.unit, resolution=self.resolution, order=order)
 
     def run_ids(
         self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None
@@ -131,7 +132,9 @@ class DirectedValues(NamedTuple):
         )
 
 
-def group_directions(runs: Iterable[Directed], resolution: float = 0.0, order: Order = "unknown") -> DirectedValues:
+def group_directions(
+    runs: Iterable[Directed], unit: str, resolution: float = 0.0, order: Order = "unknown"
+) -> DirectedValues:
     """Group directed runs by direction and round; averages are geometric."""
     grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     all_values: dict[tuple[str, str], list[float]] = {}
@@ -149,7 +152,7 @@ def group_directions(runs: Iterable[Directed], resolution: float = 0.0, order: O
         direction: {key: geometric_mean(values) for key, values in rounds.items()}
         for direction, rounds in grouped.items()
     }
-    return DirectedValues(tuple(nodes), by_round, all_values, ids, resolution, order)
+    return DirectedValues(tuple(nodes), by_round, all_values, ids, unit, resolution, order)
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -7,14 +7,13 @@ either path; what remains is the error of the measurement.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.stats.across_runs.run_values import value_column
 from azlatency.stats.across_runs.typical_run import typical_run
-from azlatency.stats.rows import of_estimate
 from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
@@ -77,20 +76,18 @@ def emulated_differences(
             measured, recorded = ((far[column] - near[column]).dropna() for column in (value, "recorded"))
             labels = {"path": path, "method": str(method)}
             what = f"{path} less {shortest}, {method}"
-            difference = typical_run(measured.sort_index(), confidence=confidence, what=what, labels=labels)
-            run_ids = (*far["run_id"], *near["run_ids"].explode())
-            row = of_estimate(replace(difference, run_ids=run_ids))
+            row = typical_run(measured.sort_index(), confidence=confidence, what=what, labels=labels)
             truth = float(recorded.median())
-            has_interval = difference.low is not None and difference.high is not None
             differences.append(
-                {
-                    **row,
+                row
+                | {
                     "reference": shortest,
                     "value": value,
                     "recorded": truth,
                     "configured": delays[path] - delays[shortest],
                     "error": row["estimate"] - truth,
-                    "holds": row["low"] <= truth <= row["high"] if has_interval else pd.NA,
+                    "holds": pd.NA if math.isnan(row["low"]) else row["low"] <= truth <= row["high"],
+                    "run_ids": " ".join((*far["run_id"], *near["run_ids"].explode())),
                 }
             )
     return pd.DataFrame(differences, columns=_COLUMNS).astype({"holds": "boolean"})

@@ -8,7 +8,8 @@ The values are logarithms, limited to three robust standard deviations around th
 night does not count as much as a new level; values that are not positive, such as loss, are replaced by normal scores.
 Neighbours that resemble each other (AR(1), estimated without the steps) make every statistic smaller by their long-run
 variance. In a short series that leaves little of a sharp step between two quiet levels, which no series of such
-neighbours makes: it is tested by the likelihood of AR(1) with and without the step as well, at a tenth of the error.
+neighbours makes: it is tested by the likelihood of AR(1) with and without the step as well, at a tenth of the error,
+also without the value next to the step, as a mean over the time of the change lies between both levels.
 
 Sources: Hampel, J. American Statistical Association 69:383 (1974), running median; Olshen, Venkatraman, Lucito &
 Wigler, Biostatistics 5:557 (2004), segmentation; Siegmund, Annals of Probability 16:487 (1988) and Sequential Analysis
@@ -238,7 +239,14 @@ def _standardized(x: FloatArray, inner: list[int], share: float) -> float:
 def _p_value(x: FloatArray, inner: list[int], share: float, p_of: Callable[[float, int], float]) -> float:
     """Return the p-value of a part: of its mean, or of how sharply it begins and ends."""
     by_mean = p_of(_standardized(x, inner, share), len(x))
-    return by_mean if len(x) > _SHORT else min(by_mean, p_of(_sharpness(x, inner), len(x)) / _SHARE)
+    if len(x) > _SHORT:
+        return by_mean
+    # A window or a night in which the level changes may show a value between both levels, which belongs to neither.
+    between = [place for edge in inner for place in (edge - 1, edge)]
+    without = [(np.delete(x, place), [edge - (edge > place) for edge in inner]) for place in between]
+    lasting = [each for each in without if min(map(len, np.split(*each))) >= SHORTEST]
+    sharpest = max(_sharpness(*each) for each in [(x, inner), *lasting])
+    return min(by_mean, p_of(sharpest, len(x)) / _SHARE)
 
 
 def _sharpness(x: FloatArray, inner: list[int]) -> float:
@@ -281,7 +289,7 @@ def _p_of_arc(size: float, n: int) -> float:
     """Return the probability that the largest of all parts of ``n`` independent values is as different as this."""
     if size < 1:
         return 1.0
-    return min(1.0, size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
+    return min(1.0, _p_of_one(size) + size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
 
 
 def _p_of_split(size: float, n: int) -> float:
@@ -289,7 +297,12 @@ def _p_of_split(size: float, n: int) -> float:
     if size < 1:
         return 1.0
     # nu once: the split has one free end.
-    return min(1.0, size * _density(size) * _integral(round(size, 2), n, 1))
+    return min(1.0, _p_of_one(size) + size * _density(size) * _integral(round(size, 2), n, 1))
+
+
+def _p_of_one(size: float) -> float:
+    """Return the p-value of a single part, which is all of it where two levels of the shortest length just fit."""
+    return 2 * float(ndtr(-size))
 
 
 def _density(size: float) -> float:

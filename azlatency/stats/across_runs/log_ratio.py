@@ -1,23 +1,16 @@
 """The ratio of two sets of runs, or of two series of rounds: one estimator and one interval, which decides.
 
-Runs: the Hodges-Lehmann estimate on logarithms of run values, with the Wilcoxon interval interpolated between ranks, so
-that it changes little with one more run. Two or three runs on a side have no such interval at 95 %; theirs is a
-pooled t on logarithms, with the variance moderated over all paths where there are several (`shared_spread`), and
-flagged. Rounds: the Hodges-Lehmann estimate of their log ratios with the exact signed-rank interval, which holds
-whatever the runs do in time if the order within each round is random; from two to five rounds Student's t. The
-difference in the unit of the values is the ratio applied to the typical run of the second side.
+From four runs on each side, ranks decide, with an interval interpolated between ranks, so that it changes little with
+one more run; below, a pooled t with the variance moderated over all paths (`shared_spread`). Rounds have the exact
+signed-rank interval, which holds whatever the runs do in time if the order within each round is random. Every interval
+of runs is widened by a constant for what neighbouring runs have in common (`run_order`). The p-values are those of
+Student's t at the scale of the interval, so that they cannot contradict it.
 
-Every interval of runs is widened by a constant for what neighbouring runs have in common (`run_order`). The p-values
-are those of Student's t at the scale of this interval, so that they cannot contradict it.
-
-Rounded values: the mean of n values whose spread is s is off by at most exp(-2 pi^2 (s / step)^2) / pi steps, which
-both ends of the interval allow for once; equal values are off by up to half a step. Ranks lose what steps hide: where a
-step is wide against the spread, the mean of the logarithms decides (Welch), else ranks of values that are spread evenly
-within their step.
+Ranks lose what the steps of a print hide: where a step is wide against the spread, the mean of the logarithms decides
+(Welch), else ranks of values that are spread evenly within their step.
 
 The test at the margin is one-sided: if the margin is wider than the error, a ratio at one end of it is hardly ever
-taken for one beyond the other end. What little that happens is added to the p-value, so that a ratio within the margin
-is called beyond it with at most the chosen probability, and one of 1 with at most half of it.
+taken for one beyond the other end. What little that happens is added to the p-value.
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Hodges & Lehmann, JRSS B 16:261 (1954), tests of a hypothesis
 that is an interval; Widrow, Kollar & Liu, IEEE Transactions on Instrumentation and Measurement 45:353 (1996), mean of
@@ -69,7 +62,7 @@ class LogRatio(NamedTuple):
     p: float | None
     beyond: float | None
     method: str
-    codes: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 def of_groups(
@@ -133,7 +126,7 @@ def _pooled(
         return (estimate - reach, estimate + reach) if error else None
 
     few = ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
-    return _combine(first, second, estimate, ends, order, degrees, margin, confidence, method=method, codes=few)
+    return _combine(first, second, estimate, ends, order, degrees, margin, confidence, method=method, flags=few)
 
 
 def of_rounds(
@@ -163,7 +156,7 @@ def of_rounds(
         margin,
         confidence,
         method=PAIRED_T_METHOD if by_mean else PAIRED_RANK_METHOD,
-        codes=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
+        flags=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
         widening=1.0,
     )
 
@@ -236,7 +229,7 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
     confidence: float,
     *,
     method: str,
-    codes: tuple[str, ...] = (),
+    flags: tuple[str, ...] = (),
     widening: float = WIDENING,
 ) -> LogRatio:
     """Return the intervals at both levels, widened for dependence and rounding, and the p-values that belong to them.
@@ -259,8 +252,8 @@ def _combine(  # noqa: PLR0913 - all parts of one formula
     p = beyond = None
     if outer is not None:
         p, beyond = _t_tests(estimate, outer, float(stdtrit(degrees, (1 + confidence) / 2)), degrees, margin)
-    codes = ("constant",) if equal else (*codes, *(("dependent_runs",) if order.drifts else ()))
-    return LogRatio(estimate, outer, inner, p, beyond, method, codes)
+    flags = ("constant",) if equal else (*flags, *(("dependent_runs",) if order.drifts else ()))
+    return LogRatio(estimate, outer, inner, p, beyond, method, flags)
 
 
 def _t_tests(

@@ -15,11 +15,7 @@ from azlatency.logs.parsers import find_parser
 
 
 class Measured(NamedTuple):
-    """What a method measured on a path: one run, or several.
-
-    ``packets`` is the number in all these runs, ``placement`` is empty if unknown. ``has_median`` says whether the runs
-    have medians, and not only means.
-    """
+    """What a method measured on a path: ``packets`` in all runs, the ``placement``, and whether they have medians."""
 
     method: str
     path: str

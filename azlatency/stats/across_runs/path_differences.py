@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides, sides_of
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_values import is_frame, only_values, refusals, run_values
 from azlatency.stats.across_runs.turns import in_turns
-from azlatency.stats.rows import COMPARISON, of_comparison
+from azlatency.stats.rows import COMPARISON
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -56,64 +55,44 @@ def path_differences(
 ) -> PathDifferences:
     """Compare paths of one method with each other.
 
-    Parameters
-    ----------
-    runs : mapping of str to array_like or DataFrame
-        The runs of each path: a frame with the column ``value``, or one number per run in ns.
-    value : str, optional
-        Column of the frames.
-    group_of : mapping of str to str, optional
-        The group of each path, such as its pair of zones; paths of one group are not compared.
-    margin : float
-        Relative change that is practically equivalent.
-    confidence : float
-        Level of all statements together, between 0.5 and 1.
+    ``runs`` of each path: a frame with the column ``value``, or one number per run in ns. Paths of one group
+    (``group_of``, such as a pair of zones) are not compared. All statements together hold at the level ``confidence``.
 
-    Returns
-    -------
-    PathDifferences
-        ``pairs``: one row per compared pair, the largest ratio first: ``large`` ÷ ``small``, as `azlatency.compare`
-        returns it, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two are
-        compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
-        ``decisive``: the row of ``pairs`` that a statement about all paths is made from, none of fewer than two paths:
-        the largest ratio of two paths that are different, else the largest that cannot be told from 1, else the one
-        whose interval reaches farthest from 1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the
-        median run (``estimate``), smallest first; ``flags`` say why a path is not compared: it has one run, or runs
-        that must not be pooled.
+    ``pairs`` of the result: a row per compared pair, the largest ratio first: ``large`` ÷ ``small`` as in
+    `azlatency.compare`, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two
+    are compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
+    ``decisive``: the row that a statement about all paths is made from, if there are two paths: the largest ratio of
+    two different paths, else the largest that cannot be told from 1, else the one whose interval reaches farthest from
+    1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the median run (``estimate``), smallest first;
+    ``flags`` say why a path is not compared.
 
-    Examples
-    --------
     >>> found = path_differences({"a": [100e3, 101e3, 99e3, 100e3], "b": [200e3, 202e3, 198e3, 201e3]})
     >>> found.verdict, found.decisive["what"].item(), round(found.decisive["ratio"].item(), 2)
     ('different', 'b against a', 2.0)
     """
-    values = {path: run_values(data, value) for path, data in runs.items()}
+    unit = "ns" if value is None else None
+    values = {path: run_values(data, value, unit) for path, data in runs.items()}
     paths = _paths(runs, values, value)
     medians = paths[paths["flags"] == ""].set_index("path")["estimate"].to_dict()
     groups = {path: (group_of or {}).get(path, path) for path in medians}
     family = math.comb(len(medians), 2) - sum(math.comb(count, 2) for count in Counter(groups.values()).values())
     spreads = spreads_of_pairs([(values[path],) for path in runs if path in medians], [0] * len(medians))
-    compare = partial(
-        compare_runs,
-        value=value,
-        unit="ns" if value is None else None,
-        paired=None,
-        margin=margin,
-        confidence=1 - (1 - confidence) / max(family, 1),
-        spread=spreads[0] if spreads else None,
-    )
     compared = [pair for pair in _pairs(list(medians)) if groups[pair[0]] != groups[pair[1]]]
     compared.sort(key=lambda pair: medians[pair[0]] / medians[pair[1]])
     # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
     # time of a study with many paths.
     refused = bool(refusals([runs[path] for path in medians], value))
     measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
+    setting = Setting(margin, 1 - (1 - confidence) / max(family, 1))
+    spread = spreads[0] if spreads else None
     found = []
     for small, large in compared:
-        sides = measured if refused or _in_turns(measured[large], measured[small], value) else values
-        labels = {"large": large, "small": small}
-        comparison = compare(sides[large], sides[small], what=f"{large} against {small}", labels=labels)
-        found.append({**of_comparison(comparison), "family": family})
+        if refused or _in_turns(measured[large], measured[small], value):
+            sides = sides_of(measured[large], measured[small], value=value, unit=unit)
+        else:
+            sides = Sides(values[large], values[small])
+        named = setting._replace(what=f"{large} against {small}", labels={"large": large, "small": small})
+        found.append(compare_sides(sides, named, spread) | {"family": family})
     pairs = pd.DataFrame(found, columns=["large", "small", *COMPARISON, "family"])
     decisive = _decisive(pairs, _at_ends(list(medians)))
     return PathDifferences(_verdict(decisive, paths), decisive, pairs, paths)
@@ -140,12 +119,12 @@ def _paths(runs: Mapping[str, RunData], values: Mapping[str, RunValues], value: 
     rows = []
     for path, found in values.items():
         count = len(found.values) + found.endless
-        codes: tuple[str, ...] = ()
+        flags: tuple[str, ...] = ()
         if count == 1:
-            codes = ("no_replication",)
+            flags = ("no_replication",)
         elif count:
-            codes = refusals([runs[path]], value) or (() if min(found.values) > 0 else ("not_positive",))
-        rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(codes)))
+            flags = refusals([runs[path]], value) or (() if min(found.values) > 0 else ("not_positive",))
+        rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(flags)))
     paths = pd.DataFrame(rows, columns=["path", "n", "estimate", "flags"])
     return paths[paths["n"] > 0].sort_values(["estimate", "path"], kind="stable", ignore_index=True)
 

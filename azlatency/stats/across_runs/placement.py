@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import Setting, compare_runs, not_estimable
-from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
+from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
-from azlatency.stats.rows import COMPARISON, of_comparison, of_estimate
+from azlatency.stats.rows import COMPARISON, joined
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -103,8 +102,8 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
         measured = run_values(group, column)
         if not len(measured.values):
             continue
-        codes = refusals([group], column)
-        measured_runs.append(PathRuns(f"{path}, {method}", {}, measured, kind_of_test(group, method), codes))
+        refused = refusals([group], column)
+        measured_runs.append(PathRuns(f"{path}, {method}", {}, measured, kind_of_test(group, method), refused))
         first = group.iloc[0]
         named = (first[name] for name in ("tool", "test", "protocol"))
         rows.append(
@@ -128,7 +127,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
             }
         )
     estimates = typical_runs(measured_runs, confidence)
-    return [of_estimate(typical) | row for typical, row in zip(estimates, rows, strict=True)]
+    return [typical | row for typical, row in zip(estimates, rows, strict=True)]
 
 
 def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
@@ -282,21 +281,24 @@ def changes(
     rows = []
     for origin in ("log", "reported"):
         matched = list(_pairs(_known(levels[levels["origin"] == origin], factor), factor))
-        sides = [tuple(values.get(side["label"], _NONE) for side in (other, base)) for base, other in matched]
-        spreads = spreads_of_pairs(sides, [other["method"] for _, other in matched])
-        for (base, other), (of_other, of_base), spread in zip(matched, sides, spreads, strict=True):
-            what = f"{other['path']} against {base['path']}, {other['method']}"
-            if origin == "log":
-                found = compare_runs(of_other, of_base, margin=margin, confidence=confidence, what=what, spread=spread)
-            else:
-                setting = Setting(margin=margin, confidence=confidence, floor=None, unit="ns", what=what, labels={})
-                found = not_estimable(setting, (), 0)
-            run_ids = dict.fromkeys([*base["run_ids"].split(), *other["run_ids"].split()])
+        pairs = [
+            (
+                Sides(values.get(other["label"], _NONE), values.get(base["label"], _NONE)),
+                Setting(margin, confidence, what=f"{other['path']} against {base['path']}, {other['method']}"),
+            )
+            for base, other in matched
+        ]
+        if origin == "log":
+            compared = compare_family(pairs, [other["method"] for _, other in matched])
+        else:
+            compared = [blank(sides, setting, 0, ()) for sides, setting in pairs]
+        for (base, other), found in zip(matched, compared, strict=True):
             rows.append(
                 {
+                    **found,
                     **{name: other[name] for name in ("origin", "path", "method", "kind", "value", *FACTORS)},
                     **{f"base_{name}": base[name] for name in ("path", *FACTORS)},
-                    **of_comparison(replace(found, run_ids=tuple(run_ids))),
+                    "run_ids": joined(base["run_ids"].split(), other["run_ids"].split()),
                     "factor": factor,
                     "unsaid": " ".join(name for name in FACTORS if (base[name] is None) != (other[name] is None)),
                     "measured_low": other["lowest"] / base["highest"],
@@ -357,19 +359,9 @@ def _comparable(first: Row, second: Row, factor: Factor) -> bool:
 
 
 def contradicting(steps: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs of changes of the same two paths that point in opposite directions in all runs.
+    """Return pairs of rows of `changes`, of the same two paths, that point in opposite directions in all runs.
 
-    Parameters
-    ----------
-    steps : DataFrame
-        As returned by `changes`.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair: ``path``, ``base_path``, the method that measured a longer round trip (``method_slower``) with
-        its smallest ratio (``measured_low_slower``), and the other one (``method_faster``) with its largest
-        (``measured_high_faster``).
+    The columns of the method that measured a longer round trip end in ``_slower``, those of the other in ``_faster``.
     """
     pairs = steps.merge(steps, on=["path", "base_path"], suffixes=("_slower", "_faster"))
     pairs = pairs[(pairs["measured_low_slower"] > 1) & (pairs["measured_high_faster"] < 1)]

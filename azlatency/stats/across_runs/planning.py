@@ -29,7 +29,7 @@ from azlatency.stats.across_runs.run_values import check_columns, parse_fraction
 from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
-from azlatency.stats.result import FEASIBLE, Estimate
+from azlatency.stats.result import FEASIBLE
 from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
@@ -61,7 +61,7 @@ class Plan(NamedTuple):
     low: int | None = None
     high: int | None = None
     at_pilot_spread: int | None = None
-    codes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def more(self) -> int | None:
@@ -138,7 +138,7 @@ def _row(
         "confidence": confidence,
         "scope": "across_runs",
         "statistic": f"interval of the median run on logs; spread at its upper {100 * assurance:g} % chi-squared bound",
-        "flags": " ".join(found.codes),
+        "flags": " ".join(found.flags),
         "run_ids": " ".join(pilot.run_ids),
     }
 
@@ -148,27 +148,29 @@ def _for_precision(
 ) -> Plan:
     """Return the number of runs for an interval of the typical run within ``relative``."""
     runs = len(pilot.values)
-    codes = list(refused)
-    if not codes and not runs:
-        codes = ["no_values"]
-    if not codes and pilot.values.min() <= 0:
-        codes = ["not_positive"]
-    if not codes and runs < 2:
-        codes = ["no_replication"]
-    spread = _spread(np.log(pilot.values)) if not codes else math.nan
-    if not codes and spread == 0:
-        codes = ["constant"]
-    if codes:
-        return Plan(runs, codes=tuple(codes))
+    flags = list(refused)
+    if not flags and not runs:
+        flags = ["no_values"]
+    if not flags and pilot.values.min() <= 0:
+        flags = ["not_positive"]
+    if not flags and runs < 2:
+        flags = ["no_replication"]
+    spread = _spread(np.log(pilot.values)) if not flags else math.nan
+    if not flags and spread == 0:
+        flags = ["constant"]
+    if flags:
+        return Plan(runs, flags=tuple(flags))
     logs, limit = np.log(pilot.values), math.log1p(relative)
-    own = typical_run(pilot, confidence=confidence)
-    is_wide = own.low is None or own.high is None or not _within(own, relative)
+    typical = typical_run(pilot, confidence=confidence)
+    middle, low, high = (typical[name] for name in ("estimate", "low", "high"))
+    # NaN, the ends of no interval, lie within nothing.
+    is_within = high <= middle * (1 + relative) and low >= middle / (1 + relative)
 
     def needed(sd: float) -> int | None:
         return _runs_for(sd, relative, confidence, assurance)
 
-    plan = _forecast(runs, spread, runs - 1, assurance, needed, runs + 1 if is_wide else 0)
-    if plan.needed is None or plan.codes:
+    plan = _forecast(runs, spread, runs - 1, assurance, needed, 0 if is_within else runs + 1)
+    if plan.needed is None or plan.flags:
         return plan
 
     def enough(many: int) -> bool:
@@ -177,14 +179,8 @@ def _for_precision(
     among = smallest_number(enough, plan.needed, SEARCHED)
     is_feasible = among is not None and among <= FEASIBLE
     return plan._replace(
-        needed=among if is_feasible else None, high=among, codes=() if is_feasible else ("out_of_reach",)
+        needed=among if is_feasible else None, high=among, flags=() if is_feasible else ("out_of_reach",)
     )
-
-
-def _within(own: Estimate, relative: float) -> bool:
-    """Return whether both ends of an interval lie within ``relative`` of the estimate."""
-    assert own.low is not None and own.high is not None and own.estimate is not None
-    return own.high <= own.estimate * (1 + relative) and own.low >= own.estimate / (1 + relative)
 
 
 def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: float) -> float:
@@ -204,7 +200,7 @@ def _forecast(
     bounds = (spread * math.sqrt(df / (2 * gammaincinv(df / 2, tail))) for tail in (assurance, 1 - assurance))
     low, high, middle = (None if runs is None else max(runs, least) for runs in map(needed, (*bounds, spread)))
     plan = Plan(done, low=low, high=high, at_pilot_spread=middle)
-    return plan._replace(codes=("few_clusters",)) if df < PILOT - 1 else plan._replace(needed=high)
+    return plan._replace(flags=("few_clusters",)) if df < PILOT - 1 else plan._replace(needed=high)
 
 
 def _runs_for(spread: float, relative: float, confidence: float, assurance: float) -> int | None:
@@ -234,22 +230,14 @@ def _reach(runs: int, confidence: float, assurance: float) -> float:
 
 
 def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0.95, assurance: float = 0.8) -> int:
-    """Return the number of runs for an interval within ``relative`` at a known spread, as `runs_needed` does.
-
-    Nothing is added for an uncertain spread; with a pilot, use `runs_needed`.
-
-    Raises `ValueError` if a parameter is out of range.
-    """
+    """Return the number of runs for an interval within ``relative`` at a known spread, to which nothing is added."""
     if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1 or not 0.5 <= assurance < 1:
         raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
     return _runs_for(spread, relative, confidence, assurance) or MOST
 
 
 def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | None:
-    """Return the number of runs for an interval within ``relative`` if the spread of at least two runs stays the same.
-
-    ``None`` if they do not vary, or beyond the search.
-    """
+    """Return the number of runs for an interval within ``relative`` at the spread of runs that vary; else ``None``."""
     spread = max(_spread(np.log(runs.values)), math.sqrt(runs.rounding_variance))
     return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
@@ -262,30 +250,29 @@ def runs_to_decide(
     Two one-sided tests (Schuirmann 1987) at a true ratio of 1, in the usual approximation by two quantiles of t, with
     the spread pooled over both sides, as in `runs_needed`; more than there are while the interval is wider than the
     margin.
-
-    Raises `ValueError` if ``margin`` or ``assurance`` is out of range.
     """
     if not 0 < margin < 10 or not 0.5 <= assurance < 1:
         raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")
     sides = [run_values(side) for side in (a, b)]
     groups = [side.values for side in sides]
     done = min(map(len, groups))
-    codes = ["not_positive"] if any(len(group) and group.min() <= 0 for group in groups) else []
+    flags = ["not_positive"] if any(len(group) and group.min() <= 0 for group in groups) else []
     df = sum(max(0, len(group) - 1) for group in groups)
-    if not codes and not df:
-        codes = ["no_replication" if done else "no_values"]
+    if not flags and not df:
+        flags = ["no_replication" if done else "no_values"]
     variance = 0.0
-    if not codes:
+    if not flags:
         variance = sum(_spread(np.log(group)) ** 2 * (len(group) - 1) for group in groups if len(group) > 1) / df
-        codes = [] if variance > 0 else ["constant"]
-    if codes:
-        return Plan(done, codes=tuple(codes))
+        flags = [] if variance > 0 else ["constant"]
+    if flags:
+        return Plan(done, flags=tuple(flags))
 
     def needed(sd: float) -> int | None:
         return _runs_for_no_change(sd, margin, confidence, assurance)
 
-    own = of_groups(sides[0], sides[1], math.log1p(margin), confidence) if done > 1 else None
-    is_wide = own is None or own.inner is None or max(abs(end - own.estimate) for end in own.inner) > math.log1p(margin)
+    limit = math.log1p(margin)
+    ratio = of_groups(sides[0], sides[1], limit, confidence) if done > 1 else None
+    is_wide = ratio is None or ratio.inner is None or max(abs(end - ratio.estimate) for end in ratio.inner) > limit
     return _forecast(done, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
 
 
@@ -298,8 +285,8 @@ def _spread(logs: FloatArray) -> float:
     """
     if len(logs) < 3:
         return summary(logs).sd
-    some = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
-    distances = pdist(some[:, None])
+    thinned = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
+    distances = pdist(thinned[:, None])
     distance = float(np.sort(distances)[2 * len(logs) - 6]) if len(logs) < PILOT else float(np.median(distances))
     return distance / _DISTANCES.get(len(logs), _DISTANCE) or summary(logs).sd
 

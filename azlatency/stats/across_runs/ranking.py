@@ -6,90 +6,64 @@ rank if each other one is significantly shorter or longer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from azlatency.stats.across_runs.log_ratio import of_groups, of_rounds
-from azlatency.stats.across_runs.run_values import RunValues, run_values, sorted_rounds
+from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides
+from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:
-    from azlatency.stats.across_runs.comparison import Setting
     from azlatency.stats.across_runs.directions import DirectedValues
-    from azlatency.stats.result import Estimate
+    from azlatency.stats.rows import Row
 
 #: Most pairs of zones that are compared.
 MOST_RANKED = 100
-#: The values of a pair: by round, or in an unknown order.
-_Values: TypeAlias = Mapping[Hashable, float] | Sequence[float]
 
 
-def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> tuple[Estimate, ...]:
+def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> list[Row]:
     """Return the typical run of each pair, the shortest first: the mean of both directions in common rounds.
 
-    The label ``rank`` is a pair's rank, 1 for the shortest, or None if the comparisons do not separate it from all
-    others. More than `MOST_RANKED` pairs are left out: each would be compared with each other.
+    ``rank`` is 1 for the shortest pair, and None if the comparisons do not separate a pair from all others. More than
+    `MOST_RANKED` pairs are left out: each would be compared with each other.
     """
-    groups: dict[str, _Values] = {}
-    run_ids: dict[str, tuple[str, ...]] = {}
+    pairs: dict[str, RunValues] = {}
     for i, j in directions:
-        if f"{j} - {i}" in groups:
+        if f"{j} - {i}" in pairs:
             continue
         forward = cells.by_round[i, j]
         backward = cells.by_round.get((j, i), forward)
-        common = {key: (forward[key] + backward[key]) / 2 for key in forward if key in backward}
-        name = f"{i} - {j}"
-        groups[name] = common or [*cells.all_values[i, j], *cells.all_values.get((j, i), ())]
-        run_ids[name] = cells.run_ids([(i, j), (j, i)], common or None)
-    if len(groups) > MOST_RANKED:
-        return ()
-    ranks = _ranks(groups, setting.confidence, cells.resolution)
-    path_runs = [
-        PathRuns(
-            name,
-            {**setting.labels, "rank": ranks[name]},
-            replace(_runs(values, None, cells.resolution), unit=setting.unit),
-        )
-        for name, values in groups.items()
-    ]
-    typical = [replace(one, run_ids=run_ids[one.what]) for one in typical_runs(path_runs, setting.confidence)]
-    middle = {one.what: float(one.values.values.mean()) for one in path_runs}
-    return tuple(sorted(typical, key=lambda one: one.estimate or middle[one.what]))
+        rounds, in_order = sorted_rounds([key for key in forward if key in backward])
+        if rounds:
+            means = [(forward[key] + backward[key]) / 2 for key in rounds]
+            values = replace(cells.values(means, "round" if in_order else "unknown"), rounds=tuple(rounds))
+        else:
+            values = cells.values([*cells.all_values[i, j], *cells.all_values.get((j, i), ())], "unknown")
+        pairs[f"{i} - {j}"] = replace(values, run_ids=cells.run_ids([(i, j), (j, i)], rounds or None))
+    if len(pairs) > MOST_RANKED:
+        return []
+    ranks = _ranks(pairs, setting.confidence)
+    paths = [PathRuns(name, {**setting.labels, "rank": ranks[name]}, values) for name, values in pairs.items()]
+    means_of = {name: float(values.values.mean()) for name, values in pairs.items()}
+    rows = typical_runs(paths, setting.confidence)
+    return sorted(rows, key=lambda row: means_of[row["what"]] if math.isnan(row["estimate"]) else row["estimate"])
 
 
-def _ranks(groups: Mapping[str, _Values], confidence: float, resolution: float) -> dict[str, int | None]:
-    """Return the rank of each group that differs significantly from every other one (Holm)."""
-    tests = {pair: _test(groups[pair[0]], groups[pair[1]], resolution) for pair in combinations(groups, 2)}
-    adjusted = adjust_p([p for p, _ in tests.values()])
-    shorter, told_apart = dict.fromkeys(groups, 0), dict.fromkeys(groups, 0)
-    for (pair, (_, log_ratio)), p in zip(tests.items(), adjusted, strict=True):
+def _ranks(pairs: Mapping[str, RunValues], confidence: float) -> dict[str, int | None]:
+    """Return the rank of each pair that differs significantly from every other one (Holm)."""
+    tests: dict[tuple[str, str], Row] = {}
+    for both in combinations(pairs, 2):
+        x, y = (pairs[name] for name in both)
+        tests[both] = compare_sides(Sides(x, y, paired=bool(x.rounds and y.rounds)), Setting())
+    adjusted = adjust_p([row["p"] for row in tests.values()])
+    shorter, told_apart = dict.fromkeys(pairs, 0), dict.fromkeys(pairs, 0)
+    for (both, row), p in zip(tests.items(), adjusted, strict=True):
         if p is not None and p < 1 - confidence:
-            shorter[pair[log_ratio < 0]] += 1
-            for name in pair:
+            shorter[both[row["ratio"] < 1]] += 1
+            for name in both:
                 told_apart[name] += 1
-    return {name: 1 + shorter[name] if told_apart[name] == len(groups) - 1 else None for name in groups}
-
-
-def _runs(group: _Values, rounds: Sequence[Hashable] | None, resolution: float) -> RunValues:
-    """Return the values of some rounds (``None``: all) in their order, or of a sequence in an unknown order."""
-    if not isinstance(group, Mapping):
-        return replace(run_values(group), order="unknown", resolution=resolution)
-    keys, in_order = sorted_rounds(list(group) if rounds is None else rounds)
-    values = run_values([group[key] for key in keys])
-    return replace(values, order="given" if in_order else "unknown", resolution=resolution)
-
-
-def _test(first: _Values, second: _Values, resolution: float) -> tuple[float | None, float]:
-    """Return the two-sided p and the log ratio of two paths, as `compare` judges them; ``None`` if there is no test."""
-    paired = isinstance(first, Mapping) and isinstance(second, Mapping)
-    common = [key for key in first if key in second] if paired else None
-    if min(len(first), len(second)) < 2 or (common is not None and len(common) < 2):  # of many pairs, most
-        return None, 0.0
-    x, y = (_runs(group, common, resolution) for group in (first, second))
-    if min(len(x.values), len(y.values)) < 2 or min(*x.values, *y.values) <= 0:
-        return None, 0.0
-    logs = of_rounds(x, y, 0.0, 0.95) if paired else of_groups(x, y, 0.0, 0.95)
-    return logs.p, logs.estimate
+    return {name: 1 + shorter[name] if told_apart[name] == len(pairs) - 1 else None for name in pairs}

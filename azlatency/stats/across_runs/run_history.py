@@ -30,7 +30,6 @@ from azlatency.stats.across_runs.run_values import (
     run_ids_of,
     unit_of,
 )
-from azlatency.stats.rows import Row, of_comparison
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
     from azlatency.stats.across_runs.levels import Step
     from azlatency.stats.arrays import FloatArray
+    from azlatency.stats.rows import Row
     from azlatency.studies.store.study import Study
 
 METHOD = "circular binary segmentation (Olshen et al. 2004), widened for AR(1); Bonferroni over all series"
@@ -393,7 +393,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     old, new = found.parts[place : place + 2]
     compared: Row = {}
     if series.unit != "fraction" and min(old.min(), new.min()) > 0:
-        compared = of_comparison(compare_runs(new, old, confidence=confidence, unit=series.unit))
+        compared = compare_runs(new, old, confidence=confidence, unit=series.unit)
     verdict, limit = _verdict(before, after, series.unit, margin)
     # What changed within the interval of the time is what may have caused the step.
     last, next_ = max(step.low - 1, 0), min(step.high, len(series.values) - 1)

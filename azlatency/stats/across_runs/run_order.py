@@ -50,11 +50,6 @@ class RunOrder(NamedTuple):
         """Whether the test shows that neighbouring runs resemble each other."""
         return self.p <= LEVEL
 
-    @property
-    def diagnostics(self) -> dict[str, float]:
-        """The test as diagnostics of a result; empty if the order is not tested."""
-        return {} if math.isnan(self.p) else {"lag1": self.lag1, "lag1_p": self.p}
-
 
 def run_order(*series: FloatArray) -> RunOrder:
     """Test whether neighbouring runs resemble each other, within one or several series in the order of measuring.

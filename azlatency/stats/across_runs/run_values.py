@@ -1,7 +1,7 @@
 """Run values: one number per run from a frame or an array, and reasons why runs must not be compared or pooled.
 
 The reasons are checked before anything is computed: RTT/2 against RTT, ICMP against TCP, zone numbers of two
-subscriptions. They are codes of `azlatency.stats.result.CODES`.
+subscriptions. They are flags, see `azlatency.stats.result`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RunValues:
     ``missing`` counts values that are missing or infinite, ``endless`` the infinite ones: runs that lost most of their
     probes. ``run_ids`` are those of the values, then of the infinite ones; empty if the input does not name its runs.
     ``resolution`` is the largest step of the printed values, 0 if unknown. ``order``: where the order comes from, see
-    `in_time_order`. ``assumed``: codes of what no log, name or label says; ``notes``: sentences about single runs.
+    `in_time_order`. ``assumed``: keys of `ASSUMED`; ``notes``: sentences about single runs.
     """
 
     values: FloatArray
@@ -70,12 +70,6 @@ class RunValues:
     order: Order = "given"
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-    @property
-    def remarks(self) -> dict[str, str]:
-        """What is assumed of the runs, and notes about single ones, as columns of a result; empty ones are left out."""
-        columns = {"assumed": " ".join(self.assumed), "notes": "\n".join(self.notes)}
-        return {name: text for name, text in columns.items() if text}
 
     @property
     def in_order(self) -> bool:
@@ -302,53 +296,33 @@ def in_rounds(values: RunValues) -> dict[Hashable, float]:
 
 
 def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return codes for the reasons why these runs must not be compared or pooled; empty if there is no reason.
+    """Return the flags of the reasons why these runs must not be compared or pooled; empty if there is no reason.
 
-    ``unit_unknown``
-        A log does not state what it measured.
-    ``unit_conflict``
-        One-way delays with round trips, or RTT/2 with RTT in a column other than ``…_ns`` (those are round trips,
-        whatever the tool printed).
-    ``type_p_mismatch``
-        Different tool, test or protocol, or another field of the key that differs (`azlatency.key`) and is not one of
-        ``across``.
-    ``logical_zone``
-        Zone numbers of several subscriptions without physical zones.
-    ``duplicate_runs``
-        A run (``run_id``) that is more than once in a frame, for example one that was joined with itself.
-    ``mixed_paths``
-        Runs of several paths in one frame.
-    ``sender_only``
-        Counts of receivers with those of senders whose receiver did not report.
-    ``mixed_sizes``, ``mixed_amounts``, ``mixed_settings``, ``mixed_treatments``
-        Runs whose logs do not state a size, amount, setting or treatment in which others of the study differ.
-    ``incomplete_runs``
-        Several runs that were all cut, or failed.
-    ``loss_censored``
-        An infinite run value: most probes were lost. It is the slowest run and cannot be left out.
+    `FLAGS` says what each of them means. Fields of the key (`azlatency.key`) in ``across`` may differ.
     """
     unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
     sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
+    # A run that lost most of its probes is the slowest, so it cannot be left out.
     endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
     repeated = ("duplicate_runs",) if any(map(_has_duplicates, sides)) else ()
     parts = [data for data in sides if is_frame(data)]
     if not parts:
         return (*repeated, *endless)
     column = value_column(parts[0], value)
-    codes = [*repeated, *_unit_problems(parts, column)]
+    flags = [*repeated, *_unit_problems(parts, column)]
     if differing(parts, across):
-        codes.append("type_p_mismatch")
+        flags.append("type_p_mismatch")
     if column == "throughput_bit_s" and len(_distinct(parts, "side")) > 1:
-        codes.append("sender_only")
+        flags.append("sender_only")
     rows = sum(map(len, parts))
-    codes += sorted({code for text in _distinct(parts, "unknown") for code in text.split()}) if rows > 1 else []
+    flags += sorted({flag for text in _distinct(parts, "unknown") for flag in text.split()}) if rows > 1 else []
     if _zones_are_logical(parts):
-        codes.append("logical_zone")
+        flags.append("logical_zone")
     if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
-        codes.append("mixed_paths")
+        flags.append("mixed_paths")
     if any("status" in part.columns and len(part) > 1 and is_incomplete(part).all() for part in parts):
-        codes.append("incomplete_runs")
-    return (*codes, *endless)
+        flags.append("incomplete_runs")
+    return (*flags, *endless)
 
 
 def _has_duplicates(data: object) -> bool:
@@ -372,11 +346,11 @@ def _unit_problems(parts: list[pd.DataFrame], column: str) -> list[str]:
     printed = _distinct(parts, "printed_as")
     # `unit` is the unit of this column in a frame of metrics; other frames have none.
     conflict = len(_distinct(parts, "unit")) > 1 or ("one_way" in printed and len(printed) > 1)
-    if not column.endswith("_ns"):
+    if not column.endswith("_ns"):  # those are round trips, whatever the tool printed
         conflict |= {"round_trip", "half_round_trip"} <= printed
     latency = unit_of(column) == "ns"
-    codes = ["unit_unknown"] if "unknown" in printed and latency else []
-    return [*codes, "unit_conflict"] if conflict else codes
+    flags = ["unit_unknown"] if "unknown" in printed and latency else []
+    return [*flags, "unit_conflict"] if conflict else flags
 
 
 def _zones_are_logical(parts: list[pd.DataFrame]) -> bool:

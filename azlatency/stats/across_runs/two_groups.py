@@ -57,10 +57,7 @@ def summary(values: FloatArray) -> Summary:
 
 
 def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | None:
-    """Return Welch's t test of the difference of two means.
-
-    ``None`` if a group has fewer than two values or neither varies.
-    """
+    """Return Welch's t test of two means; ``None`` if a group has fewer than two values or neither varies."""
     if min(first.n, second.n) < 2:
         return None
     variances = [group.sd**2 / group.n for group in (first, second)]

@@ -1,15 +1,10 @@
 """The typical run of a path: the median run, with an interval across runs.
 
-Runs are the replicates, not packets. Pooled packets of five runs with a 5 % run effect yield a "95 %" interval that
-covers the truth one time in six.
-
-The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, its
-interval is that of interpolated order statistics, which holds for every distribution of independent runs: clusters,
-slow runs and long tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, with its
-assumption as flag. Both are widened by a constant for what neighbouring runs have in common (`run_order`).
-
-Whether a few runs agree by chance is estimated from all paths that were measured in the same way (`summarize`): see
-`shared_spread`.
+The estimand is the median over all runs that the path would give: half of them are slower. From six runs on, the
+interval of interpolated order statistics holds for every distribution of independent runs: clusters, slow runs and long
+tails included. Fewer runs have no such interval; theirs is Student's t on logarithms, flagged, with a spread that all
+paths of one test show together (`shared_spread`). Both are widened for what neighbouring runs have in common
+(`run_order`).
 
 Sources: Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1; Hettmansperger & Sheather, Statistics &
 Probability Letters 4:75 (1986), interpolation.
@@ -42,8 +37,7 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.across_runs.shared_spread import CLOSE
 from azlatency.stats.across_runs.two_groups import student_interval
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import ESTIMATE, of_estimate
+from azlatency.stats.rows import ESTIMATE, Row, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import count_of
 from azlatency.studies.runs.groups import grouped
@@ -80,8 +74,8 @@ def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatA
         share = (attained - confidence) / (attained - inner)
         weight = (n - rank) * share / (rank + (n - 2 * rank) * share)
     low, high = (
-        (1 - weight) * ordered[..., at] + weight * ordered[..., at + step]
-        for at, step in ((rank - 1, 1), (n - rank, -1))
+        (1 - weight) * ordered[..., place] + weight * ordered[..., place + step]
+        for place, step in ((rank - 1, 1), (n - rank, -1))
     )
     return low, high
 
@@ -94,70 +88,52 @@ def typical_run(
     confidence: float = 0.95,
     what: str = "typical run",
     labels: Mapping[str, object] | None = None,
-    resolution: float | None = None,
-) -> Estimate:
-    """Estimate the typical run of a path: the median run with its interval, for `summarize` and other statistics.
+) -> Row:
+    """Return the row of the typical run of a path, the median run with its interval; see `summarize`.
 
-    ``values`` in ``unit`` must be positive; of six or more counts or rates, some may be 0. ``resolution``: step of the
-    printed values, of which half is added at each end; by default that of the frame.
+    ``values`` in ``unit`` must be positive; of six or more counts or rates, some may be 0. Half a step of the printed
+    values is added at each end. ``lowest`` and ``highest`` describe one run, or the runs of an unknown path;
+    ``warm_up_runs`` of dependent runs: how many first runs all lie on one side of every later run.
 
-    From six runs: interpolated order statistics, which assume nothing about the distribution of runs (Hettmansperger &
-    Sheather 1986). Fewer runs: Student's t on the logarithms of the run values. The interval is 1.1 times as long as
-    that of independent runs, so that it allows for an autocorrelation of 0.3 between neighbours. ``diagnostics``: the
-    lag-1 autocorrelation with its p-value; of dependent runs ``warm_up_runs``, how many first runs all lie on one side
-    of every later run; of one run, or of an unknown path, the ``lowest`` and ``highest``, which describe these runs.
-
-    >>> result = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
-    >>> (result.estimate, round(result.low, 1), round(result.high, 1), result.codes)
-    (607.5, 582.6, 2533.8, ())
+    >>> row = typical_run([604, 582, 624, 611, 590, 4510], unit="µs")
+    >>> (row["estimate"], round(row["low"], 1), round(row["high"], 1), row["flags"])
+    (607.5, 582.6, 2533.8, '')
     """
     if isinstance(values, Iterator):
         values = list(values)
     run_set = run_values(values, value, unit)
-    if resolution is not None:
-        run_set = replace(run_set, resolution=resolution)
-    codes = refusals([values], value)
-    return _typical_run(run_set, codes, confidence, what=what, labels=labels, spread=None)
+    return _typical_run(PathRuns(what, labels or {}, run_set, (), refusals([values], value)), confidence, None)
 
 
-def _typical_run(
-    run_set: RunValues,
-    codes: tuple[str, ...],
-    confidence: float,
-    *,
-    what: str,
-    labels: Mapping[str, object] | None,
-    spread: SharedSpread | None,
-) -> Estimate:
-    """Return the typical run of run values, which ``codes`` may forbid to pool."""
+def _typical_run(path: PathRuns, confidence: float, spread: SharedSpread | None) -> Row:
+    """Return the typical run of a path; without an estimate if its runs must not be pooled."""
+    run_set, flags = path.values, path.refused
     runs = len(run_set.values)
-    if not codes and not runs:
-        codes = ("no_values",)
-    elif not codes and runs == 1:
-        codes = ("no_replication",)
-    elif not codes and not _is_usable(run_set):
-        codes = ("not_positive",)
-    missing = ("missing",) if run_set.missing and "loss_censored" not in codes else ()
-    diagnostics: dict[str, float | int | str | bool] = {"missing": run_set.missing}
-    if runs and codes and not run_set.endless and _DESCRIBED.issuperset(codes):
-        diagnostics.update(lowest=float(run_set.values.min()), highest=float(run_set.values.max()))
-    empty = Estimate(
-        what=what,
-        estimate=None,
-        low=None,
-        high=None,
-        unit=run_set.unit or ("" if run_set.column else "ns"),
+    if not flags and not runs:
+        flags = ("no_values",)
+    elif not flags and runs == 1:
+        flags = ("no_replication",)
+    elif not flags and not _is_usable(run_set):
+        flags = ("not_positive",)
+    missing = ("missing",) if run_set.missing and "loss_censored" not in flags else ()
+    row = blank_estimate(
+        path.what,
+        run_set.unit or ("" if run_set.column else "ns"),
         # A run that lost most of its probes counts as a run, although its value is infinite.
-        n=runs + run_set.endless if codes else runs,
+        runs + run_set.endless if flags else runs,
+        confidence,
+        RANK_METHOD if runs >= FEWEST_FOR_RANKS else T_METHOD,
         scope="across_runs",
-        confidence=confidence,
-        method=RANK_METHOD if runs >= FEWEST_FOR_RANKS else T_METHOD,
-        codes=(*missing, *codes),
-        labels={**(labels or {}), **run_set.remarks},
-        diagnostics=diagnostics,
-        run_ids=run_set.run_ids,
+        labels=path.labels,
+        numbers=DIAGNOSTICS,
     )
-    return empty if codes else _estimate(run_set, empty, confidence, spread)
+    remarks = {"assumed": " ".join(run_set.assumed), "notes": "\n".join(run_set.notes)}
+    row |= {"flags": joined(missing, flags), **remarks, "run_ids": " ".join(run_set.run_ids)}
+    if not flags:
+        return row | _estimate(run_set, missing, confidence, spread)
+    if runs and not run_set.endless and _DESCRIBED.issuperset(flags):
+        row |= {"lowest": float(run_set.values.min()), "highest": float(run_set.values.max())}
+    return row
 
 
 def _is_usable(run_set: RunValues) -> bool:
@@ -166,43 +142,36 @@ def _is_usable(run_set: RunValues) -> bool:
     return lowest > 0 or (lowest == 0 and may_be_zero and len(run_set.values) >= FEWEST_FOR_RANKS)
 
 
-def _estimate(run_set: RunValues, empty: Estimate, confidence: float, spread: SharedSpread | None) -> Estimate:
-    """Return the median run of at least two positive values, with its interval."""
+def _estimate(run_set: RunValues, missing: tuple[str, ...], confidence: float, spread: SharedSpread | None) -> Row:
+    """Return the columns of the median run of at least two positive values, with its interval."""
     x, step = run_set.values, run_set.resolution / 2
-    runs, codes = len(x), list(empty.codes)
+    runs, flags = len(x), list(missing)
     order = run_order(x) if run_set.in_order else RunOrder()
-    diagnostics: dict[str, Any] = {**empty.diagnostics, **order.diagnostics}
-    method = empty.method
+    found: Row = {"estimate": float(np.median(x)), "lag1": order.lag1, "lag1_p": order.p}
     interval: tuple[float, float] | None
     if x.min() == x.max():
-        codes.append("constant")
+        flags.append("constant")
         # Without a known resolution, equal values say nothing about the spread of the runs.
         interval = (float(x[0]), float(x[0])) if step else None
     elif runs >= FEWEST_FOR_RANKS:
         interval = _median_interval(x, confidence)
         if order.drifts:
-            codes.append("dependent_runs")
-            diagnostics["warm_up_runs"] = warm_up(x)
+            flags.append("dependent_runs")
+            found["warm_up_runs"] = warm_up(x)
     else:
         interval = _t_interval(x, confidence)
-        codes.append("two_runs" if runs == 2 else "few_runs")
+        flags.append("two_runs" if runs == 2 else "few_runs")
         if _lies_far_out(x):
-            codes.append("outlying_run")
+            flags.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
         longer = _shared_interval(x, spread, confidence, interval)
         if longer is not None:
-            interval, method = longer, SHARED_METHOD
-            codes.append("close_runs")
-    return replace(
-        empty,
-        estimate=float(np.median(x)),
+            interval, found["statistic"] = longer, SHARED_METHOD
+            flags.append("close_runs")
+    if interval is not None:
         # Neither a time nor a rate is negative, however coarse its print.
-        low=None if interval is None else max(interval[0] - step, 0.0),
-        high=None if interval is None else interval[1] + step,
-        method=method,
-        codes=tuple(codes),
-        diagnostics=diagnostics,
-    )
+        found |= {"low": max(interval[0] - step, 0.0), "high": interval[1] + step}
+    return found | {"flags": joined(flags)}
 
 
 def _median_interval(x: FloatArray, confidence: float) -> tuple[float, float] | None:
@@ -318,8 +287,7 @@ def summarize(
     a → b, ping  451000.0 441645.0 458935.0
     """
     if not is_frame(runs):
-        row = of_estimate(typical_run(runs, unit=unit, confidence=confidence), *DIAGNOSTICS)
-        return pd.DataFrame([{**row, "value": ""}])
+        return pd.DataFrame([typical_run(runs, unit=unit, confidence=confidence) | {"value": ""}])
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
     if value is not None:
@@ -337,16 +305,14 @@ def summarize(
         measured = group[group[column].notna()]
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
-        values, codes = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
+        values, refused = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
         if value is None and (others := len(group) - len(measured)):
             note = f"{count_of(others, 'run')} without a {_NAMES.get(column, column)} left out"
             values = replace(values, notes=(*values.notes, note))
         kind = kind_of_test(measured, labels["method"])
-        groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, codes))
-    found = [
-        of_estimate(estimate, *DIAGNOSTICS) | {"value": group.values.column}
-        for estimate, group in zip(typical_runs(groups, confidence), groups, strict=True)
-    ]
+        groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, refused))
+    rows = typical_runs(groups, confidence)
+    found = [row | {"value": group.values.column} for row, group in zip(rows, groups, strict=True)]
     return pd.DataFrame(found, columns=None if found else [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED, "value"])
 
 
@@ -369,13 +335,13 @@ _NAMES = METRICS | {"retransmits": "count"}
 
 
 class PathRuns(NamedTuple):
-    """Runs of one path: how they are called, their values, the kind of test, and why they must not be pooled."""
+    """Runs of one path: name, values, kind of test, and the flags of the reasons why they must not be pooled."""
 
     what: str
-    labels: dict[str, Any]
+    labels: Mapping[str, Any]
     values: RunValues
     kind: tuple[str, ...] = ()
-    codes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
@@ -383,12 +349,8 @@ def kind_of_test(runs: pd.DataFrame, method: str) -> tuple[str, ...]:
     return (method, *(str(runs[name].iloc[0]) for name in ("tool", "test", "protocol") if name in runs.columns))
 
 
-def typical_runs(groups: Sequence[PathRuns], confidence: float = 0.95) -> list[Estimate]:
+def typical_runs(paths: Sequence[PathRuns], confidence: float = 0.95) -> list[Row]:
     """Return the typical run of each path; all paths of one kind show how much runs vary."""
     # Runs that must not be pooled show nothing, so they are of a kind of their own.
-    kinds = [(group.codes, group.kind) for group in groups]
-    spreads = spreads_of_pairs([(group.values,) for group in groups], kinds)
-    return [
-        _typical_run(group.values, group.codes, confidence, what=group.what, labels=group.labels, spread=spread)
-        for group, spread in zip(groups, spreads, strict=True)
-    ]
+    spreads = spreads_of_pairs([(path.values,) for path in paths], [(path.refused, path.kind) for path in paths])
+    return [_typical_run(path, confidence, spread) for path, spread in zip(paths, spreads, strict=True)]

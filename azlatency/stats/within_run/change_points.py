@@ -4,8 +4,8 @@ A search that takes packets as independent finds change points in every stationa
 experiment C11). Here the penalty is multiplied by the long-run variance, and every change point must be confirmed by a
 self-normalised test.
 
-Sources: Killick, Fearnhead & Eckley, JASA 107:1590 (2012), optimal partitioning; Bai & Perron, J. Applied Econometrics
-18:1 (2003); Andrews & Monahan, Econometrica 60:953 (1992); Shao & Zhang, JASA 105:1228 (2010).
+Sources: Bai & Perron, J. Applied Econometrics 18:1 (2003), exact partitions; Andrews & Monahan, Econometrica 60:953
+(1992); Shao & Zhang, JASA 105:1228 (2010).
 """
 
 from __future__ import annotations
@@ -36,46 +36,17 @@ MOST_BLOCKS, SEGMENT, MOST_CHANGES = 5000, 5, 10
 EFFECTIVE = 6
 
 
-def _cumulative_sums(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the cumulative sums of the centred values and of their squares, each with a leading 0."""
-    centred = x - x.mean()
-    return np.concatenate([[0.0], np.cumsum(centred)]), np.concatenate([[0.0], np.cumsum(centred**2)])
+def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tuple[list[int], float]]:
+    """Return the best partition with 0, 1, ... ``most`` change points and its sum of squared residuals (Bai & Perron).
 
-
-def optimal_partition(x: FloatArray, penalty: float, min_segment: int = 1) -> tuple[list[int], float]:
-    """Minimise the sum of squared residuals plus ``penalty`` per change point, exactly, in O(B^2).
-
-    Returns the change points (0-based first index of the next segment) and the minimum. ``min_segment`` is a constraint
-    of the dynamic programme. Raises `ValueError` for more than 5,000 values.
+    A change point is the 0-based first index of the next segment. O(most B^2); fewer entries if the segments do not
+    fit. Raises `ValueError` for more than 5,000 values.
     """
     n = len(x)
     if n > MOST_BLOCKS:
         raise ValueError(f"{n} values: at most {MOST_BLOCKS}; take block medians")
-    sums, squares = _cumulative_sums(np.asarray(x, dtype="float64"))
-    best = np.full(n + 1, np.inf)
-    best[0] = -penalty
-    last = np.zeros(n + 1, dtype="int64")
-    for end in range(min_segment, n + 1):
-        starts = np.arange(0, end - min_segment + 1)
-        lengths = end - starts
-        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
-        total = best[starts] + cost + penalty
-        last[end] = int(total.argmin())
-        best[end] = total[last[end]]
-    changes, at = [], n
-    while at > 0 and last[at] > 0:
-        at = int(last[at])
-        changes.append(at)
-    return changes[::-1], float(best[n])
-
-
-def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tuple[list[int], float]]:
-    """Return the best partition with 0, 1, ... ``most`` change points and its sum of squared residuals (Bai & Perron).
-
-    O(most B^2); fewer entries if the segments do not fit.
-    """
-    n = len(x)
-    sums, squares = _cumulative_sums(np.asarray(x, dtype="float64"))
+    centred = np.asarray(x, dtype="float64") - np.mean(x)
+    sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (centred, centred**2))
     most = max(min(most, n // min_segment - 1), 0)
     best = np.full((most + 1, n + 1), np.inf)
     last = np.zeros((most + 1, n + 1), dtype="int64")
@@ -90,12 +61,19 @@ def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tupl
     return [(_trace_back(last, k, n), float(best[k, n])) for k in range(most + 1) if math.isfinite(best[k, n])]
 
 
+def cheapest(partitions: Sequence[tuple[list[int], float]], penalty: float) -> tuple[list[int], float]:
+    """Return the partition with the least sum of squares plus ``penalty`` per change point, and that sum."""
+    costs = [squares + penalty * len(changes) for changes, squares in partitions]
+    place = int(np.argmin(costs))
+    return partitions[place][0], costs[place]
+
+
 def _trace_back(last: NDArray[np.int64], changes: int, n: int) -> list[int]:
     """Return the change points of the best partition with that many."""
-    points, at = [], n
+    points, end = [], n
     for k in range(changes, 0, -1):
-        at = int(last[k, at])
-        points.append(at)
+        end = int(last[k, end])
+        points.append(end)
     return points[::-1]
 
 
@@ -109,22 +87,21 @@ def find_level_shifts(x: FloatArray, min_segment: int = SEGMENT) -> tuple[list[i
     """Find the level shifts of a dependent series, and the long-run variance that the penalty uses.
 
     The variance must come from residuals without the shifts, and the shifts need the variance. So one or two shifts are
-    added as long as they gain more than 3 log(B) times the long-run variance of what remains without them; then the
-    whole partition is searched again, exactly, at that penalty.
+    added as long as they gain more than 3 log(B) times the long-run variance of what remains without them; the
+    partition is then the best one at that penalty.
     """
     n = len(x)
     if n < 2 * min_segment or float(x.max()) == float(x.min()):
         return [], 0.0
     most = max(min(MOST_CHANGES, n // (4 * min_segment)), 1)
-    partitions = best_partitions(x, most, min_segment)
-    variances = [_residual_variance(x, changes) for changes, _ in partitions]
+    partitions = best_partitions(x, MOST_CHANGES, min_segment)
+    variances = [_residual_variance(x, changes) for changes, _ in partitions[: most + 1]]
     accepted = 0
-    while more := _count_worthwhile(partitions, variances, accepted, 3 * math.log(n)):
+    while more := _count_worthwhile(partitions[: most + 1], variances, accepted, 3 * math.log(n)):
         accepted += more
     if not accepted:
         return [], variances[0]
-    penalty = 3 * math.log(n) * variances[accepted]
-    return optimal_partition(x, max(penalty, 1e-300), min_segment)[0], variances[accepted]
+    return cheapest(partitions, 3 * math.log(n) * variances[accepted])[0], variances[accepted]
 
 
 def _residual_variance(x: FloatArray, changes: list[int]) -> float:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -68,8 +68,8 @@ def autocovariance(x: FloatArray, lags: int) -> FloatArray:
     spectrum = np.zeros(size // 2 + 1, dtype=complex)
     windows = np.lib.stride_tricks.sliding_window_view(centred, size)[::step] if n >= size else np.empty((0, size))
     for start in range(0, len(windows), _AT_ONCE):
-        some = windows[start : start + _AT_ONCE]
-        for cross in rfft(some[:, :step], size).conj() * rfft(some):
+        batch = windows[start : start + _AT_ONCE]
+        for cross in rfft(batch[:, :step], size).conj() * rfft(batch):
             spectrum += cross
     for start in range(len(windows) * step, n, step):
         piece = rfft(centred[start : start + step], size)
@@ -166,38 +166,16 @@ def ljung_box(x: FloatArray, lags: int) -> tuple[float, float]:
     return statistic, float(chi2.sf(statistic, len(r)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchLadder:
-    """Standard errors of a mean from few long and from many short batches; ``naive`` is that of independent values.
+def errors_grow(x: FloatArray, tau: float, batches: Sequence[int] = LADDER) -> bool:
+    """Return whether the standard error of the mean of ``x`` grows with the length of the batches that it comes from.
 
-    ``growing``: the error still grows with the batch length although all batches are several autocorrelation times
-    long.
+    Under short-range dependence the errors agree within their chi-squared bands (F test of each pair at 1 %) once the
+    batches are longer than a few autocorrelation times ``tau``. ``batches``: how many there are, ascending.
     """
-
-    batches: tuple[int, ...]
-    errors: tuple[float, ...]
-    naive: float
-    growing: bool
-
-
-def batch_ladder(x: FloatArray, batches: Sequence[int] = LADDER, *, tau: float | None = None) -> BatchLadder:
-    """Compare the batch-means standard errors of ``x`` at several numbers of batches.
-
-    Under short-range dependence all errors agree within their chi-squared bands (F test of each pair at 1 %) once the
-    batches are longer than a few autocorrelation times ``tau``.
-    """
-    n = len(x)
-    usable = tuple(count for count in batches if n // count >= 2)
-    errors = tuple(batch_error(x, count) for count in usable)
-    tau = autocorrelation_time(x) if tau is None else tau
-    long_enough = [(b, e) for b, e in zip(usable, errors, strict=True) if n / b >= _BATCH_TAUS * tau and e > 0]
-    growing = any(
-        (few_error / many_error) ** 2 > f.isf(_LEVEL, few - 1, many - 1)
-        for index, (few, few_error) in enumerate(long_enough)
-        for many, many_error in long_enough[index + 1 :]
-    )
-    naive = float(x.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
-    return BatchLadder(batches=usable, errors=errors, naive=naive, growing=growing)
+    lengths = {count: len(x) / count for count in batches if len(x) // count >= 2}
+    errors = [(count, batch_error(x, count)) for count, length in lengths.items() if length >= _BATCH_TAUS * tau]
+    pairs = combinations([(count, error) for count, error in errors if error > 0], 2)
+    return any((few[1] / many[1]) ** 2 > f.isf(_LEVEL, few[0] - 1, many[0] - 1) for few, many in pairs)
 
 
 def memory_exponent(x: FloatArray, frequencies: int) -> tuple[float, float]:
@@ -250,29 +228,24 @@ def _remove_trend(x: FloatArray) -> FloatArray:
     return np.subtract(x, time, out=time)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependence:
+class Dependence(NamedTuple):
     """How much information a series of ``n`` dependent packets contains.
 
-    ``tau`` is the autocorrelation time of the values, at least 1, and ``n_effective`` n / tau; ``rank_tau`` that of the
-    ranks, which a few large values do not hide, and ``ladder`` the standard errors of the mean rank. ``memory`` is the
-    memory parameter d (`memory_exponent`), None for short runs; ``long_memory``: no within-run interval is valid.
-    ``reach`` is the number of packets over which four fifths of the dependence accumulates, ``outlasting`` ``rank_tau``
-    over that of an AR(1) process with the same lag-1 correlation.
+    ``tau`` is the autocorrelation time of the values, at least 1; ``rank_tau`` that of the ranks, which a few large
+    values do not hide. ``memory`` is the memory parameter d (`memory_exponent`), None for short runs; ``long_memory``:
+    no within-run interval is valid. ``outlasting``: ``rank_tau`` over that of an AR(1) process with the same lag-1
+    correlation.
     """
 
     n: int
     tau: float
-    n_effective: float
     rank_tau: float
-    ladder: BatchLadder
     memory: float | None
     long_memory: bool
-    reach: int = 1
     outlasting: float = 1.0
 
     @property
-    def codes(self) -> tuple[str, ...]:
+    def flags(self) -> tuple[str, ...]:
         """Flags that forbid a within-run interval: ``few_clusters`` and ``long_memory``."""
         too_few = self.rank_tau > 2 and self.n / self.rank_tau < MIN_EFFECTIVE
         return (("few_clusters",) if too_few else ()) + (("long_memory",) if self.long_memory else ())
@@ -287,7 +260,7 @@ class Dependence:
         few = self.rank_tau > 2 and self.n / self.rank_tau < ENOUGH_EFFECTIVE
         oscillates = self.memory is not None and self.memory < -0.2
         suspect = few or (self.outlasting > OUTLASTING and not oscillates)
-        return ("few_effective",) if suspect and not self.codes else ()
+        return ("few_effective",) if suspect and not self.flags else ()
 
 
 def _coarse_ranks(x: FloatArray) -> FloatArray:
@@ -310,35 +283,12 @@ def dependence(data: Values) -> Dependence:
     with the batch length, if the memory parameter of the ranks exceeds 0.1 and lies above 0 at a one-sided 1 % level,
     or if the dependence lasts longer than an AR(1) process explains. Ranks are used because a few large values hide the
     dependence of the rest. The rules were chosen on independent packets, AR(1) with 0.95, an M/M/1 queue, fractional
-    Gaussian noise (H = 0.8) and pauses; refused and, of the answered medians, covered (60 runs, +- 4 to 6 points):
-
-    ====================  ==================  ==================
-    process               n = 4,000           n = 20,000
-    ====================  ==================  ==================
-    independent           2 %, 97 %           0 %, 97 %
-    AR(1) 0.95            3 %, 86 %           5 %, 93 %
-    M/M/1, 80 % load      35 %, 90 %          8 %, 98 %
-    fGn, H = 0.8          88 %                91 %
-    pauses                0 %, 93 %           0 %, 97 %
-    AR(1) 0.99 (*)        72 %, 71 %          0 %, 93 %
-    ARFIMA d = 0.1 (*)    48 %, 90 %          55 %, 67 %
-    ARFIMA d = 0.2 (*)    58 %, 68 %          100 %
-    ARFIMA d = 0.3 (*)    94 %                94 %
-    ARFIMA d = 0.4 (*)    98 %                92 %
-    Pareto stays (*)      85 %                67 %, 80 %
-    late clusters (*)     35 %, 77 %          53 %, 75 %
-    sawtooth (*)          78 %, 100 %         0 %, 100 %
-    1 % drift (*)         3 %, 93 %           2 %, 97 %
-    ====================  ==================  ==================
-
-    (*) kept back. Weak long memory (d = 0.1) and rare clusters cannot be told from short memory in one run: repeat it.
+    Gaussian noise (H = 0.8) and pauses; `make coverage` measures them on others. Weak long memory (d = 0.1) and rare
+    clusters of late packets cannot be told from short memory in one run: repeat it.
 
     A slow oscillation below the noise of single packets is flagged as well if the run covers too few of its periods to
-    tell it from long-range dependence. The flag is right: with an oscillation of 28 packets and a quarter of the
-    variance, 1,000 packets are flagged in 93 % of runs, and the withheld intervals would have covered the median in
-    85 %. With 260 packets in 7,000 (as in the echo runs of the emulated study) the figures are 100 % and 83 %. With
-    4,000 packets and an oscillation of 28, 42 % are flagged and 83 to 91 % would be covered. A run of about 80 times
-    ``reach`` packets tells the two apart.
+    tell it from long-range dependence: with one of 28 packets and a quarter of the variance, 1,000 packets are flagged
+    in 93 % of runs, and the withheld intervals would have covered the median in 85 %.
 
     Geyer, Statistical Science 7:473 (1992); Robinson, Annals of Statistics 23:1630 (1995).
 
@@ -352,18 +302,13 @@ def dependence(data: Values) -> Dependence:
     ranks = _coarse_ranks(x)
     finite = bool(np.isfinite(x).all()) if n else True
     rank_tau, reach = _initial_sequence(ranks)
-    tau = max(autocorrelation_time(x) if finite else rank_tau, 1.0)
-    ladder = batch_ladder(_remove_trend(ranks), tau=rank_tau)
     explained = _explained_tau(ranks)
     memory, long_range = _check_long_range(ranks, rank_tau, reach, explained)
     return Dependence(
         n=n,
-        tau=tau,
-        n_effective=n / tau,
+        tau=max(autocorrelation_time(x) if finite else rank_tau, 1.0),
         rank_tau=max(rank_tau, 1.0),
-        ladder=ladder,
         memory=memory,
-        long_memory=ladder.growing or long_range,
-        reach=reach,
+        long_memory=errors_grow(_remove_trend(ranks), rank_tau) or long_range,
         outlasting=rank_tau / max(explained, 1.0),
     )

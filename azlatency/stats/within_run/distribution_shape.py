@@ -63,7 +63,8 @@ def run_histograms(study: Study, runs: pd.DataFrame) -> RunHistograms:
     RunHistograms
         In the order of ``runs``.
     """
-    values = {run_id: rtt for run_id, rtt in _round_trips(study, runs).items() if np.isfinite(rtt).sum() >= FEWEST}
+    every = {run_id: round_trips(samples) for run_id, samples in numbered_by_run(study, runs).items()}
+    values = {run_id: rtt for run_id, rtt in every.items() if np.isfinite(rtt).sum() >= FEWEST}
     if not values:
         return RunHistograms(pd.DataFrame(columns=_RUNS), pd.DataFrame(columns=_BINS))
     sorted_rtts = {run_id: np.sort(rtt) for run_id, rtt in values.items()}
@@ -106,8 +107,3 @@ def _median_of(run: pd.Series, ordered: FloatArray) -> float:
     """Return the median that all pages show of a run, else that of its samples."""
     known = run.get("median_ns")
     return float(np.median(ordered) if known is None or np.isnan(known) else known)
-
-
-def _round_trips(study: Study, runs: pd.DataFrame) -> dict[str, FloatArray]:
-    """Return round-trip times in ns in the order of sending by run_id; ``inf`` for lost probes."""
-    return {run_id: round_trips(samples) for run_id, samples in numbered_by_run(study, runs).items()}

@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import frame_of
+from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import autocorrelation_time
-from azlatency.stats.within_run.one_run import Options, Run, sort_run
+from azlatency.stats.within_run.one_run import NO_INTERVAL, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.format import format_value
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray, Values
 
 METHOD = "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)"
@@ -91,11 +90,10 @@ def exceedance(
     run = sort_run(x, Options(confidence=confidence, independent=independent), lost=lost, missing=missing)
     above = x > limit
     count, n = int(above.sum()) + lost, run.n
-    low: float | None = None
-    high: float | None = None
-    tau, codes = 1.0, run.codes
+    low = high = math.nan
+    tau, flags = 1.0, run.flags
     if not n:
-        codes += ("no_values",)
+        flags += ("no_values",)
     elif independent or not len(x):
         low, high = clopper_pearson(count, n, confidence)
     else:
@@ -106,27 +104,21 @@ def exceedance(
         tau = tau_of_run if rare / cautious >= MIN_BEYOND else cautious
         low, high = clopper_pearson(count / tau, n / tau, confidence)
         if rare / cautious < MIN_BEYOND:
-            codes += ("coarse_bound",)
+            flags += ("coarse_bound",)
             low, high = (low, _bound(run, confidence)) if rare == count else (1 - _bound(run, confidence, -1), high)
-    if "long_memory" in codes or "few_clusters" in codes:
-        low = high = None
-        codes = tuple(code for code in codes if code != "coarse_bound")
-    share = Estimate(
-        what=f"share above {format_value(limit, unit)}",
-        estimate=count / n if n else None,
-        low=low,
-        high=high,
-        unit="1",
-        n=n,
-        scope="within_run",
-        confidence=confidence,
-        method=METHOD,
-        codes=codes,
-        labels={"limit": limit},
-        n_effective=n / tau if n else None,
-        diagnostics={"count": count},
-    )
-    return frame_of([share], "count")
+    if NO_INTERVAL & set(flags):
+        low = high = math.nan
+        flags = tuple(flag for flag in flags if flag != "coarse_bound")
+    row = _blank(limit, n, confidence, unit, METHOD, flags) | {"low": low, "high": high, "count": count}
+    if n:
+        row |= {"estimate": count / n, "n_effective": n / tau}
+    return pd.DataFrame([row])
+
+
+def _blank(limit: float, n: int, confidence: float, unit: str, statistic: str, flags: Iterable[str]) -> Row:
+    """Return the row of the share above a limit in ``unit``, without a number."""
+    what, labels = f"share above {format_value(limit, unit)}", {"limit": limit}
+    return blank_estimate(what, "1", n, confidence, statistic, labels=labels) | {"flags": joined(flags)}
 
 
 def _bound(run: Run, confidence: float, side: int = 1) -> float:
@@ -165,14 +157,10 @@ def table_exceedance(
     confidence: float = 0.95,
     unit: str = "ns",
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a printed percentile table.
-
-    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
-    """
+    """Bound the share above a limit from a printed percentile table."""
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
-        return frame_of([_bounded(limit, n, None, confidence, unit, missing="counts_conflict")])
-    counts = table_counts(limit, n, ranks, values) if n and ranks else None
-    return frame_of([_bounded(limit, n, counts, confidence, unit)])
+        return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["counts_conflict"])])
+    return _bounded(limit, n, table_counts(limit, n, ranks, values) if ranks else None, confidence, unit)
 
 
 def histogram_exceedance(
@@ -184,36 +172,24 @@ def histogram_exceedance(
     confidence: float = 0.95,
     unit: str = "ns",
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class.
-
-    Ends of the intervals of Clopper & Pearson (1934) at the smallest and the largest possible count.
-    """
+    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class."""
     n = int(counts.sum())
     bounds = int(counts[low >= limit].sum()), int(counts[~(high <= limit)].sum())
-    return frame_of([_bounded(limit, n, bounds if n else None, confidence, unit)])
+    return _bounded(limit, n, bounds, confidence, unit)
 
 
-def _bounded(
-    limit: float, n: int, counts: tuple[int, int] | None, confidence: float, unit: str, missing: str = "no_values"
-) -> Estimate:
-    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known."""
-    estimate = low = high = None
-    codes: tuple[str, ...] = (missing,)
-    if counts is not None:
-        fewest, most = counts
-        low, high = clopper_pearson(fewest, n, confidence)[0], clopper_pearson(most, n, confidence)[1]
-        codes = ("within_run_floor",) + (("interpolated",) if fewest < most else ())
-        estimate = math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n
-    return Estimate(
-        what=f"share above {format_value(limit, unit)}",
-        estimate=estimate,
-        low=low,
-        high=high,
-        unit="1",
-        n=n,
-        scope="within_run",
-        confidence=confidence,
-        method=TABLE,
-        codes=codes,
-        labels={"limit": limit},
-    )
+def _bounded(limit: float, n: int, counts: tuple[int, int] | None, confidence: float, unit: str) -> pd.DataFrame:
+    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known.
+
+    The ends are those of the intervals of Clopper & Pearson (1934) at either count.
+    """
+    if not n or counts is None:
+        return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["no_values"])])
+    fewest, most = counts
+    flags = ["within_run_floor", *(["interpolated"] if fewest < most else [])]
+    numbers = {
+        "estimate": math.sqrt(fewest * most) / n if fewest else (fewest + most) / 2 / n,
+        "low": clopper_pearson(fewest, n, confidence)[0],
+        "high": clopper_pearson(most, n, confidence)[1],
+    }
+    return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, flags) | numbers])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.rows import frame_of
-from azlatency.stats.within_run.quantiles import run_quantiles
+from azlatency.stats.within_run.quantiles import quantiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def fan_out_level(n_calls: int, p: float = 0.5) -> float:
-    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls.
-
-    Raises `ValueError` if ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
-    """
+    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls."""
     if n_calls < 1 or not 0 < p < 1:
         raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
     return float(p ** (1 / n_calls))
@@ -71,18 +67,15 @@ def fan_out(
     The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
     """
     level = fan_out_level(n_calls, p)
-    (single,) = run_quantiles(data, level, confidence, independent=independent, unit=unit)
+    single = quantiles(data, level, confidence, independent=independent, unit=unit)
     x, _ = to_array(data)
-    blocks = len(x) // n_calls
-    diagnostics: dict[str, float | int | str | bool] = {}
+    blocks, maximum = len(x) // n_calls, math.nan
     if blocks:
         maxima = np.sort(x[: blocks * n_calls].reshape(blocks, n_calls).max(axis=1))
-        if np.isfinite(maximum := float(maxima[max(int(np.ceil(blocks * p)) - 1, 0)])):
-            diagnostics["block_maxima"] = maximum
-    slowest = replace(
-        single,
+        maximum = float(maxima[max(math.ceil(blocks * p) - 1, 0)])
+    return single.assign(
         what=f"p{100 * p:g} of the slowest of {n_calls} calls",
-        diagnostics=diagnostics,
-        labels={"n_calls": n_calls, "q": p},
+        n_calls=n_calls,
+        q=p,
+        block_maxima=maximum if math.isfinite(maximum) else math.nan,
     )
-    return frame_of([slowest], "block_maxima")

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import frame_of
+from azlatency.stats.rows import QUANTILES, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import ArrayLike
 
 METHOD = f"bounds of the classes that contain the {EXACT}"
@@ -75,20 +74,6 @@ def histogram_quantiles(
     >>> found[["low", "estimate", "high"]].iloc[0].to_list()
     [101.0, 101.5, 102.0]
     """
-    return frame_of(_estimates(low, high, counts, q, confidence, unit=unit, labels=labels))
-
-
-def _estimates(
-    low: ArrayLike,
-    high: ArrayLike,
-    counts: ArrayLike,
-    q: Iterable[float],
-    confidence: float,
-    *,
-    unit: str = "ns",
-    labels: Mapping[str, object] | None = None,
-) -> list[Estimate]:
-    """Return what `histogram_quantiles` makes a frame of."""
     lower, upper, number = (np.asarray(column, dtype="float64") for column in (low, high, counts))
     if not lower.shape == upper.shape == number.shape or lower.ndim != 1 or not (number >= 0).all():
         raise ValueError("low, high and counts must be series of one length, counts >= 0")
@@ -98,53 +83,28 @@ def _estimates(
     cumulative = np.cumsum(number[order])
     n = int(cumulative[-1]) if len(cumulative) else 0
 
-    def class_of(rank: int) -> tuple[float | None, float | None]:
-        """Return the bounds of the class that contains a 1-based rank; None beyond the packets and for an open end."""
+    def class_of(rank: int) -> tuple[float, float]:
+        """Return the bounds of the class that contains a 1-based rank; NaN beyond the packets and for an open end."""
         if not 1 <= rank <= n:
-            return None, None
-        at = int(np.searchsorted(cumulative, rank))
-        start, end = (float(bound) if math.isfinite(bound) else None for bound in (lower[at], upper[at]))
+            return math.nan, math.nan
+        place = int(np.searchsorted(cumulative, rank))
+        start, end = (float(bound) if math.isfinite(bound) else math.nan for bound in (lower[place], upper[place]))
         return start, end
 
-    results: list[Estimate] = []
+    rows = []
     for p in map(float, q):
         low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
         (start, _), (_, end) = class_of(low_rank), class_of(high_rank)
         bottom, top = class_of(point_rank(n, p))
-        codes: tuple[str, ...] = ("within_run_floor",) if n else ("no_values",)
-        estimate = None
-        if n and (n * (1 - p) < 1 - 1e-9 or top is None or bottom is None):
-            codes += ("tail_unresolved",)
-        elif top is not None and bottom is not None:
-            estimate = (bottom + top) / 2
-            if start is not None and end is not None and top - bottom > (end - start) / 2:
-                codes += ("quantised",)
-        codes += ("unbounded_upper",) if n and end is None else ()
-        results.append(
-            Estimate(
-                what=f"p{100 * p:g}",
-                estimate=estimate,
-                low=start,
-                high=end,
-                unit=unit,
-                n=n,
-                scope="within_run",
-                confidence=confidence,
-                method=METHOD,
-                codes=codes,
-                labels={**(labels or {}), "q": p},
-            )
-        )
-    return results
-
-
-def class_quantiles(
-    classes: pd.DataFrame,
-    q: Iterable[float] = LEVELS,
-    confidence: float = 0.95,
-    *,
-    labels: Mapping[str, object] | None = None,
-) -> list[Estimate]:
-    """Estimate quantiles in ns from one run's rows of `azlatency.studies.frequency_tables`."""
-    low, high, counts = (classes[name].astype("float64") for name in ("low_ns", "high_ns", "count"))
-    return _estimates(low, high, counts, q, confidence, labels=labels)
+        middle = (bottom + top) / 2
+        flags = ["within_run_floor" if n else "no_values"]
+        if n and (n * (1 - p) < 1 - 1e-9 or math.isnan(middle)):
+            flags.append("tail_unresolved")
+            middle = math.nan
+        elif top - bottom > (end - start) / 2:
+            flags.append("quantised")
+        if n and math.isnan(end):
+            flags.append("unbounded_upper")
+        row = blank_estimate(f"p{100 * p:g}", unit, n, confidence, METHOD, labels={**(labels or {}), "q": p})
+        rows.append(row | {"estimate": middle, "low": start, "high": end, "flags": joined(flags)})
+    return pd.DataFrame(rows, columns=None if rows else QUANTILES[1:])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.result import Estimate
+    from azlatency.stats.rows import Row
 
 #: A study with more samples is not loaded as a whole, and DuckDB counts the packets of a run with more.
 LARGE = 5_000_000
@@ -64,7 +64,7 @@ def connect(folder: Path) -> DuckDBPyConnection:
 
 def estimate_large_run(
     connection: DuckDBPyConnection, run_id: str, levels: Sequence[float], options: Options
-) -> tuple[list[Estimate], list[Estimate]]:
+) -> tuple[list[Row], list[Row]]:
     """Estimate the quantiles of a run of the view ``samples``, whose rows are in the order of sending.
 
     Returns the estimates from the lower and from the upper bounds of the values, one per level; the same list if no
@@ -77,19 +77,11 @@ def estimate_large_run(
     return (_estimates(connection, "low", levels, options) if censored else upper), upper
 
 
-def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float], options: Options) -> list[Estimate]:
+def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float], options: Options) -> list[Row]:
     """Count the packets with each value, measure the dependence, and estimate."""
     counted = connection.execute(f"SELECT {side} AS value, count(*) AS n FROM run GROUP BY 1 ORDER BY 1").fetchnumpy()
     values, cumulative = np.asarray(counted["value"]), np.cumsum(counted["n"])
-    n = int(cumulative[-1]) if len(cumulative) else 0
-    finite = int(np.searchsorted(values, np.inf))
-    run = Run(
-        levels=values,
-        cumulative=cumulative,
-        n=n,
-        options=options,
-        diagnostics={"missing": 0, "lost": n - int(cumulative[finite - 1] if finite else 0)},
-    )
+    run = Run(levels=values, cumulative=cumulative, n=int(cumulative[-1]) if len(cumulative) else 0, options=options)
     if not options.independent:
         run = _measure(connection, side, run, levels)
     return [run.estimate(level) for level in levels]
@@ -98,7 +90,7 @@ def _estimates(connection: DuckDBPyConnection, side: str, levels: Sequence[float
 def _measure(connection: DuckDBPyConnection, side: str, run: Run, levels: Sequence[float]) -> Run:
     """Return the run with the autocorrelation time of every quantile and tail that the estimates ask for."""
     values = {level: run.point(level)[1] for level in _with_wider(levels)}
-    asked = {level: value for level, value in values.items() if value is not None}
+    asked = {level: value for level, value in values.items() if math.isfinite(value)}
     size = max(_SMALLEST_BATCH, 1 << math.ceil(math.log2(max(run.n / _BATCHES, 1))))
     shares = ", ".join(f"avg(({side} <= {value!r})::INT)" for value in asked.values()) or "count(*)"
     batch = f"file_row_number // {size}"
@@ -108,13 +100,13 @@ def _measure(connection: DuckDBPyConnection, side: str, run: Run, levels: Sequen
     by_level = dict(zip(asked, map(np.asarray, counted.values()), strict=False))
     taus = {level: _batch_tau(of_level, size) for level, of_level in by_level.items()}
     rank_tau = taus.get(0.5, 1.0)
-    codes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     if 0.5 in by_level and len(by_level[0.5]) >= 4:
         measured = dependence(by_level[0.5])
-        codes = ("long_memory",) if measured.long_memory else ()
-        codes = (("few_clusters",) if rank_tau > 2 and run.n / rank_tau < MIN_EFFECTIVE else ()) + codes
-        codes = codes or measured.warnings
-    return replace(run, rank_tau=rank_tau, codes=codes, taus=taus)
+        flags = ("long_memory",) if measured.long_memory else ()
+        flags = (("few_clusters",) if rank_tau > 2 and run.n / rank_tau < MIN_EFFECTIVE else ()) + flags
+        flags = flags or measured.warnings
+    return replace(run, rank_tau=rank_tau, flags=flags, taus=taus)
 
 
 def _with_wider(levels: Iterable[float]) -> list[float]:

@@ -85,11 +85,11 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     times, ends = times[known], ends[known]
     n, losses, total = len(times), int(ends.sum()), float(times.sum())
     curve = _survival_curve(times, ends, confidence)
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    codes += () if n else ("no_values",)
-    codes += ("no_replication",) if n == 1 else ()
+    flags: tuple[str, ...] = ("missing",) if missing else ()
+    flags += () if n else ("no_values",)
+    flags += ("no_replication",) if n == 1 else ()
     median, low, high = (next((point[0] for point in curve if point[column] <= 0.5), None) for column in (1, 2, 3))
-    codes += ("unbounded_upper",) if n and high is None else ()
+    flags += ("unbounded_upper",) if n and high is None else ()
     tail = (1 - confidence) / 2
     rate = losses / total if total else math.nan
     rate_low = float(chi2.ppf(tail, 2 * losses)) / 2 / total if losses and total else 0.0
@@ -97,7 +97,7 @@ def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: flo
     summary = {
         **{"what": "median lifetime", "estimate": median, "low": low, "high": high, "unit": "s", "n": n},
         **{"losses": losses, "seconds": total, "rate": rate, "rate_low": rate_low, "rate_high": rate_high},
-        **{"scope": "across_runs", "confidence": confidence, "statistic": METHOD, "flags": " ".join(codes)},
+        **{"scope": "across_runs", "confidence": confidence, "statistic": METHOD, "flags": " ".join(flags)},
     }
     numbers = dict.fromkeys(("estimate", "low", "high"), "float64")
     return Lifetimes(

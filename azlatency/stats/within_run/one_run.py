@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from azlatency.stats.result import Estimate
+from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import dependence, indicator_autocorrelation_time
 from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Effective packets beyond a percentile of dependent packets with fewer of which the interval may be too short: with
 #: 20 to 100 it covers 88 to 90 % (p99 of 100,000 packets), because the dependence of rare packets is underestimated.
 ENOUGH_BEYOND = 125
+#: Flags of runs without any interval.
+NO_INTERVAL = frozenset({"long_memory", "few_clusters"})
 #: Shares of the slowest packets among which bursts are looked for.
 BURSTS = (0.1, 0.01)
 
@@ -49,8 +51,7 @@ class Run:
     n: int
     options: Options
     rank_tau: float = 1.0
-    codes: tuple[str, ...] = ()
-    diagnostics: dict[str, float | int | str | bool]
+    flags: tuple[str, ...] = ()
     taus: dict[float, float] = field(default_factory=dict)
     series: FloatArray | None = None
 
@@ -58,16 +59,17 @@ class Run:
         """Return the autocorrelation time of the indicator of the p-quantile; 1 if the quantile is refused."""
         if p not in self.taus:
             self.taus[p] = 1.0
-            if not self.options.independent and self.series is not None and (value := self.point(p)[1]) is not None:
+            value = self.point(p)[1]
+            if not self.options.independent and self.series is not None and math.isfinite(value):
                 self.taus[p] = indicator_autocorrelation_time(self.series, value)
         return self.taus[p]
 
-    def value_at(self, rank: int) -> float | None:
-        """Return the order statistic of a 1-based rank; None beyond the values or if it is a lost probe."""
+    def value_at(self, rank: int) -> float:
+        """Return the order statistic of a 1-based rank; NaN beyond the values or if it is a lost probe."""
         if not len(self.levels) or not 1 <= rank <= self.cumulative[-1]:
-            return None
+            return math.nan
         value = float(self.levels[np.searchsorted(self.cumulative, rank)])
-        return value if math.isfinite(value) else None
+        return value if math.isfinite(value) else math.nan
 
     def steps(self) -> tuple[str, ...]:
         """Return ``constant`` or ``quantised`` if the answered values are equal or take fewer than twenty levels."""
@@ -114,19 +116,19 @@ class Run:
         hidden = p / (1 - p) * max(share * (self.tau(1 - share) - own) for share in BURSTS)
         return own + hidden if hidden > own / 4 else own
 
-    def point(self, p: float) -> tuple[tuple[str, ...], float | None]:
-        """Return the order statistic of rank ceil(n p), or the code of the reason why there is none."""
+    def point(self, p: float) -> tuple[tuple[str, ...], float]:
+        """Return the order statistic of rank ceil(n p), or NaN and the flag of the reason why there is none."""
         if not self.n:
-            return ("no_values",), None
+            return ("no_values",), math.nan
         value = self.value_at(point_rank(self.n, p))
-        if value is None:
-            return ("loss_censored",), None
+        if math.isnan(value):
+            return ("loss_censored",), math.nan
         if self.n * (1 - p) < 1 - 1e-9 and p > 0.5:
-            return ("tail_unresolved",), None
+            return ("tail_unresolved",), math.nan
         return (), value
 
-    def estimate(self, p: float) -> Estimate:
-        """Estimate the p-quantile, with the ends of its interval that the run can support."""
+    def estimate(self, p: float) -> Row:
+        """Return the row of the p-quantile, with the ends of its interval that the run can support."""
         n, independent = self.n, self.options.independent
         refusal, value = self.point(p)
         tau, cautious = self.tau_beside_bursts(p, self.tau(p)), self.cautious_tau(p)
@@ -135,44 +137,34 @@ class Run:
         confidence = self.options.confidence
         ranks = interval_ranks(n, p, tau if resolved else cautious, confidence, independent=independent)
         low, high = self.value_at(ranks.low), self.value_at(ranks.high)
-        codes = [*refusal, *self.codes, *self.steps()]
+        flags = [*refusal, *self.flags, *self.steps()]
         if n and not independent and n * (1 - p) / cautious < MIN_BEYOND:
-            codes, high = [*codes, "tail_unresolved"], None
+            flags, high = [*flags, "tail_unresolved"], math.nan
         if n and not independent and n * p / cautious < MIN_BEYOND:
-            codes, low = [*codes, "tail_unresolved"], None
-        if "long_memory" in codes or "few_clusters" in codes:
-            low = high = None
-        elif n and high is None:
-            codes.append("unbounded_upper")
+            flags, low = [*flags, "tail_unresolved"], math.nan
+        if NO_INTERVAL & set(flags):
+            low = high = math.nan
+        elif n and math.isnan(high):
+            flags.append("unbounded_upper")
         elif tau > 2 and min(p, 1 - p) <= 0.1 and n * min(p, 1 - p) / tau < ENOUGH_BEYOND:
-            codes.append("few_effective")
-        step = 0.0 if "constant" in codes else self._step(low, high)
-        if step and low is not None and high is not None:
-            codes.append("quantised")
+            flags.append("few_effective")
+        step = 0.0 if "constant" in flags else self._step(low, high)
+        if step:
+            flags.append("quantised")
             low, high = low - step / 2, high + step / 2
-        return Estimate(
-            what=f"p{100 * p:g}",
-            estimate=value,
-            low=low,
-            high=high,
-            unit=self.options.unit,
-            n=n,
-            scope="within_run",
-            confidence=confidence,
-            method=EXACT if independent else EFFECTIVE,
-            codes=tuple(dict.fromkeys(codes)),
-            labels={**self.options.labels, "q": p},
-            n_effective=ranks.n_effective,
-            diagnostics={**self.diagnostics, "tau": ranks.tau},
-        )
+        method = EXACT if independent else EFFECTIVE
+        labels = {**self.options.labels, "q": p}
+        row = blank_estimate(f"p{100 * p:g}", self.options.unit, n, confidence, method, labels=labels)
+        ends = {"estimate": value, "low": low, "high": high}
+        return row | ends | {"n_effective": ranks.n_effective, "flags": joined(flags)}
 
-    def _step(self, low: float | None, high: float | None) -> float:
+    def _step(self, low: float, high: float) -> float:
         """Return the step of the values if it exceeds half the interval [low, high], else 0.
 
         The step is the given resolution, or the gap between neighbouring values if the interval contains many equal
         values.
         """
-        if low is None or high is None:
+        if math.isnan(low) or math.isnan(high):
             return 0.0
         if resolution := self.options.resolution:
             return resolution if resolution > (high - low) / 2 else 0.0
@@ -186,19 +178,16 @@ class Run:
 def sort_run(x: FloatArray, options: Options, *, lost: int = 0, missing: int = 0) -> Run:
     """Count the distinct values of one run, the lost and the missing ones, and measure the dependence."""
     levels, counts = np.unique(x, return_counts=True)
-    unanswered = lost + int(counts[np.searchsorted(levels, np.inf) :].sum())
-    diagnostics: dict[str, float | int | str | bool] = {"missing": missing, "lost": unanswered}
     measured = None if options.independent or len(x) < 4 else dependence(x)
-    codes: tuple[str, ...] = ("missing",) if missing else ()
+    flags: tuple[str, ...] = ("missing",) if missing else ()
     if measured is not None:
-        codes += measured.codes + measured.warnings
+        flags += measured.flags + measured.warnings
     return Run(
         levels=levels,
         cumulative=np.cumsum(counts),
         n=len(x) + lost,
         series=x,
-        codes=codes,
-        diagnostics=diagnostics,
+        flags=flags,
         options=options,
         rank_tau=1.0 if measured is None else measured.rank_tau,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from scipy.special import ndtri, stdtrit
 from scipy.stats import binom
@@ -28,8 +28,6 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
     0 stands for minus infinity, n + 1 for plus infinity. With B ~ Binomial(n, p), the lower rank is the largest with
     P(B < low) <= alpha/2 and the upper one the smallest with P(B >= high) <= alpha/2 (Le Boudec, Performance
     Evaluation, EPFL Press 2010, theorem 2.1).
-
-    Raises `ValueError` if an argument lies outside its range.
     """
     if n < 0 or not 0 < p < 1 or not 0 < confidence < 1:
         raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")
@@ -45,24 +43,12 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
     return max(low, 0), min(high, n + 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
-    """1-based ranks of an interval's ends among sorted values; 0 and n + 1 stand for no bound.
-
-    ``tau`` is the autocorrelation time of the indicator 1{x <= q}, ``n_effective`` n / tau, and ``exceedances`` the
-    effective number of observations above the quantile.
-    """
+class Ranks(NamedTuple):
+    """1-based ranks of an interval's ends among sorted values; 0 and n + 1 stand for no bound."""
 
     low: int
     high: int
-    tau: float
     n_effective: float
-    exceedances: float
-
-    @property
-    def resolved(self) -> bool:
-        """Whether enough effective observations lie above the quantile."""
-        return self.exceedances >= MIN_BEYOND
 
 
 def effective_ranks(n: int, p: float, tau: float, confidence: float = 0.95) -> Ranks:
@@ -76,23 +62,16 @@ def effective_ranks(n: int, p: float, tau: float, confidence: float = 0.95) -> R
     degrees = max(2 * n_effective * min(p, 1 - p), 4)
     critical = float(stdtrit(degrees, upper) if n_effective < 200 else ndtri(upper))
     low, high = wilson(p, n_effective, critical)
-    return Ranks(
-        low=max(math.floor(n * low), 0),
-        high=min(math.ceil(n * high) + 1, n + 1),
-        tau=tau,
-        n_effective=n_effective,
-        exceedances=n * (1 - p) / tau,
-    )
+    return Ranks(max(math.floor(n * low), 0), min(math.ceil(n * high) + 1, n + 1), n_effective)
 
 
 def interval_ranks(n: int, p: float, tau: float, confidence: float, *, independent: bool) -> Ranks:
     """Return exact ranks for independent values, else ranks at the effective sample size."""
     if not n:
-        return Ranks(low=0, high=1, tau=tau, n_effective=0.0, exceedances=0.0)
+        return Ranks(0, 1, 0.0)
     if not independent:
         return effective_ranks(n, p, tau, confidence)
-    low, high = order_statistic_ranks(n, p, confidence)
-    return Ranks(low=low, high=high, tau=1.0, n_effective=float(n), exceedances=n * (1 - p))
+    return Ranks(*order_statistic_ranks(n, p, confidence), float(n))
 
 
 def point_rank(n: int, p: float) -> int:

@@ -9,20 +9,18 @@ not independent, so every such interval is flagged ``within_run_floor``.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import frame_of
-from azlatency.stats.within_run.histograms import class_quantiles
+from azlatency.stats.rows import QUANTILES, Row, blank_estimate, joined
+from azlatency.stats.within_run.histograms import histogram_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHOD = "bracket by printed order statistics; ranks by the exact binomial interval (Le Boudec 2010, thm 2.1)"
 
@@ -35,40 +33,26 @@ def bracket(
     *,
     confidence: float = 0.95,
     labels: Mapping[str, object] | None = None,
-) -> Estimate:
-    """Enclose the p-quantile of one run between printed order statistics.
-
-    Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
-    """
+) -> Row:
+    """Return the row of the p-quantile of one run, enclosed between printed order statistics."""
     low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
     below = bisect_right(ranks, low_rank) - 1
     above = bisect_left(ranks, high_rank)
-    low = values[below] if below >= 0 else None
-    high = values[above] if above < len(ranks) else None
     rank = int(p * n + 0.5)
-    estimate = values[ranks.index(rank)] if rank in ranks else None
-    codes = ["within_run_floor"]
-    if estimate is None:
-        codes.append("no_values")
-    if high is None:
-        codes.append("unbounded_upper")
-    if n and n * (1 - p) < 1:
-        codes.append("tail_unresolved")
-    if rank == n:
-        codes.append("maximum_in_disguise")
-    return Estimate(
-        what=f"p{100 * p:g}",
-        estimate=estimate,
-        low=low,
-        high=high,
-        unit="ns",
-        n=n,
-        scope="within_run",
-        confidence=confidence,
-        method=METHOD,
-        codes=tuple(codes),
-        labels=dict(labels or {}),
-    )
+    flags = {
+        "within_run_floor": True,
+        "no_values": rank not in ranks,
+        "unbounded_upper": above == len(ranks),
+        "tail_unresolved": n and n * (1 - p) < 1,
+        "maximum_in_disguise": rank == n,
+    }
+    row = blank_estimate(f"p{100 * p:g}", "ns", n, confidence, METHOD, labels=labels)
+    return row | {
+        "estimate": values[ranks.index(rank)] if rank in ranks else math.nan,
+        "low": values[below] if below >= 0 else math.nan,
+        "high": values[above] if above < len(ranks) else math.nan,
+        "flags": joined(name for name, is_so in flags.items() if is_so),
+    }
 
 
 class PercentileTable(NamedTuple):
@@ -134,26 +118,18 @@ def printed_quantiles(
     printed = quantiles.loc[quantiles["metric"] == "rtt", ["run_id", "q", "value_ns"]].itertuples(index=False)
     as_printed = {(str(row.run_id), float(row.q)): float(row.value_ns) for row in printed}
     by_class = {} if classes is None else dict(iter(grouped(classes, "run_id")))
-    estimates: list[Estimate] = []
+    frames = []
     for run_id in dict.fromkeys([*tables, *by_class]) if labels is None else map(str, labels.index):
         run_labels = {"run_id": run_id, **({} if labels is None else labels.loc[run_id].to_dict())}
         if run_id in by_class:
-            estimates += [
-                _as_printed(estimate, as_printed.get((run_id, float(estimate.labels["q"]))))
-                for estimate in class_quantiles(by_class[run_id], confidence=confidence, labels=run_labels)
-            ]
+            low, high, counts = (by_class[run_id][name].astype("float64") for name in ("low_ns", "high_ns", "count"))
+            found = histogram_quantiles(low, high, counts, confidence=confidence, labels=run_labels)
+            # The value that the tool printed, so that every page shows one number for it.
+            exact = found["q"].map(lambda q, run_id=run_id: as_printed.get((run_id, q), math.nan))
+            is_inside = exact.between(found["low"], found["high"])
+            frames.append(found.assign(estimate=exact.where(is_inside, found["estimate"])))
         elif run_id in tables:
-            table = tables[run_id]
-            estimates += [
-                bracket(q, table.n, table.ranks, table.values, confidence=confidence, labels={**run_labels, "q": q})
-                for q in table.levels
-            ]
-    return frame_of(estimates)
-
-
-def _as_printed(estimate: Estimate, printed: float | None) -> Estimate:
-    """Return an estimate with the value that the tool printed, so that every page shows one number for it."""
-    bounds = (estimate.low, estimate.high)
-    if printed is None or None in bounds or not (estimate.low or 0.0) <= printed <= (estimate.high or 0.0):
-        return estimate
-    return replace(estimate, estimate=printed)
+            _, levels, n, ranks, values = tables[run_id]
+            rows = [bracket(q, n, ranks, values, confidence=confidence, labels={**run_labels, "q": q}) for q in levels]
+            frames.append(pd.DataFrame(rows))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=QUANTILES)

@@ -14,8 +14,6 @@ def clopper_pearson(count: float, n: float, confidence: float = 0.95) -> tuple[f
     """Return the exact interval of a proportion, ``count`` events in ``n`` observations; both can be effective numbers.
 
     Its coverage is never below ``confidence``: Clopper & Pearson, Biometrika 26:404 (1934).
-
-    Raises `ValueError` if ``count`` lies outside 0 to ``n``, or ``n`` is not positive.
     """
     if not 0 <= count <= n or n <= 0:
         raise ValueError(f"count = {count}, n = {n}: need 0 <= count <= n and n > 0")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import to_array
-from azlatency.stats.rows import frame_of
+from azlatency.stats.rows import QUANTILES, Row, joined
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
 from azlatency.studies.runs.groups import grouped
@@ -26,7 +26,6 @@ from azlatency.studies.store.study import Study
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray, Values
-    from azlatency.stats.result import Estimate
 
 #: Levels that are estimated by default.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)
@@ -105,28 +104,6 @@ def quantiles(
     >>> print(az.say(az.quantiles(200 * rtt, 0.99, unit="µs")))
     p99: 318 µs, 95 % CI 316–321 µs, n = 40,000 in one run
     """
-    options: dict[str, Any] = {
-        "lost": lost,
-        "independent": independent,
-        "unit": unit,
-        "resolution": resolution,
-        "labels": labels,
-    }
-    return frame_of(run_quantiles(data, q, confidence, **options))
-
-
-def run_quantiles(
-    data: Values | Study,
-    q: float | Iterable[float] = LEVELS,
-    confidence: float = 0.95,
-    *,
-    lost: int = 0,
-    independent: bool = False,
-    unit: str = "ns",
-    resolution: float = 0.0,
-    labels: pd.DataFrame | None = None,
-) -> list[Estimate]:
-    """Return what `quantiles` makes a frame of."""
     levels = [float(q)] if isinstance(q, int | float) else [float(level) for level in q]
     if any(not 0 < level < 1 for level in levels) or not 0 < confidence < 1:
         raise ValueError(f"q = {levels}, confidence = {confidence}: all must lie between 0 and 1")
@@ -134,31 +111,21 @@ def run_quantiles(
     if hasattr(type(data), "samples"):  # asking the study itself would load them
         study = cast("Study", data)
         if isinstance(study, Study) and study.is_stored and sample_count(study) > large_runs.LARGE:
-            return _of_large_study(study, levels, options, labels)
+            return _frame(_of_large_study(study, levels, options, labels))
         labels = latency(study)[["path", "method"]] if labels is None else labels
         data = study.samples
     refuse_foreign(data)
-    if not hasattr(data, "columns"):
-        x, missing = to_array(data)
-        return _of_run(x, levels, options, lost=lost, missing=missing)
-    return _of_frame(data, levels, options, labels)
+    if hasattr(data, "columns"):
+        return _frame(_of_frame(data, levels, options, labels))
+    x, missing = to_array(data)
+    return _frame(_of_run(x, levels, options, lost=lost, missing=missing))
 
 
-def _bounds_by_run(samples: pd.DataFrame, labels: pd.DataFrame | None) -> Iterator[tuple[str, FloatArray, FloatArray]]:
-    """Yield run_id, lower and upper values of each run; the same array twice if no value is interval-censored."""
-    if not {"run_id", "rtt_ns"} <= set(samples.columns):
-        columns = ", ".join(map(str, samples.columns))
-        raise ValueError(f"samples need the columns run_id and rtt_ns; the frame has {columns}")
-    groups = {str(run_id): group for run_id, group in grouped(counted(samples), "run_id")}
-    run_ids = list(groups) if labels is None else [str(run_id) for run_id in labels.index]
-    for run_id in run_ids:
-        if run_id in groups:
-            yield (run_id, *bounds(groups[run_id]))
+def _frame(rows: list[Row]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=None if rows else QUANTILES)
 
 
-def _of_run(
-    x: FloatArray, levels: Sequence[float], options: Options, *, lost: int = 0, missing: int = 0
-) -> list[Estimate]:
+def _of_run(x: FloatArray, levels: Sequence[float], options: Options, *, lost: int = 0, missing: int = 0) -> list[Row]:
     """Estimate the quantiles of one run; the values are sorted and checked for dependence once."""
     run = sort_run(x, options, lost=lost, missing=missing)
     estimates = {level: run.estimate(level) for level in set(levels)}
@@ -167,21 +134,28 @@ def _of_run(
 
 def _of_frame(
     samples: pd.DataFrame, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
-) -> list[Estimate]:
+) -> list[Row]:
     """Estimate the quantiles of each run of a frame."""
-    results: list[Estimate] = []
-    for run_id, low, high in _bounds_by_run(samples, labels):
-        results += _of_bounds(low, high, levels, _labelled(options, run_id, labels))
-    return results
+    if not {"run_id", "rtt_ns"} <= set(samples.columns):
+        columns = ", ".join(map(str, samples.columns))
+        raise ValueError(f"samples need the columns run_id and rtt_ns; the frame has {columns}")
+    groups = {str(run_id): group for run_id, group in grouped(counted(samples), "run_id")}
+    rows: list[Row] = []
+    for run_id in groups if labels is None else map(str, labels.index):
+        if run_id in groups:
+            low, high = bounds(groups[run_id])
+            of_run = _labelled(options, run_id, labels)
+            of_low = _of_run(low, levels, of_run)
+            # The same array twice if no value is interval-censored.
+            rows += of_low if low is high else _joined(of_low, _of_run(high, levels, of_run))
+    return rows
 
 
-def _of_large_study(
-    study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None
-) -> list[Estimate]:
+def _of_large_study(study: Study, levels: Sequence[float], options: Options, labels: pd.DataFrame | None) -> list[Row]:
     """Estimate the quantiles of each run of a study from its files: long runs alone, others together."""
     labels = client_runs(study)[["path", "method"]] if labels is None else labels
     study.verify("samples")
-    results: list[Estimate] = []
+    results: list[Row] = []
     with large_runs.connect(study.folder / "samples") as connection:
         sizes = dict(connection.execute("SELECT run_id, count(*) FROM samples GROUP BY run_id").fetchall())
         for group in _groups(map(str, labels.index), sizes):
@@ -212,25 +186,15 @@ def _labelled(options: Options, run_id: str, labels: pd.DataFrame | None) -> Opt
     return replace(options, unit="ns", labels=run_labels)
 
 
-def _of_bounds(low: FloatArray, high: FloatArray, levels: Sequence[float], options: Options) -> list[Estimate]:
-    """Estimate quantiles of one run, whose values may be interval-censored."""
-    if low is high:
-        return _of_run(low, levels, options)
-    return _joined(_of_run(low, levels, options), _of_run(high, levels, options))
-
-
-def _joined(of_low: Sequence[Estimate], of_high: Sequence[Estimate]) -> list[Estimate]:
+def _joined(of_low: Sequence[Row], of_high: Sequence[Row]) -> list[Row]:
     """Join the quantiles of the lower and of the upper bounds of interval-censored values.
 
     An order statistic of the unknown values lies between the same order statistics of ``low`` and of ``high``. The
     interval joins the lower end of the one with the upper end of the other; the estimate is the middle.
     """
-    results = []
+    rows = []
     for lower, upper in zip(of_low, of_high, strict=True):
-        estimate, diagnostics = None, upper.diagnostics
-        if lower.estimate is not None and upper.estimate is not None:
-            estimate = (lower.estimate + upper.estimate) / 2
-            diagnostics = {**diagnostics, "estimate_low": lower.estimate, "estimate_high": upper.estimate}
-        codes = tuple(dict.fromkeys([*lower.codes, *upper.codes, "quantised"]))
-        results.append(replace(upper, estimate=estimate, low=lower.low, codes=codes, diagnostics=diagnostics))
-    return results
+        middle = (lower["estimate"] + upper["estimate"]) / 2
+        flags = joined(lower["flags"].split(), upper["flags"].split(), ["quantised"])
+        rows.append(upper | {"estimate": middle, "low": lower["low"], "flags": flags})
+    return rows

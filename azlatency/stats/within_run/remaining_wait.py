@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import frame_of
+from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
+from azlatency.stats.within_run.one_run import NO_INTERVAL
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray, Values
 
 #: Effective packets below which the interval is too short where long waits come together: it covers 83 to 89 % in a
@@ -77,37 +75,30 @@ def remaining_wait(
     500.0
     """
     x, missing = to_array(data)
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    if not len(x) or not np.isfinite(x).all() or x.min() <= 0:
-        codes += ("no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored",)
-    blank = Estimate(
-        what="",
-        estimate=None,
-        low=None,
-        high=None,
-        unit=unit,
-        n=len(x),
-        scope="within_run",
-        confidence=confidence,
-        method=METHOD,
-        codes=codes,
-    )
-    levels = [replace(blank, what=f"remaining wait, p{100 * p:g}", labels={"q": p}) for p in q]
-    if codes and codes != ("missing",):
-        return frame_of(levels, "mean")
+    flags: tuple[str, ...] = ("missing",) if missing else ()
+    refused = not len(x) or not np.isfinite(x).all() or x.min() <= 0
+    if refused:
+        flags += ("no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored",)
+    levels = []
+    for p in q:
+        row = blank_estimate(f"remaining wait, p{100 * p:g}", unit, len(x), confidence, METHOD, labels={"q": p})
+        levels.append(row | {"flags": joined(flags), "mean": math.nan})
+    if refused:
+        return pd.DataFrame(levels)
     ordered = np.sort(x)
     # The share of time with a remaining wait up to each value; between values it is linear.
     share = np.cumsum(ordered) + ordered * np.arange(len(x) - 1, -1, -1)
     share /= share[-1]
     measured = dependence(x)
-    codes = (*codes, *measured.codes, *measured.warnings)
-    waits = (_estimate(replace(blank, codes=codes), x, ordered, share, measured.tau) for blank in levels)
-    return frame_of(waits, "mean")
+    flags = (*flags, *measured.flags, *measured.warnings)
+    return pd.DataFrame([row | _estimate(row, flags, x, ordered, share, measured.tau) for row in levels])
 
 
-def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatArray, overall_tau: float) -> Estimate:
-    """Estimate one quantile from the sorted values and the share of time that each ends."""
-    n, p = len(x), float(blank.labels["q"])
+def _estimate(
+    blank: Row, flags: tuple[str, ...], x: FloatArray, ordered: FloatArray, share: FloatArray, overall_tau: float
+) -> Row:
+    """Return the columns of one quantile from the sorted values and the share of time that each ends."""
+    n, p = len(x), float(blank["q"])
 
     def value_at(level: float) -> float:
         return float(np.interp(level, np.concatenate([[0.0], share]), np.concatenate([[0.0], ordered])))
@@ -116,25 +107,18 @@ def _estimate(blank: Estimate, x: FloatArray, ordered: FloatArray, share: FloatA
     influence = np.minimum(x, value) - p * x
     tau = max(autocorrelation_time(influence), 1.0)
     error = float(influence.std()) / float(x.mean()) * math.sqrt(tau / n)
-    half = float(stdtrit(max(n / tau / 2 - 1, 1), (1 + blank.confidence) / 2)) * error
+    half = float(stdtrit(max(n / tau / 2 - 1, 1), (1 + blank["confidence"]) / 2)) * error
     # Judged by its own tau alone, the quantile would count as resolved just when that came out too small.
     exceedances = (n - int(np.searchsorted(ordered, value, "right"))) / max(tau, overall_tau)
-    low: float | None = value_at(p - half) if p > half else 0.0
-    high = value_at(p + half) if p + half < 1 else None
-    codes = blank.codes
+    low = value_at(p - half) if p > half else 0.0
+    high = value_at(p + half) if p + half < 1 else math.nan
     if exceedances < MIN_BEYOND:
-        codes, high = (*codes, "tail_unresolved"), None
-    codes += ("unbounded_upper",) if high is None else ()
-    if {"long_memory", "few_clusters"} & set(codes):
-        low = high = None
-    elif tau > 2 and n / tau < ENOUGH_EFFECTIVE and "few_effective" not in codes:
-        codes += ("few_effective",)
-    return replace(
-        blank,
-        estimate=value,
-        low=low,
-        high=high,
-        codes=codes,
-        n_effective=n / tau,
-        diagnostics={"mean": float((x * x).sum() / (2 * x.sum()))},
-    )
+        flags, high = (*flags, "tail_unresolved"), math.nan
+    flags += ("unbounded_upper",) if math.isnan(high) else ()
+    if NO_INTERVAL & set(flags):
+        low = high = math.nan
+    elif tau > 2 and n / tau < ENOUGH_EFFECTIVE:
+        flags += ("few_effective",)
+    mean = float((x * x).sum() / (2 * x.sum()))
+    ends = {"estimate": value, "low": low, "high": high}
+    return ends | {"flags": joined(flags), "n_effective": n / tau, "mean": mean}

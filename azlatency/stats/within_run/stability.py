@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from azlatency.stats.arrays import FloatArray, Values
+    from azlatency.stats.rows import Row
 
-Row = dict[str, Any]
 #: Fewest blocks of any run that is judged.
 FEWEST_BLOCKS = 20
 #: Fewest blocks between a shift's neighbours; with fewer, the confirming test rejects too often.
@@ -45,8 +45,6 @@ LASTING = 0.1
 #: Two-sided 95 % point of the distribution of an estimated change time (Bai 1997).
 _BAI = 11.033
 METHOD = "exact optimal partition of the normal scores of block medians, penalty 3 log(B) times their long-run variance"
-
-
 _SHIFT = [
     "at", "at_low", "at_high", "change", "change_low", "change_high", "unit", "relative", "test_statistic", "confirmed",
     "practical", "scope", "flags",
@@ -149,8 +147,8 @@ def stability(
 
     Notes
     -----
-    Optimal partition of the normal scores of the block medians with the penalty 3 log(B) times their long-run variance
-    (Killick et al. 2012; Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
+    Best partition of the normal scores of the block medians (Bai & Perron 2003) with the penalty 3 log(B) times their
+    long-run variance (Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
     point that holds for long-range dependence as well (Shao 2011). Runs of 5,000 packets without a shift are called
     shifted in 0 % (M/M/1 queue at 80 % load, pauses), 2 +- 1 % (fractional Gaussian noise, H = 0.8) and 3 +- 1 %
     (clusters of late packets); a shift of 20 % between independent packets that vary by 50 % is found in 96 %. A level
@@ -191,36 +189,36 @@ def level_of_run(
         sent = select_one_run(data)["sent_ns"]
         times = sent.to_numpy(dtype="float64") if sent.notna().all() else None
     x, missing = to_array(data)
-    codes: tuple[str, ...] = ("missing",) if missing else ()
+    flags: tuple[str, ...] = ("missing",) if missing else ()
     stamps = None
     if times is not None and not missing:
         stamps = np.asarray(times)
         if len(stamps) != len(x):
             raise ValueError(f"{len(stamps)} times for {len(x)} values; pass one time per value")
         if len(stamps) and (np.diff(stamps) < 0).any():
-            codes, stamps = (*codes, "clock_step"), None
+            flags, stamps = (*flags, "clock_step"), None
     run: Row = {"stable": None, "shift_count": 0, "confirmed": 0, "n": len(x), "blocks": 0, "block": 0.0, "unit": unit}
-    run |= {"scope": "within_run", "statistic": METHOD, "flags": " ".join(codes)}
+    run |= {"scope": "within_run", "statistic": METHOD, "flags": " ".join(flags)}
     if not len(x):
-        return run | {"flags": " ".join([*codes, "no_values"])}, []
+        return run | {"flags": " ".join([*flags, "no_values"])}, []
     medians, begins = block_quantiles(x, stamps, block_ns, level)
     finite = np.isfinite(medians)
     medians, begins = medians[finite], begins[finite]
     size = float(np.median(np.diff(begins))) if len(begins) > 1 else float(len(x))
     run |= {"blocks": len(medians), "block": size}
     if len(medians) < FEWEST_BLOCKS:
-        return run | {"flags": " ".join([*codes, "short_series"])}, []
+        return run | {"flags": " ".join([*flags, "short_series"])}, []
     if medians.min() == medians.max():
-        return run | {"stable": True, "flags": " ".join([*codes, "constant"])}, []
+        return run | {"stable": True, "flags": " ".join([*flags, "constant"])}, []
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
     shift_of = partial(hodges_lehmann, confidence=confidence)
     found = _shifts(medians, scores, begins, size, changes, variance, margin, shift_of)
     shifts = [{**shift, "unit": unit} for shift in found]
     confirmed = sum(shift["confirmed"] for shift in shifts)
-    codes += ("nonstationary",) if confirmed else ()
+    flags += ("nonstationary",) if confirmed else ()
     counts = {"stable": not confirmed, "shift_count": len(shifts), "confirmed": confirmed}
-    return run | counts | {"flags": " ".join(codes)}, shifts
+    return run | counts | {"flags": " ".join(flags)}, shifts
 
 
 def _shifts(

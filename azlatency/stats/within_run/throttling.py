@@ -65,20 +65,21 @@ def fall_of_rates(data: Values, seconds: float, unit: str = "bit/s") -> dict[str
     """Return the row of `throttling`."""
     x, missing = finite_rates(data)
     total = (len(x) + missing) * seconds
-    codes: tuple[str, ...] = ("missing",) if missing else ()
-    codes += ("burst_test",) if total < BURST_S else ()
+    flags: tuple[str, ...] = ("missing",) if missing else ()
+    flags += ("burst_test",) if total < BURST_S else ()
     x = np.trim_zeros(x, "b")
     row: dict[str, Any] = {"found": False, **dict.fromkeys(_RATES, math.nan), "seconds": total, "unit": unit}
-    row |= {"scope": "within_run", "statistic": _METHOD, "flags": " ".join(codes)}
+    row |= {"scope": "within_run", "statistic": _METHOD, "flags": " ".join(flags)}
     if len(x) < 10:
-        return row | {"found": None, "flags": " ".join([*codes, "short_series"])}
+        return row | {"found": None, "flags": " ".join([*flags, "short_series"])}
     partitions = best_partitions(x, 1, 3)
     if x.min() == x.max() or len(partitions) < 2:
         return row
-    (_, before), ((at,), after) = partitions
-    burst, sustained = float(np.median(x[:at])), float(np.median(x[at:]))
-    variance = max(long_run_variance(remove_segment_means(x, [at])), 1e-12 * float(x.var()))
-    if sustained <= STOPPED * burst or before - after <= 3 * math.log(len(x)) * variance or sustained >= 0.9 * burst:
+    (_, squares), ((fall,), squares_after) = partitions
+    burst, sustained = float(np.median(x[:fall])), float(np.median(x[fall:]))
+    variance = max(long_run_variance(remove_segment_means(x, [fall])), 1e-12 * float(x.var()))
+    is_shift = squares - squares_after > 3 * math.log(len(x)) * variance
+    if not is_shift or not STOPPED * burst < sustained < 0.9 * burst:
         return row
-    bucket = (burst - sustained) * at * seconds
-    return row | dict(zip(_RATES, (burst, sustained, at * seconds, bucket), strict=True)) | {"found": True}
+    bucket = (burst - sustained) * fall * seconds
+    return row | dict(zip(_RATES, (burst, sustained, fall * seconds, bucket), strict=True)) | {"found": True}

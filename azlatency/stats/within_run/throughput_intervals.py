@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from azlatency.stats.arrays import to_array
-from azlatency.stats.result import Estimate
-from azlatency.stats.rows import frame_of
+from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import ljung_box, long_run_variance
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from azlatency.stats.arrays import FloatArray, Values
 
 SHORT = "Student t of interval rates as if independent"
@@ -75,50 +73,42 @@ def interval_mean(
     >>> round(rate["estimate"].item(), 2), rate["flags"].item()
     (7.91, 'burst_test short_series')
     """
-    return frame_of([mean_rate(data, seconds, confidence=confidence, unit=unit)], "ljung_box_p", "ramp")
+    return pd.DataFrame([mean_rate(data, seconds, confidence=confidence, unit=unit)])
 
 
 def mean_rate(
     data: Values, seconds: float | Sequence[float] = 1.0, *, confidence: float = 0.95, unit: str = "bit/s"
-) -> Estimate:
-    """Return what `interval_mean` makes a frame of."""
+) -> Row:
+    """Return the row of `interval_mean`."""
     x, missing = finite_rates(data)
     n = len(x)
     given = np.asarray(seconds, dtype="float64")
     if given.ndim and len(given) != n + missing:
         raise ValueError(f"{len(given)} lengths for {n + missing} rates; pass one length, or one per rate")
     lengths = np.broadcast_to(given, (n + missing,))
-    codes: tuple[str, ...] = ("missing",) if missing else ()
+    flags = ["missing"] if missing else []
     # Missing intervals take their length with them; equal lengths are the rule.
     weights = np.full(n, float(lengths.mean())) if missing and n else lengths[:n]
     if n and float(lengths.sum()) < BURST_S:
-        codes += ("burst_test",)
-    estimate = float(np.average(x, weights=weights)) if n else None
-    half, effective = None, None
-    if n < FEWEST or estimate is None:
-        codes += ("short_series",) if n else ("no_values",)
-    else:
+        flags.append("burst_test")
+    method = SHORT if n < DEPENDENT else LONG
+    row = blank_estimate("mean rate", unit, n, confidence, method, numbers=["ljung_box_p", "ramp"])
+    if n:
+        row["estimate"] = float(np.average(x, weights=weights))
+    if n < DEPENDENT:
+        flags.append("short_series" if n else "no_values")
+    if n >= FEWEST:
         variance = float(x.var(ddof=1))
         effective, degrees, error = _standard_error(x, variance)
-        codes += (("short_series",) if n < DEPENDENT else ()) + (("constant",) if variance == 0 else ())
         half = float(stdtrit(degrees, (1 + confidence) / 2)) * error
-    low, high = (None, None) if estimate is None or half is None else (estimate - half, estimate + half)
-    if low is not None and low < 0 <= x.min():  # no rate is negative: the run has too few independent intervals
-        low, high, codes = None, None, (*codes, "few_effective")
-    return Estimate(
-        what="mean rate",
-        estimate=estimate,
-        low=low,
-        high=high,
-        unit=unit,
-        n=n,
-        scope="within_run",
-        confidence=confidence,
-        method=SHORT if n < DEPENDENT else LONG,
-        codes=codes,
-        n_effective=effective,
-        diagnostics={} if half is None else _diagnostics(x),
-    )
+        low, high = row["estimate"] - half, row["estimate"] + half
+        flags += ["constant"] if variance == 0 else []
+        row |= {"n_effective": effective, **_dependence_checks(x)}
+        if low < 0 <= x.min():  # no rate is negative: the run has too few independent intervals
+            flags.append("few_effective")
+        else:
+            row |= {"low": low, "high": high}
+    return row | {"flags": joined(flags)}
 
 
 def finite_rates(data: Values) -> tuple[FloatArray, int]:
@@ -134,13 +124,13 @@ def _standard_error(x: FloatArray, variance: float) -> tuple[float, float, float
     if n < DEPENDENT:
         return float(n), float(n - 1), math.sqrt(variance / n)
     long_run = max(long_run_variance(x), variance * 1e-3)
-    effective = min(n * variance / long_run, n) if variance else float(n)
+    effective = min(n * variance / long_run, float(n)) if variance else float(n)
     return effective, max(effective / 2 - 1, 1.0), math.sqrt(max(long_run, variance) / n)
 
 
-def _diagnostics(x: FloatArray) -> dict[str, float | int | str | bool]:
-    n = len(x)
-    numbers: dict[str, float | int | str | bool] = {}
+def _dependence_checks(x: FloatArray) -> Row:
+    """Return ``ljung_box_p`` and ``ramp``, where the rates vary."""
+    n, numbers = len(x), {}
     if x.var(ddof=1) != 0:
         numbers["ljung_box_p"] = ljung_box(x, max(min(10, n // 5), 1))[1]
     error = float(x[1:].std(ddof=1)) * math.sqrt(1 + 1 / (n - 1))

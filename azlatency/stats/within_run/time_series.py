@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from statistics import median, median_low
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.rows import of_estimate
-from azlatency.stats.within_run.clock_steps import clock_steps
 from azlatency.stats.within_run.lifetimes import Lifetimes, lifetimes
 from azlatency.stats.within_run.stability import frame_of_shifts, level_of_run
 from azlatency.stats.within_run.throttling import fall_of_rates
@@ -20,9 +18,10 @@ from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
+    from azlatency.stats.arrays import FloatArray
+    from azlatency.stats.rows import Row
     from azlatency.studies.store.study import Study
 
-Row = dict[str, Any]
 #: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")
 #: Breaks of connections that are closer than this many seconds are hardly independent.
@@ -123,21 +122,16 @@ def run_time_series(
     )
 
 
+def clock_steps(sent_ns: FloatArray, rtt_ns: FloatArray) -> list[int]:
+    """Return the packets at which a wall clock was set, whose round-trip times are not measurements."""
+    backwards = np.flatnonzero(np.diff(sent_ns) < 0) + 1
+    return [int(packet) for packet in np.union1d(backwards, np.flatnonzero(rtt_ns <= 0))]
+
+
 def probes(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the probes of runs, in the order of sending.
+    """Return a row per probe of rows of `RunsInTime.runs`: ``run_ids`` (categorical), ``sent`` and ``rtt_ns``.
 
-    Parameters
-    ----------
-    study : Study
-        Data set with samples.
-    runs : DataFrame
-        Rows of ``runs`` of `run_time_series`.
-
-    Returns
-    -------
-    DataFrame
-        One row per probe: ``run_ids`` (categorical), ``sent`` (in s, or the number of the probe, from 0, of a log
-        without send times) and ``rtt_ns`` (``inf`` for a lost one).
+    ``sent`` is in s, or the number of the probe, from 0, of a log without send times; ``rtt_ns`` of a lost one is inf.
     """
     sent, rtt = [], []
     of_runs = numbered_by_run(study, runs.set_index("run_ids"))
@@ -145,9 +139,9 @@ def probes(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
         has_times = samples["sent_ns"].notna().all()
         sent.append(samples["sent_ns"].to_numpy(dtype="float64") / _NS if has_times else np.arange(float(len(samples))))
         rtt.append(round_trips(samples))
-    codes = np.repeat(np.arange(len(rtt)), [len(values) for values in rtt])
+    places = np.repeat(np.arange(len(rtt)), [len(values) for values in rtt])
     numbers = {"sent": np.concatenate([[], *sent]), "rtt_ns": np.concatenate([[], *rtt])}
-    return pd.DataFrame({"run_ids": pd.Categorical.from_codes(codes, list(of_runs)), **numbers})
+    return pd.DataFrame({"run_ids": pd.Categorical.from_codes(places, list(of_runs)), **numbers})
 
 
 def connection_lifetimes(runs: pd.DataFrame, *, confidence: float = 0.95) -> Lifetimes:
@@ -270,7 +264,7 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
         rows.append(
             {
                 **fall_of_rates(rates, float(seconds.mean())),
-                **of_estimate(mean_rate(rates, list(seconds), confidence=confidence)),
+                **mean_rate(rates, list(seconds), confidence=confidence),
                 "name": name_of(run),
                 "path": str(run["path"]),
                 "method": str(run["method"]),
@@ -284,31 +278,14 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
 
 
 class Falls(NamedTuple):
-    """The runs of one method that were long enough to tell, and those whose rate fell and stayed low.
-
-    Attributes
-    ----------
-    fallen, tested : DataFrame
-        Rows of `throughput_series`.
-    """
+    """Rows of `throughput_series` of one method: the runs whose rate fell and stayed low, and all that could tell."""
 
     fallen: pd.DataFrame
     tested: pd.DataFrame
 
 
 def falling(rates: pd.DataFrame) -> Falls:
-    """Return the runs whose rate fell and stayed low, and all runs of the same method that were long enough to tell.
-
-    Parameters
-    ----------
-    rates : DataFrame
-        As returned by `throughput_series`.
-
-    Returns
-    -------
-    Falls
-        Of several methods, the one with the most falls; both frames are empty if no rate fell.
-    """
+    """Return the runs whose rate fell and stayed low, of the method with the most of them; empty if no rate fell."""
     found = rates["found"].fillna(False).astype(bool)
     methods = rates.loc[found, "method"].value_counts(sort=False)
     if methods.empty:

@@ -6,13 +6,14 @@ Sources: Sen, JASA 63:1379 (1968); Hamed & Rao, Journal of Hydrology 204:182 (19
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
 from azlatency.stats.arrays import to_array
+from azlatency.stats.rows import Row, blank_estimate
 from azlatency.stats.within_run.dependence import autocorrelation_time
 
 if TYPE_CHECKING:
@@ -61,18 +62,16 @@ def trend(
     return pd.DataFrame([drift_of(data, confidence, unit)])
 
 
-def drift_of(data: Values, confidence: float = 0.95, unit: str = "ns") -> dict[str, Any]:
+def drift_of(data: Values, confidence: float = 0.95, unit: str = "ns") -> Row:
     """Return the row of `trend`."""
     x, _ = to_array(data)
     size = math.ceil(len(x) / _MOST_BLOCKS)
     levels = np.median(x[: len(x) // size * size].reshape(-1, size), axis=1) if size > 1 else x
     n = len(levels)
 
-    row: dict[str, Any] = {"what": "drift over the run", "estimate": math.nan, "low": math.nan, "high": math.nan}
-    row |= {"unit": unit, "n": len(x), "n_effective": math.nan, "kendall": math.nan, "p": math.nan}
-    row |= {"scope": "within_run", "confidence": confidence, "statistic": METHOD, "flags": "no_values"}
+    row = blank_estimate("drift over the run", unit, len(x), confidence, METHOD, numbers=("kendall", "p"))
     if n < 3 or not np.isfinite(levels).all():
-        return row
+        return row | {"flags": "no_values"}
     fit = theilslopes(levels, np.arange(n), alpha=confidence)
     tau = max(autocorrelation_time(levels - fit[0] * np.arange(n)), 1.0)
     widening = math.sqrt(tau)

@@ -160,8 +160,8 @@ _SERIES = re.compile(
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
-#: Two letters may be two treatments.
-_FEWEST_LETTERS = 3
+#: Two letters may be two treatments, and so may two numbers with a gap.
+_FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b", re.IGNORECASE
@@ -251,8 +251,11 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
-    if kind == "r":
-        return without_gap({number_in(text) for text in texts})
+    if kind == "r":  # lost runs leave gaps; "r1" and "r5" are types of machines
+        numbers = {number_in(text) for text in texts}
+        return without_gap(numbers) or (
+            min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and max(numbers) <= 2 * len(numbers)
+        )
     if kind == "letter":
         letters = {ord(text[-1]) - ord("a") for text in texts}
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
-_NUMBER = re.compile(r"\d+")
 _LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
@@ -85,7 +84,7 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if not len(apart):
             continue
         scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
-        files = _below_common_folder(apart["file"], runs["file"])
+        files = below_common_folder(apart["file"], runs["file"])
         yield f"kept apart by their {what}: {named(scenarios)}"
         entries = joining_entries(files, scenarios, are_labels=code == FROM_LABEL)
         if entries == advised:
@@ -128,7 +127,7 @@ def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
     for runs in (latency(study), throughput(study)):
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
-            files = _below_common_folder(group["file"], every_file)
+            files = below_common_folder(group["file"], every_file)
             yield (
                 f"not pooled: {named(files)}: their values are more than 4 times apart, so the last number may "
                 "name a thing"
@@ -146,7 +145,7 @@ def _entry(file: str) -> list[str]:
     return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{toml_text(name)}"']
 
 
-def _below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list[str]:
+def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list[str]:
     """Return the paths of logs; of no study, below the folder of all, which becomes its folder."""
     chosen = list(dict.fromkeys(files))
     if not os.path.isabs(chosen[0]):
@@ -162,19 +161,18 @@ def _without_numbers(kind: str) -> str:
 def joining_entry(files: Sequence[str]) -> list[str]:
     """Return the lines of the entry of ``study.toml`` that makes logs repeats of each other."""
     folders = {file.rpartition("/")[0] for file in files}
-    names = {_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
-    name = next(iter(names))
+    names = {_LAST_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
     same = 'scenario = "same"'
-    if len(names) == 1 and len(folders) == 1 and name.count("{") == 1 and not {"*", "}"} & set(files[0]):
+    if len(names) == 1 and len(folders) == 1 and "{" in min(names) and not {"*", "}"} & set(files[0]):
         # Without its number, each name says the same, except where the number has a unit ("5m") or sets a thing.
         is_repeat = len({_words_but_number(file) for file in files}) == 1
-        return ["[[run]]", f'pattern = "{toml_text(name)}"', *([] if is_repeat else [same])]
+        return ["[[run]]", f'pattern = "{toml_text(min(names))}"', *([] if is_repeat else [same])]
     return ["[[run]]", f'log = "{toml_text(_glob(files))}"', same]
 
 
 def _words_but_number(file: str) -> tuple[str, ...]:
     name = file.rpartition("/")[2]
-    return tuple(part.text for part in read_name(name, [int(number) for number in _NUMBER.findall(name)]).parts)
+    return tuple(part.text for part in read_name(name, [int(number) for number in _LAST_NUMBER.findall(name)]).parts)
 
 
 def _glob(files: Sequence[str]) -> str:

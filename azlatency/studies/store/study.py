@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -33,11 +34,31 @@ from azlatency.studies.format import count_of, did_you_mean
 from azlatency.studies.store.folders import check_study_name, data_folder
 from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
-from azlatency.studies.store.tables import read_samples, read_stored
+from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_stored
 
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
+
+
+class _StampTypes(TypedDict):
+    """The types in the file of a stamp, which somebody may have edited."""
+
+    study: str | None
+    parser_version: str | None
+    manifest: str | None
+    roots: list[str]
+    origin: list[str]
+    files: dict[str, dict[str, Any]]
+    archived: list[Any]
+    hosts: dict[str, Any]
+    summary: dict[str, Any] | None
+    refused: list[Any]
+    imported_at: datetime | None
+    layout: int | None
+    tables: dict[str, str | None]
+
+
 #: Which files a study has, and which columns; the tables of another layout are written anew.
 LAYOUT = 9
 #: Studies that were loaded from a store; deleted when Python ends.
@@ -303,7 +324,7 @@ def with_import_time(sources: pa.Table, stamp: Stamp) -> pa.Table:
 def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
     """Yield the samples of each tool, then those of its large logs."""
     for of_tool in sorted((folder / "samples").glob("tool=*")):
-        for file in sorted(of_tool.glob("*.parquet")):
+        for file in sorted(of_tool.glob(TABLE_FILES)):
             yield read_samples(file)
 
 
@@ -329,6 +350,10 @@ def read_stamp(folder: Path) -> Stamp:
             stamp = json.loads(raw)  # which reads what `write_stamp` escapes
         except ValueError:
             return empty
+    try:
+        msgspec.convert(stamp, _StampTypes)
+    except msgspec.ValidationError:
+        return empty
     return stamp if isinstance(stamp, dict) and stamp.keys() == empty.keys() else empty
 
 

@@ -16,12 +16,13 @@ from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep
 from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
-from azlatency.stats.within_run.order_statistics import effective_ranks, order_statistic_ranks
+from azlatency.stats.within_run.order_statistics import MIN_BEYOND, effective_ranks, order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
-from azlatency.stats.within_run.quantiles import run_quantiles as quantiles
+from azlatency.stats.within_run.quantiles import quantiles
 from helpers.cases import generated, table
 from helpers.oracle_answers import Either, answers, array
+from helpers.results import estimate_of
 
 # ------------------------------------------------------------------------------------------------- order statistics
 
@@ -71,7 +72,7 @@ def data_ranks(given: dict[str, Any]) -> dict[str, Any]:
 )  # fmt: skip
 def generated_ranks(given: dict[str, Any]) -> dict[str, Any]:
     x = generated(given["generator"])
-    p99, p999 = quantiles(x, (0.99, 0.999), given["conf"], independent=True)
+    p99, p999 = quantiles(x, (0.99, 0.999), given["conf"], independent=True).itertuples()
     return {
         "sum": x.sum(), "p99_lower": p99.low, "p99_upper": p99.high, "p999_lower": p999.low, "p999_upper": p999.high,
         "p99_ranks": order_statistic_ranks(len(x), 0.99), "p999_ranks": order_statistic_ranks(len(x), 0.999),
@@ -87,20 +88,22 @@ def sizes(given: dict[str, Any]) -> dict[str, Any]:
 @answers("project_methods", "indicator-neff-wilson", rank_lower="rank", rank_upper="rank")
 def dependent_ranks(given: dict[str, Any]) -> dict[str, Any]:
     x, p = generated(given["generator"]), given["p"]
-    (result,) = quantiles(x, p, given["conf"])
-    tau = dep.indicator_autocorrelation_time(x, result.estimate or 0.0)
+    (result,) = quantiles(x, p, given["conf"]).itertuples()
+    tau = dep.indicator_autocorrelation_time(x, result.estimate)
     ranks, ordered = effective_ranks(len(x), p, tau, given["conf"]), np.sort(x)
     degrees = max(2 * ranks.n_effective * min(p, 1 - p), 4)
     critical = stats.t.ppf(0.975, degrees) if ranks.n_effective < 200 else ndtri(0.975)
     low, high = wilson(p, ranks.n_effective, critical)
     # The public result refuses the upper end wherever the oracle does, and in one case more (see _Run.cautious_tau).
-    assert (result.high is None) == (not ranks.resolved or {"tail_unresolved", "unbounded_upper"} <= set(result.codes))
-    assert result.high is None or (result.low, result.high) == (ordered[ranks.low - 1], ordered[ranks.high - 1])
+    is_open, is_flagged = math.isnan(result.high), {"tail_unresolved", "unbounded_upper"} <= set(result.flags.split())
+    exceedances = ranks.n_effective * (1 - p)
+    assert is_open == (exceedances < MIN_BEYOND or is_flagged)
+    assert is_open or (result.low, result.high) == (ordered[ranks.low - 1], ordered[ranks.high - 1])
     return {
         "q_hat": result.estimate, "tau": tau, "n_eff": ranks.n_effective, "p_lower": low, "p_upper": high,
         "rank_lower": ranks.low, "rank_upper": ranks.high, "lower": ordered[ranks.low - 1],
         "upper": ordered[ranks.high - 1] if ranks.high <= len(x) else None,
-        "effective_exceedances": ranks.exceedances, "refuse": not ranks.resolved,
+        "effective_exceedances": exceedances, "refuse": exceedances < MIN_BEYOND,
     }  # fmt: skip
 
 
@@ -112,11 +115,11 @@ def quantile_kinds(given: dict[str, Any]) -> dict[str, Any]:
     """Types 6 to 8, sockperf's rank and scales by numpy and scipy: the library reports order statistics (type 1)."""
     x = np.sort(generated(given["generator"]) if "generator" in given else array(given["x"]))
     n, probs = len(x), given["probs"]
-    results = quantiles(x, probs, independent=True)
+    results = quantiles(x, probs, independent=True)["estimate"]
     type1 = [float(x[max(math.ceil(n * p - 1e-9), 1) - 1]) for p in probs]
     for result, due, p in zip(results, type1, probs, strict=True):
         # Less than one observation above: no estimate.
-        assert result.estimate == due if p <= 0.5 or n * (1 - p) >= 1 - 1e-9 else result.estimate is None
+        assert result == due if p <= 0.5 or n * (1 - p) >= 1 - 1e-9 else math.isnan(result)
     types = {"type6": "weibull", "type7_numpy_default": "linear", "type8_median_unbiased": "median_unbiased"}
     quantile = {name: np.quantile(x, probs, method=method) for name, method in types.items()}  # type: ignore[call-overload]
     sockperf = [int(p * n + 0.5) for p in probs]
@@ -146,10 +149,10 @@ def slowest(given: dict[str, Any]) -> dict[str, Any]:
 
 @answers("misc_latency", "resolution-check")
 def resolution(given: dict[str, Any]) -> dict[str, Any]:
-    results = [quantiles(np.arange(float(n)), given["p"], independent=True)[0] for n in given["n"]]
+    results = [quantiles(np.arange(float(n)), given["p"], independent=True)["estimate"].item() for n in given["n"]]
     return {
         "n_above": [n * (1 - given["p"]) for n in given["n"]],
-        "printable": [not result.refused for result in results],
+        "printable": [not math.isnan(result) for result in results],
     }
 
 
@@ -163,7 +166,7 @@ def table_interval(given: dict[str, Any]) -> dict[str, Any]:
     printed, p, confidence = table(given["table"]), given["p"], given["conf"]
     n, known, values = printed.n, printed.ranks, printed.values
     assert n == given["n"]
-    result = bracket(p, n, known, values, confidence=confidence)
+    result = estimate_of(bracket(p, n, known, values, confidence=confidence))
     low, high = order_statistic_ranks(n, p, confidence)
     below = max((rank for rank in known if rank <= low), default=0)
     above = min((rank for rank in known if rank >= high), default=n + 1)
@@ -290,6 +293,7 @@ def _yule_walker(covariance: np.ndarray, order: int) -> np.ndarray:
 
 @answers("project_methods", "batch-ladder")
 def ladder(given: dict[str, Any]) -> dict[str, Any]:
-    result = dep.batch_ladder(generated(given["generator"]), given["batches"])
-    assert not result.growing
-    return {"se": result.errors, "naive_se": result.naive}
+    x = generated(given["generator"])
+    assert not dep.errors_grow(x, dep.autocorrelation_time(x), given["batches"])
+    errors = [dep.batch_error(x, count) for count in given["batches"]]
+    return {"se": errors, "naive_se": x.std(ddof=1) / math.sqrt(len(x))}

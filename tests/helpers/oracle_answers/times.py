@@ -22,11 +22,15 @@ def series(given: dict[str, Any]) -> np.ndarray:
     return x
 
 
+def _cheapest(x: np.ndarray, penalty: float, min_segment: int) -> tuple[list[int], float]:
+    return change_points.cheapest(change_points.best_partitions(x, 40, min_segment), penalty)
+
+
 @answers("changepoint", "pelt|", residual_lag1_acf="objective_rel", objective_="objective_rel")
 def partition(given: dict[str, Any]) -> dict[str, Any]:
     x, penalty = series(given), given["penalty_value"]
-    changes, objective = change_points.optimal_partition(x, penalty, given.get("min_size", 1))
-    ten, objective_ten = change_points.optimal_partition(x, penalty, 10) if len(x) > 20 else ([], 0.0)
+    changes, objective = _cheapest(x, penalty, given.get("min_size", 1))
+    ten, objective_ten = _cheapest(x, penalty, 10) if len(x) > 20 else ([], 0.0)
     residual = change_points.remove_segment_means(x, changes)
     r = float(residual[1:] @ residual[:-1] / (residual @ residual)) if len(x) > 20 else 0.0
     # The search that knows the dependence finds the three true shifts of one case and nothing in any other.
@@ -62,10 +66,11 @@ def self_normalised_statistic(given: dict[str, Any]) -> dict[str, Any]:
 def intervals(given: dict[str, Any]) -> dict[str, Any]:
     x = array(given["gbps"])
     result = mean_rate(x, unit="Gbit/s")
-    assert {"short_series", "burst_test"} <= set(result.codes) and list(throttling(x)["found"]) == [False]
-    mean, sd = float(result.estimate or 0), x.std(ddof=1)
+    assert {"short_series", "burst_test"} <= set(result["flags"].split()) and list(throttling(x)["found"]) == [False]
+    mean, sd = result["estimate"], x.std(ddof=1)
     return {
-        "mean": mean, "sd": sd, "ci95_t": [result.low, result.high], "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
+        "mean": mean, "sd": sd, "ci95_t": [result["low"], result["high"]],
+        "se_nw_lag2": math.sqrt(newey_west(x, 2) / len(x)),
         "cv": sd / mean, "sum_retr": sum(given["retr"]), "total_minus_interval_mean": given["reported_total"] - mean,
     }  # fmt: skip
 

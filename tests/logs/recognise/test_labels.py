@@ -140,6 +140,17 @@ def test_a_heading_ends_the_label_above_it(tmp_path: Path) -> None:
     assert headings(tmp_path, text, "notes.md") == ["A / off", "B"]
 
 
+@pytest.mark.parametrize(
+    "above",
+    ["user@vm1:~$ uname -r\n{}\nuser@vm1:~$ ping 10.0.0.2\n", "$ uname -a\nLinux vm1 {} x86_64\n", "kernel: {}\n"],
+)
+def test_the_kernel_above_the_only_run_of_a_file_is_its_label(tmp_path: Path, above: str) -> None:
+    found = [headings(tmp_path, above.format(kernel) + PING) for kernel in ("5.4.0-42-generic", "6.1.0-9-amd64")]
+    assert [kernel in str(heading) for kernel, (heading,) in zip(("5.4.0-42", "6.1.0-9"), found, strict=True)] == [
+        True
+    ] * 2
+
+
 def test_a_long_label_takes_no_time(tmp_path: Path) -> None:
     label = "=" * 30 + " x" * 50_000
     assert len(headings(tmp_path, f"{label}\n{PING}")) == 1

@@ -15,7 +15,7 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
         "Changed, first seen in the mean of the 30 days to 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
     )
     assert "; first seen in the mean of the 30 days to 2025-11-09: us-south-dal12-a → us-south-dal14-a, mean " in text
-    assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (7 of 64 series" in text
+    assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (9 of 64 series" in text
 
 
 def test_two_changes_of_one_window_share_its_date() -> None:

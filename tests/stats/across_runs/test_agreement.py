@@ -12,7 +12,7 @@ from helpers.cases import cases
 
 import azlatency as az
 from azlatency.stats.across_runs.agreement import agreement, bland_altman
-from azlatency.stats.result import CODES
+from azlatency.stats.result import FLAGS
 
 
 @pytest.mark.parametrize("case", cases("misc_latency", "agreement|"))
@@ -85,7 +85,7 @@ def test_other_packets_are_a_difference_of_definitions(columns: dict[str, Any], 
 def test_an_unknown_unit_is_not_compared() -> None:
     found = both(printed_as="unknown")
     (row,) = found.to_dict("records")
-    assert math.isnan(row["ratio"]) and row["flags"] == "unit_unknown" and CODES["unit_unknown"] in az.say(found)
+    assert math.isnan(row["ratio"]) and row["flags"] == "unit_unknown" and FLAGS["unit_unknown"] in az.say(found)
     assert list(both(printed_as="one_way")["flags"]) == ["unit_conflict"]
     assert list(both(printed_as="half_round_trip")["flags"]) == [""]  # the data set stores round trips
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,22 +30,21 @@ def frame(values: list[float], **columns: Any) -> pd.DataFrame:
 def test_frames_and_arrays_agree() -> None:
     of_frames = compare_runs(frame(SLOW), frame(FAST))
     of_arrays = compare_runs(SLOW, FAST, unit="ns")
-    assert replace(of_frames, run_ids=()) == replace(of_arrays, run_ids=())
-    assert of_frames.difference is not None and of_frames.difference.unit == "ns"
-    assert of_frames.verdict == "different" and of_frames.codes == ()
-    assert "runs" in str(of_frames) and of_frames.scope == "across_runs"
+    assert {**of_frames, "run_ids": ""} == {**of_arrays, "run_ids": ""} and of_frames["unit"] == "ns"
+    assert of_frames["verdict"] == "different" and of_frames["flags"] == ""
+    assert "logarithms of run values" in of_frames["statistic"] and of_frames["scope"] == "across_runs"
     paired = compare_runs(frame(SLOW), frame(FAST).iloc[::-1], paired=True)
-    assert paired.ratio.n == 5 and paired.ratio.estimate == pytest.approx(of_frames.ratio.estimate, rel=1e-3)
+    assert paired["n"] == 5 and paired["ratio"] == pytest.approx(of_frames["ratio"], rel=1e-3)
 
 
 def test_paired_rounds_meet_by_number_and_lonely_ones_are_counted() -> None:
     first, second = frame(SLOW), frame(FAST)
     second["round"] = [2, 3, 4, 5, 6]
     result = compare_runs(first, second, paired=True)
-    assert result.ratio.n == 4 and result.ratio.diagnostics["rounds_alone"] == 2
+    assert result["n"] == result["rounds"] == 4
     logs = np.log(np.array(SLOW[1:]) / np.array(FAST[:4]))
-    assert result.ratio.estimate == pytest.approx(math.exp(logs.mean()))
-    assert compare_runs(first.drop(columns="round"), second, paired=True).codes == ("no_values",)
+    assert result["ratio"] == pytest.approx(math.exp(logs.mean()))
+    assert compare_runs(first.drop(columns="round"), second, paired=True)["flags"] == "no_values"
 
 
 @pytest.mark.parametrize(
@@ -64,8 +62,8 @@ def test_paired_rounds_meet_by_number_and_lonely_ones_are_counted() -> None:
 def test_frames_that_must_not_be_compared(change: dict[str, Any], code: str, paired: bool) -> None:
     first = frame(SLOW, subscription="a", zone="1")
     result = compare_runs(first, frame(FAST).assign(**change), paired=paired)
-    assert code in result.codes
-    assert result.ratio.refused and result.p is None and result.verdict == "inconclusive"
+    assert code in result["flags"]
+    assert math.isnan(result["ratio"]) and math.isnan(result["p"]) and result["verdict"] == "inconclusive"
 
 
 def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None:
@@ -73,15 +71,15 @@ def test_zones_of_two_subscriptions_with_physical_zones_are_comparable() -> None
         frame(values, subscription=name, zone="1", physical_zone="westeurope-az1")
         for values, name in ((SLOW, "a"), (FAST, "b"))
     ]
-    assert not compare_runs(*sides).ratio.refused
+    assert compare_runs(*sides)["ratio"] > 0
 
 
 def test_half_and_full_round_trips_are_one_quantity_only_in_the_columns_of_the_data_set() -> None:
     full, half = frame(SLOW), frame(FAST, printed_as="half_round_trip")
-    assert not compare_runs(full, half).ratio.refused
+    assert compare_runs(full, half)["ratio"] > 0
     renamed = [side.rename(columns={"median_ns": "printed_us"}) for side in (full, half)]
-    assert compare_runs(*renamed, value="printed_us").codes == ("unit_conflict",)
-    assert compare_runs(full, half["median_ns"].astype(float).to_list()).codes == ("unit_conflict",)
+    assert compare_runs(*renamed, value="printed_us")["flags"] == "unit_conflict"
+    assert compare_runs(full, half["median_ns"].astype(float).to_list())["flags"] == "unit_conflict"
 
 
 HARD: list[tuple[list[Any], list[Any], str]] = [
@@ -102,25 +100,24 @@ HARD: list[tuple[list[Any], list[Any], str]] = [
 @pytest.mark.parametrize(("a", "b", "code"), HARD)
 def test_hard_inputs(a: list[Any], b: list[Any], code: str) -> None:
     result = compare_runs(a, b)
-    assert code in result.codes
-    assert result.verdict == "inconclusive" or code == "two_runs"
-    for value in (result.ratio.estimate, result.ratio.low, result.ratio.high, result.p):
-        assert value is None or math.isfinite(value)
+    assert code in result["flags"]
+    assert result["verdict"] == "inconclusive" or code == "two_runs"
+    assert not any(math.isinf(result[name]) for name in ("ratio", "ratio_low", "ratio_high", "p"))
 
 
-def test_missing_values_are_counted() -> None:
+def test_missing_values_are_left_out() -> None:
     result = compare_runs([1.0, 2.0, math.nan, 3.0], [1.0, None, 2.0, 4.0])
-    assert result.ratio.diagnostics["missing"] == 2
+    assert (result["n_candidate"], result["n_base"]) == (3, 3)
 
 
 def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
     result = compare_runs([42.0] * 10, [43.0] * 10)
-    assert result.codes == ("constant",) and result.verdict == "inconclusive" and result.ratio.low is None
-    assert result.p is None
+    assert result["flags"] == "constant" and result["verdict"] == "inconclusive" and math.isnan(result["ratio_low"])
+    assert math.isnan(result["p"])
     known = compare_runs([42.0] * 10, [43.0] * 10, resolution=1.0)
-    assert (known.ratio.low, known.ratio.high) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
-    assert compare_runs([42.0] * 10, [45.0] * 10, resolution=1.0).verdict == "different"
-    assert compare_runs([42.0] * 4, [45.0] * 4, resolution=1.0).verdict == "different"
+    assert (known["ratio_low"], known["ratio_high"]) == pytest.approx((41.5 / 43.5, 42.5 / 42.5))
+    assert compare_runs([42.0] * 10, [45.0] * 10, resolution=1.0)["verdict"] == "different"
+    assert compare_runs([42.0] * 4, [45.0] * 4, resolution=1.0)["verdict"] == "different"
 
 
 #: Ten pings of each side, in µs: two slow runs on one, three on the other.
@@ -131,25 +128,23 @@ CANDIDATE = [730, 705, 7100, 722, 741, 5300, 715, 735, 9100, 728]
 def test_slow_runs_do_not_hide_a_change() -> None:
     """Ratio, difference, interval and p come from one estimator, which slow runs move little."""
     result = compare_runs([1e3 * time for time in CANDIDATE], [1e3 * time for time in BASE], unit="ns")
-    assert result.verdict == "different" and result.p is not None and result.p < 0.05
-    ratio, difference = result.ratio, result.difference
-    assert ratio.estimate is not None and ratio.low is not None and 1.15 < ratio.estimate < 1.3 and ratio.low > 1.05
-    assert difference is not None and difference.estimate == pytest.approx(604.5e3 * (ratio.estimate - 1))
-    assert difference.low is not None and difference.low > 0
-    assert ratio.diagnostics["beyond_p"] < 0.05
+    assert result["verdict"] == "different" and result["p"] < 0.05 and result["p_beyond"] < 0.05
+    assert 1.15 < result["ratio"] < 1.3 and result["ratio_low"] > 1.05
+    assert result["difference"] == pytest.approx(604.5e3 * (result["ratio"] - 1)) and result["difference_low"] > 0
     turned = compare_runs([1e3 * time for time in BASE], [1e3 * time for time in CANDIDATE], unit="ns")
-    assert turned.ratio.estimate == pytest.approx(1 / ratio.estimate)
+    assert turned["ratio"] == pytest.approx(1 / result["ratio"])
 
 
 def test_runs_that_resemble_their_neighbours_are_flagged_and_no_more() -> None:
     rising = [100.0, 101, 102, 103, 104, 105, 106, 107, 108, 109]
     mixed = [rising[(3 * run) % 10] for run in range(10)]
     dependent, independent = (compare_runs(runs, [run - 6 for run in runs]) for runs in (rising, mixed))
-    assert dependent.codes == ("dependent_runs",) and independent.codes == ()
-    assert dependent.ratio.low == independent.ratio.low
+    assert dependent["flags"] == "dependent_runs" and independent["flags"] == ""
+    assert dependent["ratio_low"] == independent["ratio_low"]
     known_order = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert (
-        "dependent_runs" in compare_runs(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6)).codes
+        "dependent_runs"
+        in compare_runs(known_order, known_order.assign(median_ns=known_order["median_ns"] - 6))["flags"]
     )
 
 
@@ -162,9 +157,9 @@ def test_the_verdict_follows_from_the_printed_intervals() -> None:
         for shift in (0.0, 0.03, 0.1):
             x, y = (np.exp(random.normal(at, 0.02, runs)) for at in (shift, 0.0))
             for result in (compare_runs(x, y), compare_runs(x, y, paired=True)):
-                ends = (result.ratio.low, result.ratio.high, *result.inner)
-                assert result.verdict == verdict_of(*ends, result.margin)
-                verdicts.add(result.verdict)
+                ends = [result[name] for name in ("ratio_low", "ratio_high", "inner_low", "inner_high")]
+                assert result["verdict"] == verdict_of(*ends, result["margin"])
+                verdicts.add(result["verdict"])
     assert verdicts == {"different", "different_within_margin", "equivalent", "inconclusive"}
     equal = az.compare([100.1, 100.9, 99.2, 100.4, 99.7, 100.0], [100.0, 101, 99, 100.5, 99.5, 100.2])
     assert list(equal["verdict"]) == ["equivalent"]
@@ -190,7 +185,7 @@ def decided(laws: list[tuple[float, float]], samples: int, correlation: float = 
                         [verdict.startswith("different"), verdict in ("equivalent", "different_within_margin")]
                         for x, y in noise
                         for verdict in [
-                            compare_runs(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs])).verdict
+                            compare_runs(np.exp(shift + spread * x[:runs]), np.exp(spread * y[:runs]))["verdict"]
                         ]
                     ],
                     axis=0,
@@ -229,7 +224,7 @@ def test_the_power_is_within_ten_points_of_welch() -> None:
         ours = theirs = 0
         for _ in range(600):
             x, y = random.normal(shift, spread, runs), random.normal(0, spread, runs)
-            ours += compare_runs(np.exp(x), np.exp(y)).verdict.startswith("different")
+            ours += compare_runs(np.exp(x), np.exp(y))["verdict"].startswith("different")
             theirs += ttest_ind(x, y, equal_var=False).pvalue < 0.05
         # Two standard errors of the difference of two shares of the same samples.
         assert ours / 600 >= theirs / 600 - 0.1 - 0.025, (runs, spread, shift)
@@ -237,8 +232,8 @@ def test_the_power_is_within_ten_points_of_welch() -> None:
 
 def test_three_runs_have_an_interval_and_few_runs() -> None:
     result = compare_runs([10.0, 10.1, 10.2], [20.0, 20.1, 20.3])
-    assert result.verdict == "different" and result.codes == ("few_runs",)
-    assert result.p is not None and result.p < 0.05
+    assert result["verdict"] == "different" and result["flags"] == "few_runs"
+    assert result["p"] < 0.05
 
 
 @pytest.mark.parametrize("margin", ["5", "five", "2 miles", 0.0, -0.1, math.nan, "2 Gbit/s"])
@@ -250,9 +245,9 @@ def test_margins_that_are_none(margin: str | float) -> None:
 def test_a_microsecond_is_never_a_practical_difference() -> None:
     values = np.array([16.0e3, 16.01e3, 16.02e3, 15.99e3, 16.0e3])
     result = compare_runs(values + 500.0, values, unit="ns", margin="1%")
-    assert result.margin == pytest.approx(1000 / np.median(values))
-    assert result.verdict == "different_within_margin"
-    assert compare_runs(values + 500.0, values, unit="ns", margin="1%", floor=0).verdict == "different"
+    assert result["margin"] == pytest.approx(1000 / np.median(values))
+    assert result["verdict"] == "different_within_margin"
+    assert compare_runs(values + 500.0, values, unit="ns", margin="1%", floor=0)["verdict"] == "different"
 
 
 def test_wrong_arguments_are_errors() -> None:
@@ -264,4 +259,4 @@ def test_wrong_arguments_are_errors() -> None:
 
 def test_two_runs_that_differ_widely_have_an_interval_without_an_upper_end() -> None:
     result = compare_runs([1e3, 1e12], [1e3, 1e11], confidence=1 - 1e-4)
-    assert result.verdict == "inconclusive" and result.ratio.low == 0 and result.ratio.high == math.inf
+    assert result["verdict"] == "inconclusive" and result["ratio_low"] == 0 and result["ratio_high"] == math.inf

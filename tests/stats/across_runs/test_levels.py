@@ -54,12 +54,28 @@ def test_many_nights_are_searched_on_a_grid() -> None:
 LONDON = [2.23, 2.15, 1.92, 1.9, 1.87, 1.78, 1.99, 1.99, 1.94, 2.02, 2.09, 1.94, 1.91, *[0.74, 0.74, 0.75], *[0.77] * 6]
 DALLAS = [2.22, 2.21, 2.16, 2.14, 2.15, 2.12, 2.18, 2.22, 2.19, 1.73, 1.51, 1.57, 0.62, 0.62, 0.65, 0.64, *[0.61] * 5]
 
+#: The level changed within the window of 0.38 ms.
+WASHINGTON = [0.81, 0.83, 0.82, 0.64, 0.65, 0.62, 0.59, 0.62, 0.66, 0.7, 0.7, 0.63, 0.38, 0.29, 0.28, 0.3, *[0.28] * 6]
 
-@pytest.mark.parametrize(("values", "at"), [(LONDON, 13), (DALLAS, 12)])
+
+@pytest.mark.parametrize(("values", "at"), [(LONDON, 13), (DALLAS, 12), (WASHINGTON, 12)])
 def test_a_sharp_step_of_a_short_series_is_found_where_it_is(values: list[float], at: int) -> None:
     steps = find_steps(np.array(values), 0.05 / 64)
     assert [step.at for step in steps] == [at]
     assert drift(np.array(values), steps) is None
+
+
+def test_a_value_between_two_levels_is_left_out_only_if_both_of_them_last() -> None:
+    """Tokyo fell within its fourth window, after three of the level before, which are too few."""
+    tokyo = [1.47, 1.5, 1.47, 1.17, 0.98, 0.97, 0.98, 0.96, 0.97, 0.96, 0.98, 0.98, 0.99, 1.0, 1.02, 1.02, 1.02, 1.03]
+    assert find_steps(np.array([*tokyo, 0.98, 0.98, 0.97, 0.98]), 0.05 / 64) == []
+
+
+def test_the_shortest_two_levels_are_tested_as_well() -> None:
+    """The last ten windows of dal13–dal14, which has one step before them: a share of 0 was taken for p = 0."""
+    dallas = [2.35, 2.36, 2.3, 2.3, 2.32, 2.28, 2.32, 2.35, 2.34, 2.32, 2.14, 1.65, 1.65, 1.69, 1.67, 1.68, 1.63, 1.64]
+    (step,) = find_steps(np.array([*dallas, 1.56, 1.53, 1.54]), 0.05 / 64)
+    assert step.at == 11 and 0 < step.p < 1e-5
 
 
 def test_constant_and_short_series_have_no_steps() -> None:

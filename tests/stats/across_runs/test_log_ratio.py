@@ -39,13 +39,13 @@ def test_four_runs_are_compared_by_ranks_and_three_by_a_pooled_t() -> None:
     assert ranked.estimate == shift.estimate
     assert ranked.outer[0] == pytest.approx(shift.estimate - WIDENING * (shift.estimate - shift.low))
     assert ranked.outer[1] == pytest.approx(shift.estimate + WIDENING * (shift.high - shift.estimate))
-    assert ranked.codes == ()
+    assert ranked.flags == ()
     first, second = sides(3)
     few = of_groups(first, second, 0.05, 0.95)
     test = ttest_ind(np.log(first.values), np.log(second.values)).confidence_interval(0.95)
     assert few.outer is not None
     assert few.outer[0] == pytest.approx(few.estimate - WIDENING * (few.estimate - test.low))
-    assert few.codes == ("few_runs",)
+    assert few.flags == ("few_runs",)
 
 
 def test_two_runs_that_vary_more_than_five_are_compared_by_welch() -> None:
@@ -115,7 +115,7 @@ def test_few_runs_have_the_variance_of_all_paths() -> None:
 def test_equal_values_have_no_interval_without_a_resolution() -> None:
     equal = replace(run_values([5.0] * 8), order="unknown")
     assert of_groups(equal, equal, 0.05, 0.95).outer is None
-    assert of_rounds(equal, equal, 0.05, 0.95).codes == ("constant",)
+    assert of_rounds(equal, equal, 0.05, 0.95).flags == ("constant",)
     known = replace(equal, resolution=1.0)
     assert of_groups(known, known, 0.05, 0.95).outer == pytest.approx((np.log(4.5 / 5.5), np.log(5.5 / 4.5)))
 

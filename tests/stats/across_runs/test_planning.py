@@ -78,7 +78,7 @@ def test_a_plan_for_a_decision_reaches_it(law: Any) -> None:
         plan = runs_to_decide(np.exp(law(random, 8)), np.exp(law(random, 8)), 0.05)
         assert plan.needed is not None
         result = compare_runs(*(np.exp(law(random, min(plan.needed, 300))) for _ in "ab"))
-        shown.append(result.verdict in ("equivalent", "different_within_margin"))
+        shown.append(result["verdict"] in ("equivalent", "different_within_margin"))
     assert np.mean(shown) >= 0.73
 
 
@@ -88,8 +88,7 @@ def _plan(values: Any, relative: float = 0.05) -> pd.Series:
 
 def _reached(logs: Any, relative: float) -> bool:
     result = typical_run(np.exp(logs))
-    assert result.estimate is not None and result.low is not None and result.high is not None
-    return max(result.high / result.estimate, result.estimate / result.low) <= 1 + relative
+    return max(result["high"] / result["estimate"], result["estimate"] / result["low"]) <= 1 + relative
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,7 @@ def test_runs_to_decide_keeps_its_promise(made: int) -> None:
 
     def share(count: int) -> float:
         done = [compare_runs(*np.exp(random.normal(0, 0.06, (2, count)))) for _ in range(made)]
-        return sum(result.verdict in ("equivalent", "different_within_margin") for result in done) / made
+        return sum(result["verdict"] in ("equivalent", "different_within_margin") for result in done) / made
 
     assert share(runs) == pytest.approx(0.8, abs=0.1 if made > 100 else 0.2)
     assert share(runs // 3) < 0.3
@@ -171,11 +170,11 @@ def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() 
     assert plan.needed is not None and plan.at_pilot_spread is not None
     assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
     few = runs_to_decide(a[:2], b[:2], 0.05)
-    assert few.needed is None and few.codes == ("few_clusters",) and few.low is not None and few.high is not None
-    assert runs_to_decide([1.0], [1.0], 0.05).codes == ("no_replication",)
-    assert runs_to_decide([1.0, 1.0], [1.0], 0.05).codes == ("constant",)
-    assert runs_to_decide([0.0, 1.0], [1.0], 0.05).codes == ("not_positive",)
-    assert runs_to_decide([], [1.0], 0.05).codes == ("no_values",)
+    assert few.needed is None and few.flags == ("few_clusters",) and few.low is not None and few.high is not None
+    assert runs_to_decide([1.0], [1.0], 0.05).flags == ("no_replication",)
+    assert runs_to_decide([1.0, 1.0], [1.0], 0.05).flags == ("constant",)
+    assert runs_to_decide([0.0, 1.0], [1.0], 0.05).flags == ("not_positive",)
+    assert runs_to_decide([], [1.0], 0.05).flags == ("no_values",)
     with pytest.raises(ValueError, match="margin = 0"):
         runs_to_decide(a, b, 0)
 

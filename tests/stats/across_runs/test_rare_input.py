@@ -46,7 +46,7 @@ def test_runs_that_were_cut_are_left_out_by_name() -> None:
 
 
 def test_values_from_any_iterable_are_a_typical_run() -> None:
-    assert typical_run(value for value in (1.0, 2.0, 3.0)).estimate == 2.0
+    assert typical_run(value for value in (1.0, 2.0, 3.0))["estimate"] == 2.0
     assert unit_of(None) == ""
 
 

@@ -22,7 +22,7 @@ def test_student_intervals_of_paired_rounds_equal_the_oracle(case: dict[str, Any
     result = compare_runs(given["x"], given["y"], paired=True, margin="1%")
     mean, error = differences.mean(), differences.std(ddof=1) / math.sqrt(len(differences))
     assert mean / error == pytest.approx(due["t"], rel=case["tolerance"]["rel"])
-    assert result.verdict == "different_within_margin"
+    assert result["verdict"] == "different_within_margin"
 
 
 @pytest.mark.parametrize("case", cases("summary_tests", "refuse|"))

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.results import Estimate, estimate_of
 
 import azlatency as az
 from azlatency.stats.across_runs.run_order import WIDENING
-from azlatency.stats.across_runs.typical_run import median_ends, summarize, typical_run
-from azlatency.stats.result import CODES
+from azlatency.stats.across_runs.typical_run import median_ends, summarize
+from azlatency.stats.across_runs.typical_run import typical_run as row_of_typical_run
+from azlatency.stats.result import FLAGS
 from azlatency.studies.runs.path import NetworkPath
+
+
+def typical_run(values: Any, resolution: float = 0.0, **options: Any) -> Estimate:
+    if resolution:
+        values = pd.DataFrame({"mean_bit_s": values, "mean_bit_s_resolution": resolution})
+        options |= {"value": "mean_bit_s"}
+    return estimate_of(row_of_typical_run(values, **options))
 
 
 def test_runs_without_an_estimate_are_described() -> None:
@@ -84,7 +94,7 @@ def test_inputs_without_an_estimate_are_refused(values: list[float], code: str) 
     result = typical_run(values)
     assert result.refused
     assert result.codes == (code,)
-    assert CODES[code] in az.say(summarize(values))
+    assert FLAGS[code] in az.say(summarize(values))
 
 
 @pytest.mark.parametrize("runs", [2, 3, 5, 8])
@@ -110,7 +120,7 @@ def test_runs_that_resemble_their_neighbours_are_flagged_and_no_more() -> None:
     assert dependent.low == independent.low
     frame = pd.DataFrame({"median_ns": mixed, "started_at": np.argsort(np.argsort(mixed))})
     assert typical_run(frame).codes == ("dependent_runs",)
-    assert "lag1" not in typical_run(frame.drop(columns="started_at")).diagnostics
+    assert math.isnan(row_of_typical_run(frame.drop(columns="started_at"))["lag1"])
 
 
 def test_the_step_of_a_coarse_print_does_not_make_a_rate_negative() -> None:

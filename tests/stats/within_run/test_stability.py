@@ -87,3 +87,13 @@ def test_blocks_of_time_skip_gaps() -> None:
 
 def test_the_public_names_are_these_functions() -> None:
     assert az.stats.stability is stability and az.stats.lifetimes is lifetimes
+
+
+def test_times_of_a_clock_that_runs_backwards_are_not_used() -> None:
+    x = 700 + 30 * stream(56).standard_normal(5000)
+    times = np.arange(5000) * 10**9
+    times[3000:] -= 5 * 10**9
+    result = stability(x, times)
+    assert list(result.run["flags"]) == ["clock_step"] and result.run["stable"].all()
+    with pytest.raises(ValueError, match="times for"):
+        stability(x, times[:-1])

@@ -13,6 +13,13 @@ import azlatency as az
 from azlatency.stats.within_run import time_series as intime
 
 
+def test_packets_at_which_a_clock_was_set() -> None:
+    times = np.arange(5000) * 1e9
+    times[3000:] -= 5e9
+    assert intime.clock_steps(times, np.ones(5000)) == [3000]
+    assert intime.clock_steps(np.array([1.0, 2, 3]), np.array([5.0, -1, 0])) == [1, 2]
+
+
 def test_the_fifth_seeds_segments() -> None:
     segments = intime.reported_segments(load("uksouth-echo-latency").reported)
     assert list(segments["path"].unique()) == ["Same AZ", "Cross AZ", "Cross Region"]

@@ -29,6 +29,7 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["2026-01-31/x.log", "2026-02-01/x.log"],
         ["1/ping.log", "2/ping.log"],
         ["server7_r1.log", "server7_r2.log"],  # the r of "server7" is another one
+        ["az1-az2_r1.log", "az1-az2_r2.log", "az1-az2_r4.log", "az1-az2_r5.log"],  # the third run was lost
         ["x.log", "x.txt.gz"],
     ],
 )
@@ -42,6 +43,7 @@ def test_repeats(files: list[str]) -> None:
         (["cubic_1", "cubic_2", "vegas_1", "vegas_2"], ["cubic", "cubic", "vegas", "vegas"]),
         (["ping_1", "ping_2", "ping_4"], ["1", "2", "4"]),
         (["ping_64", "ping_512"], ["64", "512"]),
+        (["r5", "r6", "r7"], ["r5", "r6", "r7"]),  # types of machines
         (["a/rps_1000", "a/rps_3000"], ["rps_1000", "rps_3000"]),
         (["overload_5_attackers", "overload_10_attackers"], ["5_attackers", "10_attackers"]),
         (["bbr/delay_20ms/x", "bbr/delay_20ms_loss_0.01/x"], ["delay_20ms", "delay_20ms_loss_0.01"]),

@@ -19,6 +19,7 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.imports import importer
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.manifest.manifest import _STUDY_TYPES
+from azlatency.studies.runs.samples import sample_count
 from azlatency.studies.store.study import (
     LAYOUT,
     StudyInfo,
@@ -248,7 +249,25 @@ def test_a_table_that_the_import_did_not_write_is_refused_by_name(tmp_path: Path
 
 def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw: Path) -> None:
     import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
-    (tmp_path / "mine" / "samples" / ".~lock.parquet").write_bytes(b"x")
+    probes, samples = len(az.load("mine", processed=tmp_path).samples), tmp_path / "mine" / "samples"
+    (samples / ".~lock.parquet").write_bytes(b"x")
+    shutil.copy(samples / "tool=ping" / "part-0.parquet", samples / "tool=ping" / "._part-0.parquet")
+    study = az.load("mine", processed=tmp_path)
+    assert len(study.samples) == sample_count(study) == probes
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("tables", None), ("tables", 3), ("tables", {"runs.parquet": 3}), ("files", []), ("hosts", None),
+                       ("files", {"a.log": 3}), ("imported_at", []), ("imported_at", "today"), ("summary", "x")],
+)  # fmt: skip
+def test_an_edited_stamp_of_other_types_is_refused(tmp_path: Path, raw: Path, key: str, value: object) -> None:
+    source = raw / "emulated-zones" / "ping" / "az1a-az2a"
+    import_study("mine", [source], out=tmp_path)
+    stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
+    (tmp_path / "mine" / "import.json").write_text(json.dumps(stamp | {key: value}), "utf-8")
+    with pytest.raises(LogError, match="imported by another version of azlatency"):
+        az.load("mine", processed=tmp_path)
+    import_study("mine", [source], out=tmp_path)
     assert len(az.load("mine", processed=tmp_path).samples)
 
 
