@@ -149,12 +149,13 @@ def lines(logs: StudyLogs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, in
 
 
 def test_what_was_configured_leads_to_its_line() -> None:
-    row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "configured one-way" in row.table.caption)
-    assert (row.cells[0], row.cells[2]) == ("az1a ↔ az2a", "90")
-    # Read by hand in truth.json.
-    file, line, quoted = lines(logs_of("emulated-zones"), *row.record["cell_refs"]["2"])[0]
-    assert (file, line) == ("truth.json", 13)
-    assert str(quoted).strip().startswith('"az1a->az2a": {"base_us": 85.0,')
+    row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "recorded differences" in row.table.caption)
+    assert row.cells[1] == "az1a → az2a"
+    # Read by hand in truth.json: this path and its way back, then the shortest path, with which it is compared.
+    there, _, near, _ = lines(logs_of("emulated-zones"), *(ref for ref in row.record["refs"] if "file" in ref))
+    assert there[:2] == ("truth.json", 13)
+    assert str(there[2]).strip().startswith('"az1a->az2a": {"base_us": 85.0,')
+    assert str(near[2]).strip().startswith('"az1a->az1b": {"base_us": 25.0,')
 
 
 def test_an_expectation_leads_to_its_number() -> None:
