@@ -230,7 +230,12 @@ def _time(value: float | None) -> str:
 
 
 def _runs(trip: Mapping[str, Any]) -> str:
-    return f"newest of {trip['runs']} windows" if trip["published"] else str(trip["runs"] or "reported")
+    """Return the number of runs; of a published series that of its windows, and how far their values range."""
+    if not trip["published"]:
+        return str(trip["runs"] or "reported")
+    ends = [trip["least"], trip["most"]]
+    reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
+    return f"newest of {trip['runs']} windows ({reach})"
 
 
 def _unknown(trips: Sequence[Mapping[str, Any]]) -> str:

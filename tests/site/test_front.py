@@ -52,7 +52,16 @@ def test_the_newest_window_of_a_published_series_has_a_mark_of_its_own() -> None
     assert view is not None and {dot.kind for lane in view.lanes for dot in lane.dots} == {"published"}
     [found] = pairs([own])
     row = next(row for row in found.rows if "dal10-a → us-south-dal13-a" in row[0])
-    assert row[1:] == ("2.16 ms", "mean", "–", "newest of 22 windows") and found.source.card.badge == "published"
+    assert row[1:4] == ("2.16 ms", "mean", "–") and found.source.card.badge == "published"
+
+
+def test_a_pair_of_a_published_series_shows_how_far_its_windows_range() -> None:
+    """In zones.csv.gz, every fifth week back from 2026-08-16: London 1.39, 1.98, …, 2.43, 2.59; Madrid 0.61–0.64."""
+    [found] = pairs([source("ibm-cloud-zones")])
+    of_pair = {row[0].split(", ")[1]: (row[1], row[4]) for row in found.rows}
+    london, madrid = "eu-gb-lon04-a → eu-gb-lon05-a", "eu-es-mad02-a → eu-es-mad05-a"
+    assert of_pair[london] == ("1.39 ms", "newest of 22 windows (1.39–2.59 ms)")
+    assert of_pair[madrid] == ("610 µs", "newest of 22 windows (610–640 µs)")
 
 
 def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:

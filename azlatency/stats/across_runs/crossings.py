@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
 _COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "resolution",
-            "p99_ns", "n", "published", "run_ids", "added_ns"]  # fmt: skip
+            "p99_ns", "n", "published", "least_ns", "most_ns", "run_ids", "added_ns"]  # fmt: skip
 _P99 = 0.99
 
 
@@ -41,9 +41,10 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
         inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and
         ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution``
         (step of the print in ns), ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0
-        if only reported), ``published`` (whether they are windows of a published series), ``run_ids`` and
-        ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its region if
-        those were not measured, under the same circumstances; NaN where nothing was measured inside a zone. A tool
+        if only reported), ``published`` (whether they are windows of a published series), ``least_ns`` and
+        ``most_ns`` of all these windows (NaN without), ``run_ids`` and ``added_ns``: what the path takes longer than
+        the paths inside its zones, or inside a zone of its region if those were not measured, under the same
+        circumstances; NaN where nothing was measured inside a zone. A tool
         that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
         10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
         it no longer names none.
@@ -75,13 +76,17 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 continue
             values, p99 = group[level["value"]].astype(float), group["p99_ns"].astype(float)
             told = group.iloc[0]
+            ids = earlier.get(path_method, ())
+            series = runs.loc[[*ids, *group.index], level["value"]].astype(float) if len(ids) else values[:0]
             found = {
                 "lowest_ns": values.min(),
                 "highest_ns": values.max(),
                 "round_trip_ns": values.median(),
                 "p99_ns": p99.median() if p99.notna().all() else np.nan,
-                "n": level["n"] + len(earlier.get(path_method, ())),
-                "published": path_method in earlier,
+                "n": level["n"] + len(ids),
+                "published": len(ids) > 0,
+                "least_ns": series.min(),
+                "most_ns": series.max(),
                 "run_ids": " ".join(map(str, group.index)),
             }
         rows.append(level | found | {"pair": pair_of_ends(told)})
