@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import TypeVar
 
 import pandas as pd
 
@@ -23,7 +24,7 @@ from azlatency.pages.summary.answer import (
     prefix_of,
     range_of,
 )
-from azlatency.pages.summary.card import Answer, dot
+from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.placement import as_measured
@@ -33,12 +34,15 @@ from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
 Pair = tuple[str, str]
+_Item = TypeVar("_Item")
 _ENDS = ["first", "second"]
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
 #: Most pairs that a sentence lists, and most that a card draws.
 _MOST_LISTED, _MOST_DRAWN = 10, 12
+#: Most regions that a card draws, a row each.
+_MOST_REGIONS = 20
 #: Most paths on either side of a gap whose comparisons show that a zone is far.
 _MOST_COMPARED = 3
 
@@ -112,21 +116,32 @@ def pairs_of_zones(data: Data) -> Answer | None:
         )
         for level in levels[levels["placement"] == "same_host"].to_dict("records")
     ]
-    drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
-    dots += [
-        dot(f"inside zone {pair[0]}", inside[pair], "ns", origins[pair], near=True, like=like, step=steps[pair])
-        for pair in drawn_inside
-    ]
-    regions = {*data.runs["region"], *data.runs["peer_region"]}
-    names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
-    dots += [dot(names[pair], across[pair], "ns", origins[pair], like=like, step=steps[pair]) for pair in drawn]
-    every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
+
+    def row(label: str, chosen: Sequence[Pair], *, near: bool = False) -> Dot:
+        values, refs = [value for pair in chosen for value in medians[pair]], [origins[pair] for pair in chosen]
+        return dot(label, values, "ns", *refs, near=near, like=like, step=max(steps[pair] for pair in chosen))
+
+    of_regions = _by_region(data.runs, pair_of) if len(ordered) > _MOST_DRAWN else {}
+    if of_regions:
+        dots += [row("inside a zone", list(inside), near=True)] if inside else []
+        farthest = {name: max(max(across[pair]) for pair in chosen) for name, chosen in of_regions.items()}
+        drawn_regions = _spread(sorted(farthest, key=farthest.__getitem__), _MOST_REGIONS)
+        dots += [row(name, of_regions[name]) for name in drawn_regions]
+        drawn_only = ", nearest to farthest pair of zones of each region"
+    else:
+        drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
+        dots += [row(f"inside zone {pair[0]}", [pair], near=True) for pair in drawn_inside]
+        regions = {*data.runs["region"], *data.runs["peer_region"]}
+        names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
+        dots += [row(names[pair], [pair]) for pair in drawn]
+        every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
+        drawn_only = f", {shown} of {every:,} pairs" if shown < every else ""
     return Answer(
         badge=badge_of(levels),
         answer=text,
         inference=inference_of(levels, data.runs, decisive_paths(found)),
         dots=tuple(dots),
-        axis=axis_of(levels) + (f", {shown} of {every:,} pairs" if shown < every else ""),
+        axis=axis_of(levels) + drawn_only,
         next_step=next_rounds(levels, len(across), "Repeat every pair", ", both directions next to each other"),
     )
 
@@ -206,11 +221,22 @@ def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Link
     return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
 
 
-def _spread(pairs: Sequence[Pair]) -> list[Pair]:
-    """Select the pairs that a card draws, from the nearest to the farthest."""
-    if len(pairs) <= _MOST_DRAWN:
-        return list(pairs)
-    return [pairs[round(place * (len(pairs) - 1) / (_MOST_DRAWN - 1))] for place in range(_MOST_DRAWN)]
+def _by_region(runs: pd.DataFrame, pair_of: Mapping[str, Pair]) -> dict[str, list[Pair]]:
+    """Return the pairs of zones of each region; nothing unless all pairs lie within one of several regions."""
+    ends = runs[runs["path"].isin(pair_of)].drop_duplicates("path")[["path", "region", "peer_region"]]
+    if not (ends["region"].eq(ends["peer_region"]).all() and ends["region"].nunique() > 1):
+        return {}
+    found: dict[str, list[Pair]] = {}
+    for path, region in zip(ends["path"], ends["region"], strict=True):
+        found.setdefault(str(region), []).append(pair_of[str(path)])
+    return {region: list(dict.fromkeys(pairs)) for region, pairs in found.items()}
+
+
+def _spread(items: Sequence[_Item], most: int = _MOST_DRAWN) -> list[_Item]:
+    """Select the rows that a card draws, from the nearest to the farthest."""
+    if len(items) <= most:
+        return list(items)
+    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
 def _far_zone(

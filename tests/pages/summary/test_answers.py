@@ -80,17 +80,26 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
 
 
 def test_a_value_has_the_digits_of_its_print() -> None:
-    # 9 ms between Osaka and Tokyo; 0.07 ms inside mon04; the texts print 308.55, "55 to 61.09" and "54 to 57" us.
+    # 9 ms between Osaka and Tokyo; 0.13 ms in Montreal; the texts print 308.55, "55 to 61.09" and "54 to 57" us.
     texts = {
         name: {dot.label: dot.text for dot in load_card(name).dots} for name in ("ibm-cloud-regions", "ibm-cloud-zones")
     }
     assert texts["ibm-cloud-regions"]["Osaka – Tokyo"] == "9 ms"
-    assert texts["ibm-cloud-zones"]["inside zone ca-mon-mon04-a"] == "70 µs"
+    assert texts["ibm-cloud-zones"]["Montreal"] == "130 µs"
     assert [dot.text for dot in load_card("canadacentral-proximity-placement").dots][:3] == [
         "54–57 µs",
         "55–61 µs",
         "309 µs",
     ]
+
+
+def test_a_card_with_pairs_of_many_regions_has_a_row_for_each_region() -> None:
+    """The table of 2026-08-16 prints 0.61, 0.66, 0.77 ms in Madrid, 0.60 to 2.16 in Dallas, 0.07 to 0.11 inside."""
+    card = load_card("ibm-cloud-zones")
+    texts = {dot.label: dot.text for dot in card.dots}
+    assert len(texts) == 14 and texts["inside a zone"] == "70–110 µs"
+    assert (texts["Madrid"], texts["Dallas"]) == ("610–770 µs", "600–2,160 µs")
+    assert "nearest to farthest pair of zones of each region" in card.axis
 
 
 def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
