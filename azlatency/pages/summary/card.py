@@ -20,7 +20,7 @@ BADGES: dict[Badge, str] = {
     "indicative": "one run per path",
     "incomplete": "some paths repeated",
     "replicated": "repeated runs, 95 % CI",
-    "published": "published means, newest window",
+    "published": "published means",
     "not_measured": "not measured",
     "emulated": "emulated",
 }

@@ -15,9 +15,10 @@ from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
-from azlatency.stats.within_run.time_series import reported_connection_ends
+from azlatency.stats.within_run.time_series import falling, reported_connection_ends, throughput_series
 from azlatency.studies.format import count_of, join_words, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def answers(study: Study, trips: pd.DataFrame, runs: pd.DataFrame) -> dict[str, 
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "connections": _connections(study),
-        "one_run": _one_run(runs) or _published(runs),
+        "one_run": _one_run(runs) or _one_rate(study) or _published(runs),
     }
     return {question: sentence for question, sentence in found.items() if sentence}
 
@@ -129,11 +130,7 @@ def _connections(study: Study) -> Sentence:
 def _one_run(runs: pd.DataFrame) -> Sentence:
     """Say how far runs of one path and method are apart."""
     own = runs[runs["status"] != "summary_only"] if len(runs) else runs
-    spread: dict[tuple[Any, Any], float] = {}
-    for key, group in grouped(own, ["path", "method"]) if len(own) else ():
-        values = group["median_ns"].dropna().astype(float)
-        if len(values) >= _FEW and values.max() < float("inf"):
-            spread[key] = values.max() / values.min()
+    spread = _spread(own, "median_ns")
     if not spread:
         return ()
     (path, method), most = max(spread.items(), key=lambda item: item[1])
@@ -141,6 +138,28 @@ def _one_run(runs: pd.DataFrame) -> Sentence:
     ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
     middle = sorted(spread.values())[len(spread) // 2]
     return "median RTTs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+
+
+def _one_rate(study: Study) -> Sentence:
+    """Say how far the rates of transfers on one path are apart before they fall."""
+    falls, _ = falling(throughput_series(study.intervals, client_runs(study)))
+    spread = _spread(falls, "burst_rate")
+    if not spread:
+        return ()
+    (path, method), _ = max(spread.items(), key=lambda item: item[1])
+    rows = falls[(falls["path"] == path) & (falls["method"] == method)]
+    rates = Linked(span(rows["burst_rate"], "bit/s"), RunsRef(tuple(rows["run_ids"]), "intervals"))
+    return f"no: {count_of(len(rows), 'transfer')} on {path} start at ", rates
+
+
+def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
+    """Return the largest over the smallest value of each path and method that was measured several times."""
+    spread: dict[tuple[Any, Any], float] = {}
+    for key, group in grouped(runs, ["path", "method"]) if len(runs) else ():
+        values = group[column].dropna().astype(float)
+        if len(values) >= _FEW and values.min() > 0 and values.max() < float("inf"):
+            spread[key] = values.max() / values.min()
+    return spread
 
 
 def _published(runs: pd.DataFrame) -> Sentence:
@@ -157,7 +176,7 @@ def _published(runs: pd.DataFrame) -> Sentence:
         return ()
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(reach, RunsRef(tuple(map(str, rows.index)), "mean_ns"))
-    return f"no: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"
+    return f"not for long: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
