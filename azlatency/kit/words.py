@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
-from azlatency.kit.titles import away_from_one, names, ratio_range, tied, times
+from azlatency.kit.titles import away_from_one, names, ratio_range, span, tied, times
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
 from azlatency.studies.runs.path import route
@@ -403,3 +403,17 @@ def newest_window(runs: pd.DataFrame) -> str:
     last = windows.loc[[windows["started_at"].idxmax()]]
     end = window_ends(last).iloc[0]
     return f"the {window_length(last['duration_ns'].iloc[0])} to {end:%Y-%m-%d}"
+
+
+def broke_together(broken: pd.DataFrame) -> str:
+    """Return how many connections broke together: "2 of them 3 s apart"; empty if none did.
+
+    ``broken`` is as returned by `reported_connection_ends`.
+    """
+    together = broken["together"].to_numpy(dtype=bool)
+    if not together.any():
+        return ""
+    if together.sum() > 1:
+        return f"{together.sum() + 1} of them within a minute of another"
+    apart = 1e9 * float(broken["after_s"].diff()[together].iloc[0])
+    return f"2 of them {span([apart], 'ns', step=1e9)} apart"

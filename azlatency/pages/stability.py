@@ -28,6 +28,7 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span
 from azlatency.kit.units import level
+from azlatency.kit.words import broke_together
 from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import measured_runs
@@ -499,8 +500,8 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
     elif len(tested):
         parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
     if len(broken):
-        together = int(broken["together"].sum())
-        within = f", {together + 1} of them within a minute of each other" if together else ""
+        together = broke_together(broken)
+        within = f", {together}" if together else ""
         parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
     sentence = "; ".join(parts)
     return [answer(f"{sentence[:1].upper()}{sentence[1:]}.")] if parts else []
@@ -537,11 +538,10 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
             last = f"the last change before the connection broke, {size}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
-    together = int(broken["together"].sum())
-    if together:
+    if together := broke_together(broken):
         text = (
-            f"{together + 1} of the {len(broken)} connections broke within a minute of each other. This suggests a "
-            "common cause, so they count as one event."
+            f"{count_of(len(broken), 'connection')} broke, {together}. This suggests a common cause, so they count as "
+            "one event."
         )
         findings.append(info(text))
     if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:

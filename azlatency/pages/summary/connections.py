@@ -38,7 +38,7 @@ def connect_times(data: Data) -> Answer | None:
     return Answer(
         badge="indicative" if all(len(ids) == 1 for ids in paths.values()) else "incomplete",
         answer=(
-            "Opening a TCP connection takes at least ",
+            "Opening a TCP connection took at least ",
             *listed((times(least, "connect_min", ids), f" on {path}") for path, ids in paths.items()),
             " (means ",
             *listed((times(mean, "connect_mean", ids, bold=False),) for ids in paths.values()),

@@ -9,7 +9,7 @@ from azlatency.kit.differences import difference
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
-from azlatency.kit.words import PLACES, change_words, in_drift, ratios_of, verdict_on
+from azlatency.kit.words import PLACES, broke_together, change_words, in_drift, ratios_of, verdict_on
 from azlatency.pages.summary.answer import (
     Data,
     axis_of,
@@ -156,9 +156,10 @@ def _broken(study: Study) -> Sentence:
     broken = reported_connection_ends(study.reported)
     if broken.empty:
         return ()
-    refs, together = [ReportedRef(path, "failed_at") for path in broken["path"]], int(broken["together"].sum())
+    refs = [ReportedRef(path, "failed_at") for path in broken["path"]]
     text: Sentence = (" ", Linked(count_of(len(broken), "connection"), *refs, bold=False), " broke")
-    return (*text, f", {together + 1} of them within a minute of each other." if together else ".")
+    together = broke_together(broken)
+    return (*text, f", {together}." if together else ".")
 
 
 def single_level(data: Data) -> Answer | None:
