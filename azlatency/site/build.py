@@ -391,6 +391,7 @@ def _sources(made: list[Made]) -> list[Source]:
     return [
         Source(
             title=page.job.study.title,
+            group=page.job.study.group,
             page=f"{page.job.study.url}/{page.job.chapter.url}",
             emulated=page.job.study.emulated,
             card=page.card,

@@ -29,9 +29,10 @@ _HEIGHTS = (50, 20, 80, 35, 65, 8, 92)
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A study as the first page cites it."""
+    """A study as the first page cites it; ``group`` is its cloud and region."""
 
     title: str
+    group: str
     page: str
     emulated: bool
     card: CardView

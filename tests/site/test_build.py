@@ -144,6 +144,8 @@ def test_index_says_what_there_is(project: Project) -> None:
     assert len(links) == 7 and all(re.fullmatch(r"[\w%.'-]+/\w+\.html", link) for link in links), links
     assert index.select_one("ul.pages a").get_text() == "How long do packets take?"
     assert "is incomplete" in index.select_one("section .failed").get_text()
+    footer = index.footer.get_text()
+    assert "azlatency report DUMP" in footer and "cite a study" in footer
 
 
 def test_findings_stand_directly_under_the_question(project: Project) -> None:

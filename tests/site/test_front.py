@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup
 from helpers.studies import load_card
 
 from azlatency.pages.summary.card import CARD_TYPE
+from azlatency.site import build as report
 from azlatency.site.cards import card_view
 from azlatency.site.front import LANES, Source, answered, crossing, pairs, picture, tiles
 
@@ -13,7 +16,7 @@ from azlatency.site.front import LANES, Source, answered, crossing, pairs, pictu
 def source(name: str, *, emulated: bool = False) -> Source:
     card = card_view(load_card(name)._repr_mimebundle_()[CARD_TYPE])
     assert card is not None
-    return Source(title=name, page=f"{name}/00_summary.html", emulated=emulated, card=card)
+    return Source(title=name, group="AWS · eu-west-1", page=f"{name}/00_summary.html", emulated=emulated, card=card)
 
 
 def changed(one: Source, **fields: Any) -> Source:
@@ -80,6 +83,15 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
         "Can I trust one run?": ["emulated-cloud"],
     }
     assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 1, "emulated-cloud/00_summary.html": 2}
+
+
+def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: Path) -> None:
+    """The titles took up to fifteen words before the first number."""
+    own = replace(source("aws-euwest1-lagscope"), title="Between and inside zones, AWS eu-west-1")
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    page = site._render("site.html.j2", "index.html", studies=[], tiles=tiles([own]))
+    [link] = BeautifulSoup(page, "html.parser").select(".tiles li a[title]")
+    assert (link.get_text(), link["title"]) == ("AWS · eu-west-1", own.title)
 
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
