@@ -123,7 +123,7 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "first seen in" if _window(found) else "changed on": Column("", words.date, in_words()),
+        "no later than in" if _window(found) else "changed on": Column("", words.date, in_words()),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
         "change": Column("", words.size, in_words(), align="right"),
@@ -135,7 +135,8 @@ def changes(found: History) -> Table | Note:
     ]
     if window := _window(found):
         notes.append(
-            f"Named are the first {window} whose mean is at the new level: the level changed in them or shortly before."
+            f"Of windows that do not overlap, the first {window} whose mean is at the new level: the level changed in "
+            "them or before, and the picture of all published windows may show it earlier."
         )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
