@@ -150,13 +150,15 @@ def _break_long_lines(figure: Figure) -> bool:
 
 
 def _pull_titles_in(figure: Figure) -> bool:
-    """Move titles that start outside the page back onto it; return whether there were any."""
+    """Move titles that start or end outside the page back onto it; return whether there were any."""
     changed = False
     for axis in figure.axes:
         title = axis._left_title  # type: ignore[attr-defined]
-        missing = figure.bbox.x0 + 2 - title.get_window_extent().x0
-        if missing > 0:
-            title.set_x(title.get_position()[0] + missing / axis.get_window_extent().width)
+        box = title.get_window_extent()
+        before, beyond = figure.bbox.x0 + 2 - box.x0, box.x1 - figure.bbox.x1 + 2
+        move = before if before > 0 else -min(beyond, -before)
+        if title.get_text() and move and (before > 0 or beyond > 0):
+            title.set_x(title.get_position()[0] + move / axis.get_window_extent().width)
             changed = True
     return changed
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import warnings
 
+from helpers.studies import load
 from matplotlib.figure import Figure
 
+import azlatency as az
 from azlatency.kit.drawing.fitting import freeze
+from azlatency.pages import history
 
 
 def test_a_frozen_figure_keeps_its_axes_when_it_is_drawn_again() -> None:
@@ -34,3 +37,12 @@ def test_a_title_that_is_wider_than_the_page_leaves_the_axes_their_room() -> Non
     for axis in figure.axes:
         assert axis.get_position().width > 0.4 and axis._left_title.get_text().count("\n") >= 1  # type: ignore[attr-defined]
         assert {100, 1000} <= set(axis.get_xticks())
+
+
+def test_a_title_of_the_last_panel_in_a_row_ends_on_the_page() -> None:
+    """Panels of the published zones: "eu-gb-lon04-a → eu-gb-lon06-a" lost half of its last letter, 3 px of 700."""
+    figure = history.history(az.history(load("ibm-cloud-zones"))).figure
+    titles = [axis._left_title for axis in figure.axes if axis.get_title(loc="left")]
+    assert len(titles) == 8
+    assert all(figure.bbox.x0 <= title.get_window_extent().x0 for title in titles)
+    assert all(title.get_window_extent().x1 <= figure.bbox.x1 for title in titles)
