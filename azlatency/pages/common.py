@@ -41,6 +41,7 @@ from azlatency.studies.format import (
     format_value,
     interval_decimals,
     natural_key,
+    one_prefix,
 )
 from azlatency.studies.runs.selection import is_window
 
@@ -268,7 +269,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
-    scale, name = shown_unit = read_in(unit)
+    scale, _ = shown_unit = read_in(unit)
     method = main["method"].iloc[0]
     bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()
     paths = pd.DataFrame([(path, *ends, values[path]) for path, ends in zones.items()])
@@ -286,7 +287,10 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         confidence=typical["confidence"].max() if len(typical) else math.nan,
         text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
     )
-    light, dark = (span([end], unit) for end in (min(values.values()), max(values.values())))
+    ends_of_all = [paths["value"].min(), paths["value"].max()]
+    light, dark = (span([end], unit) for end in ends_of_all)
+    step = runs[f"{value}_resolution"].max() if f"{value}_resolution" in runs else 0.0
+    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=0.0 if pd.isna(step) else float(step))
     place = place_of_ends(names, runs)
     caption = f"Row: client's {place}; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:
@@ -306,7 +310,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         unit=shown_unit,
         ylabel=f"client's {place}",
         xlabel=f"server's {place}",
-        result=f"{capitalised(what)} from {place} to {place}, {name} ({method}, {run_counts(main, runs)})",
+        result=f"{capitalised(what)} of {reach} from {place} to {place} ({method}, {run_counts(main, runs)})",
         caption=caption,
         name="zone_matrix",
     )

@@ -31,6 +31,8 @@ _INTERVAL, _MOST_PANELS = (6, 4), 5
 _SHADE = 0.14
 #: Size of the names around many squares, in points.
 _NAME_POINTS = 6
+#: Most columns whose names have room in a narrow figure; of more, every second one is named, as the rows name all.
+_MOST_NAMED = 24
 
 
 @styled
@@ -164,7 +166,10 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
     if len(names) > MOST_ENDS:
         name_ends(axis, names)
         # A reader of the middle finds the names at the nearest side.
-        axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=True)
+        axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=not narrow())
+        if narrow() and len(names) > _MOST_NAMED:
+            below = [text.get_text() for text in axis.get_xticklabels()[: len(names)]]
+            axis.set_xticklabels(["" if place % 2 else name for place, name in enumerate(below)])
         return
     for cell in squares.to_dict("records"):
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))

@@ -54,6 +54,16 @@ def test_each_square_has_the_value_of_its_direction_and_its_interval() -> None:
     assert "12 runs each" in chart.title and "Below: the 95 % interval." in chart.caption
 
 
+def test_the_title_of_a_matrix_names_the_range_of_its_squares() -> None:
+    """Medians of sockperf, twice 33.408 and 711.131; those of one host, twice 16.493, are between no zones."""
+    runs = az.latency(load("westeurope-azure-cni"))
+    chart = common.zone_matrix(runs, az.summarize(runs))
+    assert isinstance(chart, Chart) and chart.title.startswith("Median round trip of 66.8–1,422 µs from zone to zone")
+    runs = az.latency(load("aws-euwest1-lagscope"))
+    chart = common.zone_matrix(runs, az.summarize(runs, "p99_ns"), "p99_ns")
+    assert isinstance(chart, Chart) and chart.title.startswith("99th percentile of 102–505 µs from zone to zone")
+
+
 def test_two_pairs_are_no_matrix() -> None:
     runs = az.latency(load("westeurope-availability-set-vs-zones"))
     assert isinstance(common.zone_matrix(runs, az.summarize(runs)), Note)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 import pytest
 from helpers.chart_checks import assert_fit_to_print
@@ -11,6 +13,7 @@ from helpers.tables import cell, logs_behind
 
 import azlatency as az
 from azlatency.kit.cells import Table
+from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.palette import looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common
@@ -286,11 +289,24 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
 
 
+def test_many_zones_in_a_column_name_every_second_column() -> None:
+    """40 zones beside each other had 100 px of a telephone, and their names lay on each other."""
+    runs = az.studies.newest_windows(az.latency(load("ibm-cloud-zones")))
+    with column("single"):
+        chart = common.zone_matrix(runs, az.summarize(runs, "mean_ns"), "mean_ns")
+    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip of 70–2,160 µs from zone to zone")
+    axis = chart.figure.axes[0]
+    named = [bool(text.get_text()) for text in axis.get_xticklabels()]
+    assert len(named) == 80 and named == [True, False] * 40
+    boxes = [text.get_window_extent() for text in axis.get_xticklabels()[:40:2]]
+    assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+
+
 def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
     runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
     means = az.summarize(runs, "mean_ns")
     assert "not a direction" not in str(page.find(runs, NOTHING, means, NOTHING.assign(flags=[])))
     chart = common.zone_matrix(runs, means, "mean_ns")
-    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip from region to region")
+    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip of 9–369 ms from region to region")
     forest = common.typical_forest(runs, means, "mean_ns")
     assert isinstance(forest, Chart) and "as published for the 30 days to 2026-08-16" in forest.caption
