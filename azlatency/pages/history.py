@@ -164,7 +164,6 @@ def over_time(windows: pd.DataFrame) -> Chart | Note:
     between = _between(windows)
     if between.empty:
         return Note("No chart: no table of windows was published.")
-    first, last = between["date"].min(), between["date"].max()
     in_a_region = bool(between["placement"].eq("cross_zone").all())
     return lines(
         between,
@@ -173,13 +172,31 @@ def over_time(windows: pd.DataFrame) -> Chart | Note:
         line="pair",
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
-        result=f"Every published window, {first:%B %Y} to {last:%B %Y}",
+        result=_farthest(between),
         caption="Each line is a pair of zones or regions; dashed and grey: a name that is no longer in use. "
         f"Windows that overlap are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
         counted="windows per line",
         of="regions",
         name="over_time",
     )
+
+
+def _farthest(between: pd.DataFrame) -> str:
+    """Name the pair in use whose newest mean differs most from its first one: its name, and both means."""
+    in_use = between[between.groupby("path")["date"].transform("max").eq(between["date"].max())]
+    ends = in_use.sort_values("date", kind="stable").groupby("path")["mean_ns"].agg(["first", "last"])
+    moved = np.log(ends["last"] / ends["first"]).abs()
+    counted, of = count_of(len(ends), "path"), "first and newest window"
+    if not moved.max() > 0:
+        return f"{counted}: {of} are equal"
+    path = moved.idxmax()
+    rows = in_use[in_use["path"] == path]
+    like, step = one_prefix(ends.loc[path], "ns"), rows["mean_ns_resolution"].max()
+    start, now = (format_value(value, "ns", like=like, step=step) for value in ends.loc[path])
+    verb = "fell" if ends.loc[path, "last"] < ends.loc[path, "first"] else "rose"
+    # Both directions of a pair of regions are published.
+    name = rows["pair"].iloc[0] if rows["placement"].eq("cross_zone").all() else path
+    return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})"
 
 
 def newest(windows: pd.DataFrame) -> Chart | Note:

@@ -162,11 +162,17 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert len(windows) == 10_362
     chart = page.over_time(windows)
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
+    # zones.csv.gz, first and last: sao01–sao05 2.64 and 0.53 ms, dal12–dal14 2.26 and 0.60; the ratio is 0.20 and 0.27.
+    assert chart.title == "Of 42 paths, sao01–sao05 fell most: 2,640 µs to 530 µs (first and newest window)"
     assert "Sao Paulo: 1–2 1,980 → 1,810 µs" in chart.alt and "sao01–sao05 2,640 → 530 µs" in chart.alt
     newest = page.newest(windows)
     assert isinstance(newest, Chart) and newest.figure.get_size_inches()[1] <= 9
     assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
+    both = page.over_time(published_windows(load("ibm-cloud-regions")))
+    # regions.csv.gz: 172 ms on 2025-03-30, 143 ms on 2026-08-16; back 171 and 143 ms.
+    title = "Of 156 paths, Montreal → Tokyo fell most: 172 ms to 143 ms (first and newest window)"
+    assert isinstance(both, Chart) and both.title == title
     regions = page.newest(published_windows(load("ibm-cloud-regions")))
     assert isinstance(regions, Chart) and "Osaka → Tokyo 9 ms; Frankfurt → London 13 ms; " in regions.alt
     assert regions.title == "78 pairs of regions in the window to 2026-08-16: 9 ms to 369 ms"
