@@ -9,6 +9,7 @@ from helpers.studies import load_card
 
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
+from azlatency.site import pages
 from azlatency.site.cards import card_view
 from azlatency.site.front import LANES, Source, answered, crossing, pairs, picture, tiles
 
@@ -92,6 +93,16 @@ def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: 
     page = site._render("site.html.j2", "index.html", studies=[], tiles=tiles([own]))
     [link] = BeautifulSoup(page, "html.parser").select(".tiles li a[title]")
     assert (link.get_text(), link["title"]) == ("AWS · eu-west-1", own.title)
+
+
+def test_what_a_text_reports_is_not_called_unanswered(tmp_path: Path) -> None:
+    """The text of UK South reports means and the 99th percentile, and nothing of a throughput."""
+    study = pages.study_view("uksouth-echo-latency")
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    page = site._render("site.html.j2", "index.html", studies=[study], pages={study.name: []}, cards={})
+    said = BeautifulSoup(page, "html.parser").select_one("details.words").get_text()
+    assert "How much data does each path carry?" in said
+    assert "How long does a round trip take" not in said and "How slow are the slowest packets?" not in said
 
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
