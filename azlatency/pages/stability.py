@@ -490,7 +490,8 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
     judged = runs[runs["stable"].notna()]
     if len(judged):
         kept = f"**{int(judged['stable'].sum())} of {count_of(len(judged), 'run')}**"
-        parts.append(f"{kept} kept the level of their round-trip times")
+        untested = f" ({len(runs) - len(judged):,} more not testable)" if len(judged) < len(runs) else ""
+        parts.append(f"{kept} kept the level of their round-trip times{untested}")
     fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
     if len(fallen):
         burst, sustained = _from_to(fallen)
