@@ -432,6 +432,18 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
     return Findings.of(findings)
 
 
+def _of_one_setting(levels: pd.DataFrame, steps: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the changes with accelerated networking, or without it, whichever are more, and which these are.
+
+    Pooled, a placement with it would stand against a zone without it. Changes of the setting itself stay as they are.
+    """
+    ends = [levels["accelerated_networking"].reindex(steps[side]).reset_index(drop=True) for side in ("base", "other")]
+    if ends[0].nunique() < 2 or not ends[0].equals(ends[1]):
+        return steps, ""
+    most = bool(ends[0].mode().iloc[0])
+    return steps[ends[0].eq(most).to_numpy()], f", {'with' if most else 'without'} accelerated networking"
+
+
 def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Finding]:
     """Say what each placement, or else each setting, costs in the kind of measurement with most placements.
 
@@ -440,7 +452,7 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
     if steps.empty:
         return []
     of_main = steps[steps["other"].isin(widest(levels).index)]
-    chosen = of_main if len(of_main) else steps
+    chosen, setting = _of_one_setting(levels, of_main if len(of_main) else steps)
     values = {label: _typical(level) for label, level in levels.to_dict("index").items()}
     like = one_prefix((value for label in [*chosen["base"], *chosen["other"]] for value in values[label]), "ns")
 
@@ -462,12 +474,13 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
     for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
         # Nothing is divided by the references of a published series, so all paths with their placement are named.
         near = levels.index[placement_of == group["base_placement"].iloc[0]] if window else group["base"]
-        effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(_levels(group), sort=False)]
+        names = pd.Series(_levels(group), index=group.index)
+        effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(names, sort=False)]
         parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(near)} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]
-    return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}).")]
+    return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}{setting}).")]
 
 
 def _typical(level: Row) -> tuple[float, ...]:

@@ -405,7 +405,7 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI{windows})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
-    return f"show no difference, at most **{most}** {interval}"
+    return f"may differ by up to **{most}** {interval}"
 
 
 def _percent(change: float) -> str:

@@ -156,3 +156,12 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
 def test_the_notebook_runs_without_runs(study: str) -> None:
     """No latency at all, and numbers of a text only."""
     assert run(ROOT / "notebooks" / "05_placement.ipynb", study)
+
+
+def test_settings_of_one_placement_are_not_pooled(canada: Measured) -> None:
+    """A placement group with accelerated networking, 54 to 57 µs, stands against a zone with it, 55 to 61.09."""
+    answer = page.find(canada.levels, canada.steps, canada.steps[:0], canada.runs).findings[0].text
+    assert answer == (
+        "Round trips, as reported: in the placement group **54–57 µs** and across zones **1,364 µs**, against "
+        "**55–61 µs** in one zone (latte, with accelerated networking)."
+    )
