@@ -6,6 +6,7 @@ reader sees is compared instead: texts, attributes and the texts of charts, with
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.site.build import build
-from azlatency.site.freshness import versions
+from azlatency.site.freshness import Record, versions
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.folders import data_in
 
@@ -27,6 +28,8 @@ _LIST_OF_CHANGES = re.compile(rb"(?<=<main id=\"main\" tabindex=\"-1\">).*?(?=</
 _SHARED = ("docs", "notebooks")
 #: What a web server needs beside a report belongs to who publishes it; any other file is compared.
 _OF_THE_SERVER = frozenset({"CNAME", "robots.txt"})
+#: What tells the next report whether a page is out of date: where its logs lie, and the code that made it.
+_FRESHNESS = ("run", "read", "look")
 #: What the fonts and the version of matplotlib decide in a chart.
 _GEOMETRY_TEXT = """
     d x y x1 y1 x2 y2 cx cy r dx dy points transform width height viewbox style id href xlink:href clip-path
@@ -77,6 +80,9 @@ def compare_sites(site: Path, again: Path, *, by_text: bool) -> Iterator[str]:
     yield from (f"{name}: missing" for name in sorted(due - published))
     for name in sorted(due & published):
         yield from (f"{name}: {text}" for text in compare(site / name, again / name, by_text=by_text))
+    # The next report takes the answers of the first page from the record; not every copy of a site has hidden files.
+    if not by_text and (site / Record.FILE).is_file() and _record(site) != _record(again):
+        yield f"{Record.FILE}: published with other contents than the rebuilt one"
 
 
 def _files(folder: Path) -> set[str]:
@@ -84,6 +90,18 @@ def _files(folder: Path) -> set[str]:
     names = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     shown = (name for name in names if not any(part.startswith(".") for part in name.parts))
     return {name.as_posix() for name in shown} - _OF_THE_SERVER
+
+
+def _record(folder: Path) -> object:
+    """Return what the record of a site says, whatever folder and code built it; None if it is none."""
+    try:
+        record = json.loads((folder / Record.FILE).read_text("utf-8"))
+        pages = {
+            name: {key: page[key] for key in page if key not in _FRESHNESS} for name, page in record["pages"].items()
+        }
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return None
+    return {**record, "pages": pages}
 
 
 def compare(published: Path, computed: Path, *, by_text: bool) -> Iterator[str]:

@@ -71,3 +71,18 @@ def test_a_folder_in_the_place_of_a_page_is_a_missing_page(tmp_path: Path) -> No
     (site / "a.html").unlink()
     (site / "a.html").mkdir()
     assert list(compare_sites(site, again, by_text=False)) == ["a.html: missing"]
+
+
+def test_a_falsified_record_is_named_and_one_of_another_folder_is_not(tmp_path: Path) -> None:
+    site, again = two_sites(tmp_path)
+    record = site / Record.FILE
+    due = record.read_text("utf-8")
+    record.write_text(due.replace('"run": "1"', '"run": "2"'), "utf-8")
+    assert list(compare_sites(site, again, by_text=False)) == []
+    record.write_text(due.replace("444", "999"), "utf-8")
+    assert [line.partition(":")[0] for line in compare_sites(site, again, by_text=False)] == [Record.FILE]
+    for damaged in ("{", "[]", "{}"):
+        record.write_text(damaged, "utf-8")
+        assert len(list(compare_sites(site, again, by_text=False))) == 1
+    record.unlink()
+    assert list(compare_sites(site, again, by_text=False)) == []
