@@ -23,7 +23,11 @@ from azlatency.studies.store.folders import data_in
 
 #: Its list compares with the report that was in the folder before, which nobody else has.
 NOT_REBUILT = "changes.html"
-_LIST_OF_CHANGES = re.compile(rb"(?<=<main id=\"main\" tabindex=\"-1\">).*?(?=</main>)", re.DOTALL)
+# Only the tags of its template: what is more than a list is compared.
+_LIST_OF_CHANGES = re.compile(
+    rb"(?<=<main id=\"main\" tabindex=\"-1\">)"
+    rb"(?:[^<]|</?(?:details|summary|b|p|ul|li)(?: class=\"(?:words|text)\")?(?: open)?>)*(?=</main>)"
+)
 #: Folders of a site that are no studies.
 _SHARED = ("docs", "notebooks")
 #: What a web server needs beside a report belongs to who publishes it; any other file is compared.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from azlatency.site.freshness import Record
-from azlatency.site.verify import compare, compare_sites
+from azlatency.site.verify import NOT_REBUILT, compare, compare_sites
 
 PAGE = (
     '<p title="round trip">path <b>444 µs</b> slower</p><table><td data-csv="444">444</td></table>'
@@ -86,3 +86,12 @@ def test_a_falsified_record_is_named_and_one_of_another_folder_is_not(tmp_path: 
         assert len(list(compare_sites(site, again, by_text=False))) == 1
     record.unlink()
     assert list(compare_sites(site, again, by_text=False)) == []
+
+
+@pytest.mark.parametrize(("more", "noticed"), [("<li>444 → 555 µs</li>", False), ("<script>x()</script>", True)])
+def test_the_list_of_changes_is_a_list(tmp_path: Path, more: str, noticed: bool) -> None:
+    pages = [tmp_path / "old" / NOT_REBUILT, tmp_path / "new" / NOT_REBUILT]
+    for page, text in zip(pages, (more, ""), strict=True):
+        page.parent.mkdir()
+        page.write_text(f'<main id="main" tabindex="-1">\n<ul>{text}</ul>\n</main>', "utf-8")
+    assert bool(list(compare(*pages, by_text=False))) is noticed
