@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from azlatency.logs.parse import LogError
 from azlatency.studies.runs.run_table import REVERSE
 from azlatency.studies.store.study import load
+from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -160,7 +161,7 @@ class ProvenanceIndex:
     @cached_property
     def _sampled(self) -> frozenset[str]:
         """The runs that left samples."""
-        files = (self._study.folder / "samples").glob("tool=*/*.parquet")
+        files = (self._study.folder / "samples").glob(f"tool=*/{TABLE_FILES}")
         columns = (pq.read_table(file, columns=["run_id"], partitioning=None)["run_id"] for file in files)
         return frozenset(str(run_id) for column in columns for run_id in column.unique().to_pylist())
 

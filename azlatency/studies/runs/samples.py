@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
@@ -44,7 +45,7 @@ def counted(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:
 
 def sample_count(study: Study) -> int:
     """Return the number of samples of a study without reading them."""
-    return sum(pq.read_metadata(path).num_rows for path in (study.folder / "samples").glob("tool=*/*.parquet"))
+    return sum(pq.read_metadata(path).num_rows for path in (study.folder / "samples").glob(f"tool=*/{TABLE_FILES}"))
 
 
 def select_one_run(samples: pd.DataFrame) -> pd.DataFrame:

@@ -33,11 +33,12 @@ from azlatency.studies.format import count_of, did_you_mean
 from azlatency.studies.store.folders import check_study_name, data_folder
 from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
-from azlatency.studies.store.tables import read_samples, read_stored
+from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_stored
 
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
+
 #: Which files a study has, and which columns; the tables of another layout are written anew.
 LAYOUT = 9
 #: Studies that were loaded from a store; deleted when Python ends.
@@ -303,7 +304,7 @@ def with_import_time(sources: pa.Table, stamp: Stamp) -> pa.Table:
 def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
     """Yield the samples of each tool, then those of its large logs."""
     for of_tool in sorted((folder / "samples").glob("tool=*")):
-        for file in sorted(of_tool.glob("*.parquet")):
+        for file in sorted(of_tool.glob(TABLE_FILES)):
             yield read_samples(file)
 
 

@@ -15,6 +15,8 @@ from azlatency.logs import schema
 
 #: The table ``runs`` without what the manifest added.
 PARSED_RUNS = "parsed_runs"
+#: Names of files with samples: a copy that begins with a dot (macOS leaves ``._part-0.parquet``) is none.
+TABLE_FILES = "[!.]*.parquet"
 #: A file with more rows is read by several threads.
 _THREADS = 2**20
 

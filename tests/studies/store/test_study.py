@@ -19,6 +19,7 @@ from azlatency.logs.parse import LogError
 from azlatency.studies.imports import importer
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.manifest.manifest import _STUDY_TYPES
+from azlatency.studies.runs.samples import sample_count
 from azlatency.studies.store.study import (
     LAYOUT,
     StudyInfo,
@@ -248,8 +249,11 @@ def test_a_table_that_the_import_did_not_write_is_refused_by_name(tmp_path: Path
 
 def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw: Path) -> None:
     import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
-    (tmp_path / "mine" / "samples" / ".~lock.parquet").write_bytes(b"x")
-    assert len(az.load("mine", processed=tmp_path).samples)
+    probes, samples = len(az.load("mine", processed=tmp_path).samples), tmp_path / "mine" / "samples"
+    (samples / ".~lock.parquet").write_bytes(b"x")
+    shutil.copy(samples / "tool=ping" / "part-0.parquet", samples / "tool=ping" / "._part-0.parquet")
+    study = az.load("mine", processed=tmp_path)
+    assert len(study.samples) == sample_count(study) == probes
 
 
 def test_a_table_without_its_hash_is_refused(tmp_path: Path, raw: Path) -> None:
