@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
@@ -38,6 +39,25 @@ from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_store
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
 STAMP_FILE = "import.json"
+
+
+class _StampTypes(TypedDict):
+    """The types in the file of a stamp, which somebody may have edited."""
+
+    study: str | None
+    parser_version: str | None
+    manifest: str | None
+    roots: list[str]
+    origin: list[str]
+    files: dict[str, dict[str, Any]]
+    archived: list[Any]
+    hosts: dict[str, Any]
+    summary: dict[str, Any] | None
+    refused: list[Any]
+    imported_at: datetime | None
+    layout: int | None
+    tables: dict[str, str | None]
+
 
 #: Which files a study has, and which columns; the tables of another layout are written anew.
 LAYOUT = 9
@@ -330,6 +350,10 @@ def read_stamp(folder: Path) -> Stamp:
             stamp = json.loads(raw)  # which reads what `write_stamp` escapes
         except ValueError:
             return empty
+    try:
+        msgspec.convert(stamp, _StampTypes)
+    except msgspec.ValidationError:
+        return empty
     return stamp if isinstance(stamp, dict) and stamp.keys() == empty.keys() else empty
 
 

@@ -256,6 +256,21 @@ def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw:
     assert len(study.samples) == sample_count(study) == probes
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("tables", None), ("tables", 3), ("tables", {"runs.parquet": 3}), ("files", []), ("hosts", None),
+                       ("files", {"a.log": 3}), ("imported_at", []), ("imported_at", "today"), ("summary", "x")],
+)  # fmt: skip
+def test_an_edited_stamp_of_other_types_is_refused(tmp_path: Path, raw: Path, key: str, value: object) -> None:
+    source = raw / "emulated-zones" / "ping" / "az1a-az2a"
+    import_study("mine", [source], out=tmp_path)
+    stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
+    (tmp_path / "mine" / "import.json").write_text(json.dumps(stamp | {key: value}), "utf-8")
+    with pytest.raises(LogError, match="imported by another version of azlatency"):
+        az.load("mine", processed=tmp_path)
+    import_study("mine", [source], out=tmp_path)
+    assert len(az.load("mine", processed=tmp_path).samples)
+
+
 def test_a_table_without_its_hash_is_refused(tmp_path: Path, raw: Path) -> None:
     import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
     stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
