@@ -38,6 +38,7 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
 
     The folder may contain files; those are never overwritten.
     """
+    from azlatency.site.kernels.outputs import write_whole
     from azlatency.site.notebooks import INSTALLED, notebook_files
 
     texts = {
@@ -56,8 +57,7 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
     kept = [name for name in texts if (folder / name).exists()]
     new = [name for name in texts if name not in kept]
     for name in new:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(texts[name], "utf-8", newline="\n")
+        write_whole(folder / name, texts[name])
     if kept:
         print_note(f"already there, and not changed: {', '.join(kept)}")
     print(f"{folder}: {count_of(len(new), 'new file')}. Next, in that folder: azlatency import LOGS --study NAME")

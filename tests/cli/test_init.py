@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
+import pytest
 from helpers.command import azlatency
 from helpers.places import ROOT
 
 from azlatency import __version__
+from azlatency.cli.init import init
 
 
 def test_a_project_has_notebooks_without_outputs_and_a_workflow(tmp_path: Path) -> None:
@@ -31,3 +34,19 @@ def test_an_existing_file_is_kept_and_named(tmp_path: Path) -> None:
     assert (tmp_path / "README.md").read_text() == "mine" and (tmp_path / "requirements.txt").is_file()
     again = azlatency("init", ".", cwd=tmp_path)
     assert again.returncode == 0 and ".: 0 new files" in again.stdout
+
+
+def test_a_full_disk_leaves_no_half_file_that_the_next_one_would_keep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+
+    def write_text(path: Path, text: str, *args: object, **options: object) -> int:
+        path.write_bytes(text[: len(text) // 2].encode())
+        written.append(path.name)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    with pytest.raises(OSError, match=r"README\.md"):
+        init(tmp_path)
+    assert written and not list(tmp_path.iterdir())

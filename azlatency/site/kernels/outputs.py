@@ -64,6 +64,7 @@ def write_whole(path: Path, text: str) -> None:
     try:
         temporary.write_text(text, "utf-8", newline="\n")
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from None
     os.replace(temporary, path)
 
