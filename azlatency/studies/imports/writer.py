@@ -64,6 +64,10 @@ def write_study(
         hashes = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
         write_stamp(staging, stamp | {"tables": hashes})
         _replace(folder, staging)
+    except OSError as error:
+        if error.filename is None:  # a full disk
+            raise OSError(error.errno, error.strerror or str(error), str(folder)) from None
+        raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         with suppress(OSError):  # it exists and is not empty, unless this import created it and failed
