@@ -22,14 +22,17 @@ from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.study import is_running
+from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas as pd
 
     from azlatency.studies.store.study import Study
 
 #: What is better, for Otava: 1 is more, -1 is less.
 _DIRECTION = {"goodput": 1}
+_DUCKDB_LOG = ".wal"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -47,16 +50,23 @@ def export(study: Study, target: Path, format: str) -> list[str]:
         told = FORMATS[format](study, part)
         os.replace(part, target)
     finally:
-        shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
+        _remove(part)
     return told
 
 
 def _remove_leftovers(target: Path) -> None:
     """Remove what an export to this target left that was killed."""
-    for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
-        process = part.name.split(".")[-2]
-        if process.isdecimal() and not is_running(int(process)):
-            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
+    for end in ("", _DUCKDB_LOG):
+        for part in target.parent.glob(f".{glob.escape(target.name)}.*.part{end}"):
+            process = part.name.removesuffix(end).split(".")[-2]
+            if process.isdecimal() and not is_running(int(process)):
+                _remove(part.with_name(part.name.removesuffix(end)))
+
+
+def _remove(part: Path) -> None:
+    """Remove an unfinished file or folder, and the log that DuckDB writes beside its file."""
+    shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
+    part.with_name(part.name + _DUCKDB_LOG).unlink(missing_ok=True)
 
 
 def _frames(study: Study) -> dict[str, pd.DataFrame]:
@@ -100,7 +110,19 @@ def _duckdb(study: Study, target: Path) -> list[str]:
     except ImportError:
         raise LogError("DuckDB is not installed; run: pip install 'azlatency[scale]'") from None
     frames = _frames(study)
-    with duckdb.connect(str(target)) as database:
+    try:
+        _fill(duckdb.connect(str(target)), study, frames)
+    except (
+        duckdb.IOException,
+        duckdb.TransactionException,
+        duckdb.FatalException,
+    ) as error:  # a full disk, which is no OSError here
+        raise LogError(f"{printable(str(error))}; free space or check the permissions") from None
+    return [*_told(frames), f"views of the tables in {study.folder.resolve()}"]
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, study: Study, frames: dict[str, pd.DataFrame]) -> None:
+    with connection as database:
         for name, frame in frames.items():
             database.register("frame", frame)
             database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM frame')
@@ -109,8 +131,8 @@ def _duckdb(study: Study, target: Path) -> list[str]:
                 if column in frame.columns:
                     database.execute(f"COMMENT ON COLUMN {_name(name)}.{_name(str(column))} IS {_text(str(text))}")
         for name, columns in TABLES.items():
-            place = study.folder.resolve() / (f"{name}.parquet" if name != "samples" else "samples/*/*.parquet")
-            if not list(place.parent.parent.glob("*/*.parquet") if name == "samples" else [place]):
+            place = study.folder.resolve() / (f"{name}.parquet" if name != "samples" else f"samples/*/{TABLE_FILES}")
+            if not list(place.parent.parent.glob(f"*/{TABLE_FILES}") if name == "samples" else [place]):
                 continue
             options = ", hive_partitioning = true" if name == "samples" else ""
             database.execute(f"CREATE VIEW {_name(name)} AS FROM read_parquet({_text(str(place))}{options})")
@@ -118,7 +140,6 @@ def _duckdb(study: Study, target: Path) -> list[str]:
             for column in columns:
                 if column.name in known:
                     database.execute(f"COMMENT ON COLUMN {_name(name)}.{_name(column.name)} IS {_text(str(column))}")
-    return [*_told(frames), f"views of the tables in {study.folder.resolve()}"]
 
 
 def _name(name: str) -> str:

@@ -17,10 +17,12 @@ import pytest
 from helpers.cases import stream
 from helpers.command import azlatency
 from helpers.nights import write_nights
+from helpers.places import ROOT
 from helpers.studies import load
 
 import azlatency as az
 from azlatency.export import files
+from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import Study
 
 #: What a report in Bencher Metric Format may contain, and the longest name of a measure and of a benchmark.
@@ -151,6 +153,17 @@ def test_otava_finds_the_change(project: Path) -> None:
     assert changed == "+10.3%" and "2026-09-26" in analysis.partition(changed)[2].split("\n")[2]
 
 
+def test_a_hidden_copy_of_a_table_is_not_in_a_view(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    import_study("mine", [ROOT / "data" / "raw" / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
+    study = az.load("mine", processed=tmp_path)
+    files.export(study, tmp_path / "views.duckdb", "duckdb")
+    samples = study.folder / "samples" / "tool=ping" / "part-0.parquet"
+    shutil.copy(samples, samples.with_name("._part-0.parquet"))
+    with duckdb.connect(str(tmp_path / "views.duckdb"), read_only=True) as database:
+        assert database.execute("SELECT count(*) FROM samples").fetchone() == (len(study.samples),)
+
+
 def test_nothing_is_overwritten_and_unknown_names_need_a_format(project: Path) -> None:
     (project / "there").mkdir()
     refused = azlatency("export", "nightly", "--to", "there", cwd=project)
@@ -172,3 +185,29 @@ def test_what_a_killed_export_left_is_removed_by_the_next_one(tmp_path: Path) ->
     with pytest.raises(az.LogError, match="exists; choose another name"):
         files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
     assert not left.exists(), "also if this one is refused"
+    # DuckDB writes a log beside its file.
+    log = tmp_path / f".results.{int(finished.stdout)}.part.wal"
+    log.write_bytes(b"half")
+    with pytest.raises(az.LogError, match="exists; choose another name"):
+        files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
+    assert not log.exists()
+
+
+FULL_DISK = """
+import resource, signal, sys
+from azlatency.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), resource.RLIM_INFINITY))
+main()
+"""
+
+
+@pytest.mark.parametrize(("size", "target"), [(10_000, "n.duckdb"), (60_000, "n.duckdb"), (50, "n.lp"), (50, "n")])
+def test_a_full_disk_is_one_line_and_leaves_nothing(project: Path, size: int, target: str) -> None:
+    pytest.importorskip("resource")
+    before = sorted(project.iterdir())
+    command = [sys.executable, "-c", FULL_DISK, str(size), "export", "nightly", "--to", target]
+    done = subprocess.run(command, check=False, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.endswith("free space or check the permissions\n")
+    assert sorted(project.iterdir()) == before
