@@ -45,7 +45,7 @@ from typing import ClassVar, NamedTuple
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import complete_quantile, end_run
+from azlatency.logs.parsers.common import complete_quantile, contradict, end_run, slack
 from azlatency.logs.record import Recorder
 
 _RUNNING = r"Running ([\d.]{1,9})([smh]) test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
@@ -85,6 +85,7 @@ class _Wrk(RuleReader):
         self.rows: list[_Row] = []
         self.statistics: dict[str, tuple[str, int]] = {}
         self.requests: tuple[str, int] | None = None
+        self.took: Quantity | None = None
 
     @data(_RUNNING, hint="test @ ")
     def running(self, line: Line, match: re.Match[str]) -> None:
@@ -149,9 +150,10 @@ class _Wrk(RuleReader):
 
     # --- the end
 
-    @data(r"(\d{1,15}) requests in [\d.]{1,12}[a-z]{1,2}, [\d.]{1,12}[KMGTP]?B read", hint=" requests in ")
+    @data(rf"(\d{{1,15}}) requests in {_TIME}, [\d.]{{1,12}}[KMGTP]?B read", hint=" requests in ")
     def count_of_requests(self, line: Line, match: re.Match[str]) -> None:
         self.requests = match[1], line.number
+        self.took = _time(match[2], match[3])
 
     @data(r"Socket errors: connect (\d{1,12}), read (\d{1,12}), write (\d{1,12}), timeout (\d{1,12})",
           hint="Socket errors")  # fmt: skip
@@ -205,11 +207,23 @@ class _Wrk(RuleReader):
             self._store_table()
         else:
             self._store_summary()
+        self._check_rate()
         has_numbers = run.value("rtt_mean") is not None or bool(self.rows)
         if not has_numbers and self.ended and run.row["status"] == "complete":
             run.set(status="no_data")
             run.add_event("no_data", "warning", "no request was answered", self.log.first_line)
         end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=self.log.last_line)
+
+    def _check_rate(self) -> None:
+        """Report a rate that the number of requests and their time contradict."""
+        rate = self.run.row_of("transaction_rate")
+        if rate is None or self.requests is None or self.took is None:
+            return
+        requests, half = int(self.requests[0]), self.took.resolution or 0.0
+        least, most = (1e9 * requests / max(self.took.value + sign * half, 1.0) for sign in (1, -1))
+        if not least - slack(rate) <= rate["value"] <= most + slack(rate):
+            text = f"{requests} requests in {self.took.printed} {self.took.printed_unit} are not {rate['printed']}/s"
+            contradict(self.run, "rate_mismatch", text, rate["line"])
 
     def _store_table(self) -> None:
         """Store the classes between the rows of the table, and its statistics."""

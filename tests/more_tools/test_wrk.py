@@ -123,3 +123,15 @@ def test_durations_and_times_in_minutes(read) -> None:
     result = read(changed)
     assert result.runs[0]["requested_duration_ns"] == 120 * 10**9
     assert result.value("rtt_max") == 90 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("printed", "false"), [("5091 requests", "9091 requests"), ("in 3.06s", "in 8.06s"), ("1663.98", "1963.98")]
+)
+def test_a_rate_that_requests_and_time_contradict_fails_the_run(tmp_path: Path, printed: str, false: str) -> None:
+    log = (FIXTURES / "wrk" / "4.1.0-latency.log").read_text("utf-8")
+    assert log.count(printed) == 1
+    (tmp_path / "a.log").write_text(log.replace(printed, false), "utf-8")
+    logs = az.parse(tmp_path / "a.log")
+    assert [run["status"] for run in logs.records("runs")] == ["failed"]
+    assert [event["code"] for event in logs.records("events")] == ["rate_mismatch"]
