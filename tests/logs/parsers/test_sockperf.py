@@ -325,3 +325,32 @@ def test_a_statistic_that_the_rows_of_the_full_log_contradict_is_told(read, prin
 def test_a_full_log_with_other_rows_than_observations_is_not_compared(read) -> None:
     lines = (FIXTURES / "sockperf" / "3.5-full.csv").read_text("utf-8").splitlines(keepends=True)
     assert "summary_mismatch" not in read("".join(lines[:40])).codes()
+
+
+@pytest.mark.parametrize(
+    ("log", "printed", "false", "code"),
+    [
+        ("3.7-throughput.log", "798122 messages", "498122 messages", "rate_mismatch"),
+        ("3.7-throughput.log", "in 3.000 sec", "in 9.000 sec", "rate_mismatch"),
+        ("3.7-throughput.log", "Rate is 266000", "Rate is 366000", "rate_mismatch"),
+        ("3.7-throughput.log", "is 355.148 MBps", "is 455.148 MBps", "rate_mismatch"),
+        ("3.7-throughput.log", "(2841.187 Mbps)", "(1841.187 Mbps)", "rate_mismatch"),
+        ("3.7-throughput.log", "msg-size=1400", "msg-size=1100", "rate_mismatch"),
+        ("3.10-reordering.log", "RunTime=3.549", "RunTime=9.549", "impossible_duration"),
+        ("3.10-reordering.log", "SentMessages=3555", "SentMessages=9555", "count_mismatch"),
+        ("3.10-reordering.log", "std-dev=2158.702", "std-dev=2158.102", "summary_mismatch"),
+        ("3.10-reordering.log", "cv=0.592", "cv=0.692", "summary_mismatch"),
+        ("3.10-reordering.log", "std-error=46.171", "std-error=46.371", "summary_mismatch"),
+        ("3.10-reordering.log", "mean-ad=1111.319", "mean-ad=3111.319", "impossible_spread"),
+        ("3.10-reordering.log", "ci=[3529.141", "ci=[3509.141", "summary_mismatch"),
+        ("3.10-reordering.log", "3766.997]", "3796.997]", "summary_mismatch"),
+        ("3.10-reordering.log", "99.0% ci", "90.0% ci", "summary_mismatch"),
+        ("3.10-reordering.log", "99.0% ci", "999.0% ci", "summary_mismatch"),
+    ],
+)
+def test_numbers_that_exclude_each_other_fail_a_run(log: str, printed: str, false: str, code: str) -> None:
+    text = (FIXTURES / "sockperf" / log).read_text("utf-8")
+    assert first_run(read_text(text))["status"] == "complete"
+    assert text.count(printed) == 1
+    logs = read_text(text.replace(printed, false))
+    assert first_run(logs)["status"] == "failed" and code in event_codes(logs)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+from statistics import NormalDist
 
 from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import contradict, exceeds, slack
 from azlatency.logs.record import Row, Run
 
 _TESTS = {
@@ -21,6 +24,10 @@ _PING_PONG_RATE = "600000"
 _SHARE_TOLERANCE = 0.03
 # Messages of the last 50 ms of a run are not counted (TEST_END_COOLDOWN_MSEC).
 _COOL_DOWN_NS = 50e6
+# The time that a throughput test prints has three decimals, whatever --increase_output_precision adds to others.
+_HALF_MS_NS = 0.5e6
+# sockperf's quantile of the normal distribution has a few digits.
+_QUANTILE_STEP = 0.005
 _SHORTER_NS, _SHORTER_SLACK_NS = 450e6, 30e6
 
 
@@ -86,8 +93,71 @@ def check_drops(run: Run) -> None:
         run.add_event("false_drops", "warning", text, lost["line"])
 
 
+def check_rates(run: Run) -> None:
+    """Report the message rate and the bandwidth of a throughput test that count, time and size contradict."""
+    sent, rate, bandwidth = run.row_of("sent"), run.row_of("message_rate"), run.row_of("throughput", side="sender")
+    duration, size = run.row.get("duration_ns"), run.row.get("message_bytes")
+    if rate is None:
+        return
+    if sent is not None and duration and duration > _HALF_MS_NS:
+        # Skipped messages may be counted.
+        least = 1e9 * (sent["value"] - (run.value("skipped") or 0.0)) / (duration + _HALF_MS_NS) - 1
+        most = 1e9 * sent["value"] / (duration - _HALF_MS_NS) + 1
+        if not least <= rate["value"] <= most:
+            text = f"{sent['value']:.0f} messages in {duration / 1e9:g} s are not {rate['printed']} per second"
+            contradict(run, "rate_mismatch", text, rate["line"])
+    if bandwidth is not None and size:
+        due = 8 * size * rate["value"]
+        if abs(bandwidth["value"] - due) > 8 * size + slack(bandwidth):
+            shown = f"{bandwidth['printed']} {bandwidth['printed_unit']}"
+            text = f"{rate['printed']} messages of {size} bytes per second are {due / 1e6:.6g} Mbit/s, not {shown}"
+            contradict(run, "rate_mismatch", text, bandwidth["line"])
+
+
+def check_spread(run: Run) -> None:
+    """Report measures of spread that exclude each other: cv, standard error and interval follow from n, mean and sd."""
+    mean, sd, n = run.row_of("rtt_mean"), run.row_of("rtt_sd"), run.value("observations")
+    cv, error = run.row_of("rtt_cv"), run.row_of("rtt_std_error")
+    level, low, high = (run.row_of(f"rtt_ci_{name}") for name in ("level", "low", "high"))
+    if mean is None or sd is None:
+        return
+    deviation = run.row_of("rtt_mean_abs_dev")
+    if deviation is not None and exceeds(deviation, sd):
+        text = f"mean-ad={deviation['printed']} is greater than std-dev {sd['printed']}"
+        contradict(run, "impossible_spread", text, deviation["line"])
+    if cv is not None and abs(cv["value"] * mean["value"] - sd["value"]) > (
+        slack(cv) * mean["value"] + slack(sd) + cv["value"] * slack(mean)
+    ):
+        text = f"cv={cv['printed']} is not std-dev {sd['printed']} divided by the mean {mean['printed']}"
+        contradict(run, "summary_mismatch", text, cv["line"])
+    if error is None or not n:
+        return
+    if abs(error["value"] - sd["value"] / math.sqrt(n)) > slack(error, sd):
+        text = f"std-error={error['printed']} is not std-dev {sd['printed']} divided by the root of {n:.0f}"
+        contradict(run, "summary_mismatch", text, error["line"])
+    if level is None or low is None or high is None:
+        return
+    if not 0 < level["value"] < 1:
+        contradict(run, "summary_mismatch", f"{level['printed']} % is no level of an interval", level["line"])
+        return
+    half_width = NormalDist().inv_cdf((1 + level["value"]) / 2) * error["value"]
+    rounding = _QUANTILE_STEP * half_width + 3 * slack(error) + slack(mean)
+    for end, due in ((low, mean["value"] - half_width), (high, mean["value"] + half_width)):
+        if abs(end["value"] - due) > rounding + slack(end):
+            text = f"ci=[{low['printed']}, {high['printed']}] is not {level['printed']} % around {mean['printed']}"
+            contradict(run, "summary_mismatch", text, end["line"])
+            return
+
+
 def check_duration(run: Run) -> None:
-    """Report a run that is 0.45 s shorter than requested: since 3.2 the timer ignores warm-up and cool-down."""
+    """Report a valid part that is longer than the run, and a run that is 0.45 s shorter than requested.
+
+    Since 3.2 the timer ignores warm-up and cool-down.
+    """
+    valid, total = run.row_of("valid_duration"), run.row_of("total_duration")
+    if valid is not None and total is not None and exceeds(valid, total):
+        text = f"the valid duration {valid['printed']} s is longer than the whole run, {total['printed']} s"
+        contradict(run, "impossible_duration", text, valid["line"])
     row = run.row
     measured, requested = row.get("duration_ns"), row.get("requested_duration_ns")
     if not measured or not requested or row["status"] != "complete":

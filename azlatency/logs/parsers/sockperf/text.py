@@ -18,7 +18,14 @@ from azlatency.logs.parsers.common import (
     mark_summary_only,
     printed_rank,
 )
-from azlatency.logs.parsers.sockperf.checks import check_drops, check_duration, check_label, describe_run
+from azlatency.logs.parsers.sockperf.checks import (
+    check_drops,
+    check_duration,
+    check_label,
+    check_rates,
+    check_spread,
+    describe_run,
+)
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.large import Column, Repeated, extended
 from azlatency.logs.source.lines import UniformBlock
@@ -277,7 +284,7 @@ class SockperfText(RuleReader):
         self.run.set(test="throughput")
         self.run.add_metric("message_rate", quantity(match[1], "/sec"), line.number)
 
-    @data(r"Summary: BandWidth is ([\d.]+) ([MG])Bps \([\d.]+ [MG]bps\)", hint="BandWidth")
+    @data(r"Summary: BandWidth is ([\d.]+) ([MG])Bps \(([\d.]+) [MG]bps\)", hint="BandWidth")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
         """Read the bandwidth as the sender sees it: bytes handed to the socket."""
         self.ended = True
@@ -287,6 +294,10 @@ class SockperfText(RuleReader):
             self.run.add_event("unit_unproven", "warning", text, line.number)
             return
         self.run.add_metric("throughput", quantity(match[1], unit), line.number, side="sender")
+        size, bits = quantity(match[1], "MBytes"), quantity(match[3], "MBytes")
+        if abs(8 * size.value - bits.value) > 1.001 * (8 * (size.resolution or 0.0) + (bits.resolution or 0.0)):
+            text = f"{match[1]} {match[2]}Bps are not {match[3]} {match[2]}bps"
+            contradict(self.run, "rate_mismatch", text, line.number)
 
     # --- the histogram of a full log
 
@@ -484,6 +495,8 @@ class SockperfText(RuleReader):
         if share is not None:
             check_label(run, share, half=self.half)
         check_drops(run)
+        check_rates(run)
+        check_spread(run)
         check_duration(run)
         self._store_rows()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
