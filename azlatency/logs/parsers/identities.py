@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from azlatency.logs.parsers.common import exceeds, slack
@@ -22,6 +23,8 @@ _SIGNED = ("_ci_low", "one_way_latency_min", "one_way_latency_mean", "one_way_la
 _INSIDE = {"mean": "mean", "geometric_mean": "geometric mean", "last": "last value"}
 #: A total of rates is taken over its own time, those of its streams over theirs.
 _OWN_TIMES = 0.02
+#: Intervals that follow each other begin and end within a hundredth of a second.
+_BETWEEN_INTERVALS_NS = 20e6
 
 
 class Contradiction(NamedTuple):
@@ -193,7 +196,45 @@ class SumOfStreams:
                 yield Contradiction("sum_mismatch", text, total["line"])
 
 
-Identity = NotNegative | Spread | AtMost | NoTimeWithoutReply | Sum | WholeCount | SumOfStreams
+@dataclass(frozen=True)
+class SumOfIntervals:
+    """A count of the run at a side, or of a stream, is the sum of those of its intervals, if none is missing.
+
+    Only what is omitted is not counted. ``tolerance`` is the share by which the end of the test may be counted in one
+    of them only.
+    """
+
+    metric: str
+    tolerance: float = 0.0
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every total that is not the sum of its intervals."""
+        for (side, stream), rows in numbers.places.items():
+            total = rows.get(self.metric)
+            if total is None or (self.tolerance and not total["value"]):
+                continue  # iperf3 prints 0 datagrams where the other end told nothing
+            intervals = [
+                row
+                for row in numbers.intervals
+                if (row["side"], row["stream"], row["omitted"]) == (side, stream, False)
+            ]
+            counts = [row[self.metric] for row in intervals]
+            if not counts or None in counts or not self._is_whole(intervals, numbers.run.get("duration_ns")):
+                continue
+            if abs(sum(counts) - total["value"]) > self.tolerance * total["value"]:
+                text = f"{self.metric} is {total['value']:.0f}, but its {len(counts)} intervals have {sum(counts)}"
+                yield Contradiction("sum_mismatch", text, total["line"])
+
+    @staticmethod
+    def _is_whole(intervals: list[Row], duration_ns: int | None) -> bool:
+        """Return whether the intervals follow each other from the beginning of the test to its end."""
+        ends = [(row["start_ns"], row["end_ns"]) for row in intervals]
+        gaps = [start - end for (_, end), (start, _) in pairwise([(0, 0), *sorted(ends)])]
+        last = max(end for _, end in ends)
+        return bool(max(gaps) <= _BETWEEN_INTERVALS_NS and last >= (1 - _OWN_TIMES) * (duration_ns or math.inf))
+
+
+Identity = NotNegative | Spread | AtMost | NoTimeWithoutReply | Sum | WholeCount | SumOfStreams | SumOfIntervals
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),

@@ -52,6 +52,8 @@ def test_every_declared_identity_is_one() -> None:
         ("mtr/0.95.xml", "<Last>   1.3<", "<Last>   13<", "impossible_spread"),
         ("mtr/0.95-all-fields.csv", ",0.00,0,5,5,0,1.98", ",0.00,0,4,5,0,1.98", "count_mismatch"),
         ("iperf2/2.1.8-tcp-P3-client.log", "[SUM] 0.0000-", "[SUM] 9.0000-", "negative"),
+        ("iperf3/3.12-ipv6.txt", " 720             sender", " 620             sender", "sum_mismatch"),
+        ("iperf3/3.12-udp.txt", "133 Mbits/sec  11511", "133 Mbits/sec  21511", "sum_mismatch"),
     ],
 )
 def test_an_edited_number_breaks_an_identity(tmp_path: Path, fixture: str, old: str, new: str, code: str) -> None:
