@@ -54,6 +54,12 @@ def test_every_declared_identity_is_one() -> None:
         ("iperf2/2.1.8-tcp-P3-client.log", "[SUM] 0.0000-", "[SUM] 9.0000-", "negative"),
         ("iperf3/3.12-ipv6.txt", " 720             sender", " 620             sender", "sum_mismatch"),
         ("iperf3/3.12-udp.txt", "133 Mbits/sec  11511", "133 Mbits/sec  21511", "sum_mismatch"),
+        (
+            "iperf3/3.16-udp-omit.json",
+            '15.956770502225048,\n\t\t\t"sender":\tfalse',
+            '85.956770502225048,\n\t\t\t"sender":\tfalse',
+            "loss_mismatch",
+        ),
     ],
 )
 def test_an_edited_number_breaks_an_identity(tmp_path: Path, fixture: str, old: str, new: str, code: str) -> None:
