@@ -60,6 +60,7 @@ def test_every_declared_identity_is_one() -> None:
             '85.956770502225048,\n\t\t\t"sender":\tfalse',
             "loss_mismatch",
         ),
+        ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
 def test_an_edited_number_breaks_an_identity(tmp_path: Path, fixture: str, old: str, new: str, code: str) -> None:
