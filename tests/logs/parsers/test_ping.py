@@ -765,3 +765,26 @@ def test_a_payload_that_the_replies_contradict_fails_the_run(printed: str, false
     )
     text = log.replace(printed, false).replace(" bytes of data.", " data bytes" if ": " in false else " bytes of data.")
     assert first_run(read_text(text))["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("times", "summary", "status"),
+    [
+        (("=60ms", "=64ms", "=80ms"), (60, 80, 68), "complete"),
+        (("=60ms", "=64ms", "=80ms"), (60, 80, 62), "failed"),
+        (("<1ms", "<1ms", "=3ms"), (0, 3, 1), "complete"),
+        (("<1ms", "<1ms", "=3ms"), (2, 3, 2), "failed"),
+        (("<1ms", "<1ms", "<1ms"), (0, 0, 0), "complete"),
+        (("<1ms", "<1ms", "<1ms"), (0, 6, 0), "failed"),
+    ],
+)
+def test_the_summary_of_windows_agrees_with_its_replies(
+    times: tuple[str, ...], summary: tuple[int, int, int], status: str
+) -> None:
+    replies = "".join(f"Reply from 10.0.0.2: bytes=32 time{time} TTL=64\n" for time in times)
+    text = (
+        f"Pinging 10.0.0.2 with 32 bytes of data:\n{replies}\nPing statistics for 10.0.0.2:\n"
+        "    Packets: Sent = 3, Received = 3, Lost = 0 (0% loss),\nApproximate round trip times in milli-seconds:\n"
+        "    Minimum = {}ms, Maximum = {}ms, Average = {}ms\n".format(*summary)
+    )
+    assert first_run(read_text(text))["status"] == status

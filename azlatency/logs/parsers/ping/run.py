@@ -141,6 +141,11 @@ class PingRun:
             text = f"the log has {replies} replies, but the summary counts {n}; lines are missing"
             run.add_event("lines_missing", "info", text, number)
         timed = len(samples.rtt) - samples.rtt.count(NULL)
+        shortest, longest = run.value("rtt_min"), run.value("rtt_max")
+        if self.whole_milliseconds and timed < replies and shortest is not None and shortest > MILLISECOND:
+            self._report_mismatch("min", shortest, replies, MILLISECOND, number)
+        if self.whole_milliseconds and not timed and replies == n and longest is not None and longest > MILLISECOND:
+            self._report_mismatch("max", longest, replies, MILLISECOND, number)
         if not n or not timed:
             return
         # A lost probe is no part of the summary. A void reply is, but only its maximum is kept.
@@ -152,7 +157,9 @@ class PingRun:
             beyond = sign * (extreme - printed)
             if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
                 self._report_mismatch(name, printed, replies, extreme, number)
-        if whole and not self.whole_milliseconds and "clock_step" not in run.codes:
+        if whole and self.whole_milliseconds:
+            self._check_whole_mean(replies, number)
+        elif whole and "clock_step" not in run.codes:
             self._check_mean_and_deviation(n, number)
 
     def _reply_step(self, rtt: int) -> float:
@@ -160,6 +167,13 @@ class PingRun:
         if self.whole_milliseconds:
             return MILLISECOND - 1  # whole milliseconds in both, but "<1ms" of a reply is 0 ms in the summary
         return _REPLY_STEP if self.three_decimals else _REPLY_DIGITS * rtt + _REPLY_STEP
+
+    def _check_whole_mean(self, n: int, number: int) -> None:
+        """Compare the mean of Windows, which is cut to whole milliseconds, with the replies; "<1ms" is 0 or 1 ms."""
+        mean, times = self.run.value("rtt_mean"), [rtt for rtt in self.samples.rtt if rtt != NULL]
+        least_mean, most_mean = sum(times) / n, (sum(times) + (n - len(times)) * MILLISECOND) / n
+        if mean is not None and not least_mean - MILLISECOND <= mean <= most_mean + MILLISECOND:
+            self._report_mismatch("avg", mean, n, least_mean, number)
 
     def _check_payload(self) -> None:
         """Report a payload that the replies contradict, which have 8 bytes of ICMP more, or the packets, 28 of IPv4."""
