@@ -38,11 +38,12 @@ class Contradiction(NamedTuple):
 
 @dataclass
 class Numbers:
-    """The numbers of one run: its row, its metrics by side and stream, and its intervals."""
+    """The numbers of one run: its row, its metrics by side and stream, its intervals and the buckets of histograms."""
 
     run: Row
     places: dict[_Place, dict[str, Row]]
     intervals: Sequence[Row]
+    buckets: Sequence[Row] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,25 @@ class Spread:
                         ends = " to ".join(end["printed"] or "?" for end in (low, high) if end is not None)
                         text = f"the {name} {row['printed']} of {prefix} is not in its range, {ends}"
                         yield Contradiction("impossible_spread", text, row["line"])
+
+
+@dataclass(frozen=True)
+class RisingBuckets:
+    """The buckets of a histogram that count something begin at rising edges, so none is there twice."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield the first bucket of each histogram that does not begin above the one before it."""
+        lows: dict[tuple[str, str | None], int] = {}
+        told: set[tuple[str, str | None]] = set()
+        for row in numbers.buckets:
+            key = row["metric"], row.get("stream")
+            if not row["count"]:
+                continue  # netperf prints a bucket from 0 for each power of ten
+            if key in lows and row["low_ns"] <= lows[key] and key not in told:
+                told.add(key)
+                text = f"the bucket from {row['low_ns'] / 1e3:g} us stands below one from {lows[key] / 1e3:g} us"
+                yield Contradiction("not_monotone", text, row["line"])
+            lows[key] = row["low_ns"]
 
 
 @dataclass(frozen=True)
@@ -234,11 +254,22 @@ class SumOfIntervals:
         return bool(max(gaps) <= _BETWEEN_INTERVALS_NS and last >= (1 - _OWN_TIMES) * (duration_ns or math.inf))
 
 
-Identity = NotNegative | Spread | AtMost | NoTimeWithoutReply | Sum | WholeCount | SumOfStreams | SumOfIntervals
+Identity = (
+    NotNegative
+    | Spread
+    | RisingBuckets
+    | AtMost
+    | NoTimeWithoutReply
+    | Sum
+    | WholeCount
+    | SumOfStreams
+    | SumOfIntervals
+)
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
     Spread(),
+    RisingBuckets(),
     NoTimeWithoutReply(),
     AtMost("received", "sent"),
     AtMost("valid_received", "valid_sent"),
@@ -265,10 +296,13 @@ def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identit
     intervals: dict[str, list[Row]] = defaultdict(list)
     for row in recorder.rows["intervals"]:
         intervals[row["run_id"]].append(row)
+    buckets: dict[str, list[Row]] = defaultdict(list)
+    for row in recorder.rows["histograms"]:
+        buckets[row["run_id"]].append(row)
     told = {(event["run_id"], event["code"], event["severity"]) for event in recorder.rows["events"]}
     for run in recorder.rows["runs"]:
         run_id = run["run_id"]
-        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()))
+        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()), buckets.get(run_id, ()))
         for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
             for code, text, line, severity in identity.check(numbers):
                 if (run_id, code, severity) not in told:

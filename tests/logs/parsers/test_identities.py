@@ -60,6 +60,7 @@ def test_every_declared_identity_is_one() -> None:
             '85.956770502225048,\n\t\t\t"sender":\tfalse',
             "loss_mismatch",
         ),
+        ("lagscope/1.0.1-H.log", "    500 \t 12\n", "    500 \t 12\n" * 2, "not_monotone"),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
