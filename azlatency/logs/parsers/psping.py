@@ -368,7 +368,16 @@ class _PsPing(RuleReader):
         """Report printed statistics that the connects contradict, whose times are all given."""
         run = self.run
         times = [time for _, time, status in self.connects.rows() if status == "ok" and time is not None]
-        if run.row.get("test") != "connect" or not times or len(times) != run.value("observations"):
+        received = run.value("observations")
+        if run.row.get("test") != "connect" or not times or received is None:
+            return
+        if len(times) > received:
+            text = f"the log has {len(times)} connects after the warm-up, but the statistics count {received:.0f}"
+            contradict(run, "count_mismatch", text, self.last_line)
+        elif len(times) < received:
+            text = f"{len(times)} connects have a line, but the statistics count {received:.0f}; lines are missing"
+            run.add_event("lines_missing", "warning", text, self.last_line)
+        if len(times) != received:
             return
         for name, value in (("min", min(times)), ("mean", math.fsum(times) / len(times)), ("max", max(times))):
             row = run.row_of(f"connect_{name}")

@@ -61,6 +61,12 @@ def test_every_declared_identity_is_one() -> None:
             "loss_mismatch",
         ),
         ("lagscope/1.0.1-H.log", "    500 \t 12\n", "    500 \t 12\n" * 2, "not_monotone"),
+        (
+            "psping/typed-connect.log",
+            "Connecting to 10.2.2.4:443: from 10.2.1.4:50672: 1.13ms\n",
+            "Connecting to 10.2.2.4:443: from 10.2.1.4:50672: 1.13ms\n" * 2,
+            "count_mismatch",
+        ),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
