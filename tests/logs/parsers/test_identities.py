@@ -67,6 +67,8 @@ def test_every_declared_identity_is_one() -> None:
             "Connecting to 10.2.2.4:443: from 10.2.1.4:50672: 1.13ms\n" * 2,
             "count_mismatch",
         ),
+        ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_msgs   =   788", "rem_recv_msgs   =   768", "count_mismatch"),
+        ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_bytes  =   788", "rem_recv_bytes  =   768", "count_mismatch"),
         ("echo/cca290c-reset.csv", "\n5,2026", "\n4,2026", "count_mismatch"),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
