@@ -69,6 +69,7 @@ def test_every_declared_identity_is_one() -> None:
         ),
         ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_msgs   =   788", "rem_recv_msgs   =   768", "count_mismatch"),
         ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_bytes  =   788", "rem_recv_bytes  =   768", "count_mismatch"),
+        ("uperf/1.0.8-udp.log", "265.82Mb/s", "965.82Mb/s", "rate_mismatch"),
         ("echo/cca290c-reset.csv", "\n5,2026", "\n4,2026", "count_mismatch"),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
