@@ -254,6 +254,24 @@ class SumOfIntervals:
         return bool(max(gaps) <= _BETWEEN_INTERVALS_NS and last >= (1 - _OWN_TIMES) * (duration_ns or math.inf))
 
 
+@dataclass(frozen=True)
+class BytesOfDatagrams:
+    """What a sender transferred is its datagrams times their size."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every number of datagrams that its bytes contradict."""
+        size = numbers.run.get("message_bytes")
+        for (side, _), rows in numbers.places.items():
+            if side != "sender" or not size or not {"datagrams", "transferred"} <= rows.keys():
+                continue
+            datagrams, transferred = rows["datagrams"], rows["transferred"]
+            due = size * datagrams["value"]
+            if abs(due - transferred["value"]) > _OWN_TIMES * due + slack(transferred):
+                shown = f"{transferred['printed']} {transferred['printed_unit']}"
+                text = f"{datagrams['value']:.0f} datagrams of {size} bytes are not {shown}"
+                yield Contradiction("count_mismatch", text, datagrams["line"])
+
+
 Identity = (
     NotNegative
     | Spread
@@ -264,6 +282,7 @@ Identity = (
     | WholeCount
     | SumOfStreams
     | SumOfIntervals
+    | BytesOfDatagrams
 )
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (

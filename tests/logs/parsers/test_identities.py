@@ -188,3 +188,21 @@ def test_a_mean_without_a_reply_is_refused(tmp_path: Path) -> None:
     logs = parse(tmp_path, summary)
     assert list(logs.runs["status"]) == ["failed"]
     assert "rtt_mean is 0.5, but no reply was received" in list(logs.events["text"])
+
+
+@pytest.mark.parametrize(("sent", "status"), [(2552, "complete"), (2559, "complete"), (9552, "failed")])
+def test_the_datagrams_of_iperf_2_are_the_bytes_that_it_sent(tmp_path: Path, sent: int, status: str) -> None:
+    text = (
+        "------------------------------------------------------------\n"
+        "Client connecting to 10.0.0.2, UDP port 5001\n"
+        "Sending 1470 byte datagrams, IPG target: 11760.00 us (kalman adjust)\n"
+        "UDP buffer size:  208 KByte (default)\n"
+        "------------------------------------------------------------\n"
+        "[  3] local 10.0.0.1 port 44000 connected with 10.0.0.2 port 5001\n"
+        "[ ID] Interval       Transfer     Bandwidth\n"
+        "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec\n"
+        f"[  3] Sent {sent} datagrams\n"
+        "[  3] Server Report:\n"
+        "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec   0.013 ms    0/ 2552 (0%)\n"
+    )
+    assert list(parse(tmp_path, text).runs["status"]) == [status]
