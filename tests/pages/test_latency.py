@@ -286,6 +286,7 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
 
 
+@pytest.mark.slow
 def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
     runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
     means = az.summarize(runs, "mean_ns")
