@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class OneWorkerForEach(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "pages" if "/pages/" in file or "/kit/" in file else "notebooks" if file.endswith(".ipynb") else file
+            if file.endswith(".ipynb"):
+                return "notebooks"
+            return "pages" if re.search("/(pages|kit|site)/", file) else file
 
     return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
 

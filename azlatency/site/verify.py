@@ -103,6 +103,8 @@ def _record(folder: Path) -> object:
         pages = {
             name: {key: page[key] for key in page if key not in _FRESHNESS} for name, page in record["pages"].items()
         }
+        for page in pages.values():
+            page["files"] = {name: digest for name, digest in page["files"].items() if name != NOT_REBUILT}
     except (ValueError, LookupError, AttributeError, TypeError):
         return None
     return {**record, "pages": pages}

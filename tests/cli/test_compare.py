@@ -37,7 +37,7 @@ def test_values_have_the_prefix_that_fits_them(tmp_path: Path, raw: Path) -> Non
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
-@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("columns", [40, pytest.param(80, marks=pytest.mark.slow)])
 def test_two_single_runs_on_a_narrow_terminal_have_their_difference(columns: int, tmp_path: Path) -> None:
     """1.2 against 1.1 ms."""
     for name, rtt in (("old.log", 1.1), ("new.log", 1.2)):

@@ -202,7 +202,15 @@ main()
 """
 
 
-@pytest.mark.parametrize(("size", "target"), [(10_000, "n.duckdb"), (60_000, "n.duckdb"), (50, "n.lp"), (50, "n")])
+@pytest.mark.parametrize(
+    ("size", "target"),
+    [
+        (10_000, "n.duckdb"),
+        pytest.param(60_000, "n.duckdb", marks=pytest.mark.slow),
+        pytest.param(50, "n.lp", marks=pytest.mark.slow),
+        (50, "n"),
+    ],
+)
 def test_a_full_disk_is_one_line_and_leaves_nothing(project: Path, size: int, target: str) -> None:
     pytest.importorskip("resource")
     before = sorted(project.iterdir())

@@ -43,6 +43,7 @@ def test_a_filter_that_fits_nothing_is_refused(study: az.Study, options: dict[st
         judge(study, study, names=("a", "b"), **options)
 
 
+@pytest.mark.slow
 def test_every_pair_of_scenarios_is_compared(study: az.Study) -> None:
     found = judge(study, None, names=("rounds", ""), across=["scenario"])
     scenarios = set(run_table(study)["scenario"])

@@ -75,6 +75,7 @@ def test_paths_missing_in_the_candidate_prevent_an_unchanged_outcome(tmp_path: P
     assert result.returncode == 3
 
 
+@pytest.mark.slow
 def test_percentiles_and_throughput_can_be_compared(tmp_path: Path, raw: Path) -> None:
     source = raw / "emulated-zones" / "sockperf"
     for name, rounds in (("a", "12"), ("b", "3")):
@@ -226,6 +227,7 @@ def test_odd_against_even_rounds_of_one_study_never_change(
         assert compare("odd", "even", *options, cwd=tmp_path).returncode in (0, 3)
 
 
+@pytest.mark.slow
 def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     half(tmp_path / "odd", "base", True), half(tmp_path / "even", "base", False)
     few, enough = (
@@ -331,6 +333,7 @@ def cut_and_dead(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_number_of_runs_is_that_of_the_runs_used_and_the_others_are_named(cut_and_dead: Path) -> None:
     printed = {
         form: compare("before", "after", "--format", form, cwd=cut_and_dead).stdout

@@ -180,6 +180,7 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)
 
 
+@pytest.mark.slow
 def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
     """Frankfurt to London is printed as 12 ms, then as 13 ms; Tokyo to Toronto as 163 ms, then as 135 ms."""
     found = az.history(load("ibm-cloud-regions"))

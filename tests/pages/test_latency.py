@@ -302,6 +302,7 @@ def test_many_zones_in_a_column_name_every_second_column() -> None:
     assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
 
 
+@pytest.mark.slow
 def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
     runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
     means = az.summarize(runs, "mean_ns")

@@ -128,6 +128,7 @@ def test_ratios_of_dependent_rounds_are_named(found: Asymmetry, links: pd.DataFr
     assert "in a random order within each round" in lines[0]
 
 
+@pytest.mark.slow
 def test_windows_of_a_published_series_are_counted_each_way_and_have_no_known_machines() -> None:
     found = az.asymmetry(load("ibm-cloud-regions"))
     # regions.csv.gz: 36 windows of 30 days without overlap name Dallas to Frankfurt, and as many the reverse.

@@ -182,6 +182,7 @@ def test_logs_that_changed_since_the_import_are_reported(project: Project) -> No
     assert "The data set changed since the import" not in project.text("b/01.html")
 
 
+@pytest.mark.slow
 def test_a_failed_page_is_never_kept(project: Project) -> None:
     failing = write(project.root / "notebooks", "02.ipynb", new_code_cell("raise ValueError('now')"))
     assert len(report.build(project.site)) == 2

@@ -755,6 +755,7 @@ def test_the_index_can_be_filtered(browser: Browser, site: Path) -> None:
     assert not browser.problems()
 
 
+@pytest.mark.slow
 def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) -> None:
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:

@@ -148,6 +148,7 @@ def lines(logs: StudyLogs, *refs: Ref | Mapping[str, Any]) -> list[tuple[str, in
     ]
 
 
+@pytest.mark.slow
 def test_what_was_configured_leads_to_its_line() -> None:
     row = next(row for row in rows(ZONE_PAIRS, "emulated-zones") if "recorded differences" in row.table.caption)
     assert row.cells[1] == "az1a → az2a"

@@ -46,7 +46,10 @@ def test_a_mark_that_moved_is_noticed_unless_other_versions_drew_it(tmp_path: Pa
 
 
 def two_sites(tmp_path: Path) -> tuple[Path, Path]:
-    record = {"files": ["a.html"], "pages": {"a.html": {"run": "1", "read": [], "says": "444 µs"}}}
+    record = {
+        "files": ["a.html"],
+        "pages": {"a.html": {"run": "1", "files": {"a.html": "0", NOT_REBUILT: "1"}, "says": "444 µs"}},
+    }
     sites = (tmp_path / "site", tmp_path / "again")
     for site in sites:
         site.mkdir()
@@ -77,7 +80,9 @@ def test_a_falsified_record_is_named_and_one_of_another_folder_is_not(tmp_path: 
     site, again = two_sites(tmp_path)
     record = site / Record.FILE
     due = record.read_text("utf-8")
-    record.write_text(due.replace('"run": "1"', '"run": "2"'), "utf-8")
+    record.write_text(
+        due.replace('"run": "1"', '"run": "2"').replace(f'"{NOT_REBUILT}": "1"', f'"{NOT_REBUILT}": "2"'), "utf-8"
+    )
     assert list(compare_sites(site, again, by_text=False)) == []
     record.write_text(due.replace("444", "999"), "utf-8")
     assert [line.partition(":")[0] for line in compare_sites(site, again, by_text=False)] == [Record.FILE]

@@ -204,6 +204,8 @@ class _EchoCsv(RuleReader):
         return True
 
     def finish(self, first_line: int) -> None:
+        import numpy as np
+
         run = self.run
         if not self.samples:
             run.set(status="no_data")
@@ -211,7 +213,11 @@ class _EchoCsv(RuleReader):
             run.add_event("no_data", "warning", text, first_line)
             return
         run.set(started_at=utc(self.first), duration_ns=max(self.last_received - self.first, 0))
-        run.add_samples(**self.samples.columns())
+        columns = self.samples.columns()
+        run.add_samples(**columns)
+        if (np.diff(np.asarray(columns["seq"])) <= 0).any():
+            text = "the numbers of the packets do not rise: rows stand twice, or are of several runs"
+            contradict(run, "count_mismatch", text, first_line)
 
 
 class EchoParser(Parser):

@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from azlatency.logs.parsers.common import exceeds, slack
@@ -22,6 +23,8 @@ _SIGNED = ("_ci_low", "one_way_latency_min", "one_way_latency_mean", "one_way_la
 _INSIDE = {"mean": "mean", "geometric_mean": "geometric mean", "last": "last value"}
 #: A total of rates is taken over its own time, those of its streams over theirs.
 _OWN_TIMES = 0.02
+#: Intervals that follow each other begin and end within a hundredth of a second.
+_BETWEEN_INTERVALS_NS = 20e6
 
 
 class Contradiction(NamedTuple):
@@ -35,11 +38,12 @@ class Contradiction(NamedTuple):
 
 @dataclass
 class Numbers:
-    """The numbers of one run: its row, its metrics by side and stream, and its intervals."""
+    """The numbers of one run: its row, its metrics by side and stream, its intervals and the buckets of histograms."""
 
     run: Row
     places: dict[_Place, dict[str, Row]]
     intervals: Sequence[Row]
+    buckets: Sequence[Row] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,25 @@ class Spread:
                         ends = " to ".join(end["printed"] or "?" for end in (low, high) if end is not None)
                         text = f"the {name} {row['printed']} of {prefix} is not in its range, {ends}"
                         yield Contradiction("impossible_spread", text, row["line"])
+
+
+@dataclass(frozen=True)
+class RisingBuckets:
+    """The buckets of a histogram that count something begin at rising edges, so none is there twice."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield the first bucket of each histogram that does not begin above the one before it."""
+        lows: dict[tuple[str, str | None], int] = {}
+        told: set[tuple[str, str | None]] = set()
+        for row in numbers.buckets:
+            key = row["metric"], row.get("stream")
+            if not row["count"]:
+                continue  # netperf prints a bucket from 0 for each power of ten
+            if key in lows and row["low_ns"] <= lows[key] and key not in told:
+                told.add(key)
+                text = f"the bucket from {row['low_ns'] / 1e3:g} us stands below one from {lows[key] / 1e3:g} us"
+                yield Contradiction("not_monotone", text, row["line"])
+            lows[key] = row["low_ns"]
 
 
 @dataclass(frozen=True)
@@ -193,11 +216,79 @@ class SumOfStreams:
                 yield Contradiction("sum_mismatch", text, total["line"])
 
 
-Identity = NotNegative | Spread | AtMost | NoTimeWithoutReply | Sum | WholeCount | SumOfStreams
+@dataclass(frozen=True)
+class SumOfIntervals:
+    """A count of the run at a side, or of a stream, is the sum of those of its intervals, if none is missing.
+
+    Only what is omitted is not counted. ``tolerance`` is the share by which the end of the test may be counted in one
+    of them only.
+    """
+
+    metric: str
+    tolerance: float = 0.0
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every total that is not the sum of its intervals."""
+        for (side, stream), rows in numbers.places.items():
+            total = rows.get(self.metric)
+            if total is None or (self.tolerance and not total["value"]):
+                continue  # iperf3 prints 0 datagrams where the other end told nothing
+            intervals = [
+                row
+                for row in numbers.intervals
+                if (row["side"], row["stream"], row["omitted"]) == (side, stream, False)
+            ]
+            counts = [row[self.metric] for row in intervals]
+            if not counts or None in counts or not self._is_whole(intervals, numbers.run.get("duration_ns")):
+                continue
+            if abs(sum(counts) - total["value"]) > self.tolerance * total["value"]:
+                text = f"{self.metric} is {total['value']:.0f}, but its {len(counts)} intervals have {sum(counts)}"
+                yield Contradiction("sum_mismatch", text, total["line"])
+
+    @staticmethod
+    def _is_whole(intervals: list[Row], duration_ns: int | None) -> bool:
+        """Return whether the intervals follow each other from the beginning of the test to its end."""
+        ends = [(row["start_ns"], row["end_ns"]) for row in intervals]
+        gaps = [start - end for (_, end), (start, _) in pairwise([(0, 0), *sorted(ends)])]
+        last = max(end for _, end in ends)
+        return bool(max(gaps) <= _BETWEEN_INTERVALS_NS and last >= (1 - _OWN_TIMES) * (duration_ns or math.inf))
+
+
+@dataclass(frozen=True)
+class BytesOfDatagrams:
+    """What a sender transferred is its datagrams times their size."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every number of datagrams that its bytes contradict."""
+        size = numbers.run.get("message_bytes")
+        for (side, _), rows in numbers.places.items():
+            if side != "sender" or not size or not {"datagrams", "transferred"} <= rows.keys():
+                continue
+            datagrams, transferred = rows["datagrams"], rows["transferred"]
+            due = size * datagrams["value"]
+            if abs(due - transferred["value"]) > _OWN_TIMES * due + slack(transferred):
+                shown = f"{transferred['printed']} {transferred['printed_unit']}"
+                text = f"{datagrams['value']:.0f} datagrams of {size} bytes are not {shown}"
+                yield Contradiction("count_mismatch", text, datagrams["line"])
+
+
+Identity = (
+    NotNegative
+    | Spread
+    | RisingBuckets
+    | AtMost
+    | NoTimeWithoutReply
+    | Sum
+    | WholeCount
+    | SumOfStreams
+    | SumOfIntervals
+    | BytesOfDatagrams
+)
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
     Spread(),
+    RisingBuckets(),
     NoTimeWithoutReply(),
     AtMost("received", "sent"),
     AtMost("valid_received", "valid_sent"),
@@ -224,10 +315,13 @@ def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identit
     intervals: dict[str, list[Row]] = defaultdict(list)
     for row in recorder.rows["intervals"]:
         intervals[row["run_id"]].append(row)
+    buckets: dict[str, list[Row]] = defaultdict(list)
+    for row in recorder.rows["histograms"]:
+        buckets[row["run_id"]].append(row)
     told = {(event["run_id"], event["code"], event["severity"]) for event in recorder.rows["events"]}
     for run in recorder.rows["runs"]:
         run_id = run["run_id"]
-        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()))
+        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()), buckets.get(run_id, ()))
         for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
             for code, text, line, severity in identity.check(numbers):
                 if (run_id, code, severity) not in told:

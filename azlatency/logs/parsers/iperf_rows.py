@@ -205,12 +205,15 @@ class Connection:
         return " ".join(reversed(ends) if server else ends)
 
 
-def percent_agrees(token: str | None, loss: float) -> bool:
-    """Whether a printed percentage is the rounded loss; iperf prints two significant digits."""
+def percent_agrees(token: str | None, loss: float, within: float = 0.0) -> bool:
+    """Whether a printed percentage is the rounded loss, or differs by the share ``within``.
+
+    iperf prints two significant digits.
+    """
     if token is None:
         return True
     try:
         printed = quantity(token, "%", significant=2)
     except ValueError:
         return False
-    return abs(printed.value - loss) <= (printed.resolution or 0.0) * 1.000001 + 1e-12
+    return abs(printed.value - loss) <= (printed.resolution or 0.0) * 1.000001 + within * loss + 1e-12

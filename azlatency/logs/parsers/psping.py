@@ -50,7 +50,7 @@ from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
@@ -314,6 +314,7 @@ class _PsPing(RuleReader):
         row["connections"] = 1 if row.get("protocol") == "tcp" and row.get("test") in ("latency", "bandwidth") else None
         self._store_samples()
         self._compute_connect_statistics()
+        self._check_connects()
         self._store_histogram()
         has_numbers = bool(self.replies or self.connects.count("ok") or self.has_counts)
         if self.failed and not has_numbers:
@@ -363,6 +364,37 @@ class _PsPing(RuleReader):
         text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)
 
+    def _check_connects(self) -> None:
+        """Report printed statistics that the connects contradict, whose times are all given."""
+        run = self.run
+        times = [time for _, time, status in self.connects.rows() if status == "ok" and time is not None]
+        received = run.value("observations")
+        if run.row.get("test") != "connect" or not times or received is None:
+            return
+        if len(times) > received:
+            text = f"the log has {len(times)} connects after the warm-up, but the statistics count {received:.0f}"
+            contradict(run, "count_mismatch", text, self.last_line)
+        elif len(times) < received:
+            text = f"{len(times)} connects have a line, but the statistics count {received:.0f}; lines are missing"
+            run.add_event("lines_missing", "warning", text, self.last_line)
+        if len(times) != received:
+            return
+        for name, value in (("min", min(times)), ("mean", math.fsum(times) / len(times)), ("max", max(times))):
+            row = run.row_of(f"connect_{name}")
+            if row is not None and abs(row["value"] - value) > 2.002 * (row["resolution"] or 0.0):
+                text = (
+                    f"the log prints {name} = {row['printed']} ms; its {len(times)} connects give {value / 1e6:.2f} ms"
+                )
+                contradict(run, "summary_mismatch", text, row["line"])
+
+    def _check_edges(self, prefix: str) -> None:
+        """Check that the histogram begins at the minimum and ends at the maximum."""
+        for name, (token, _, number) in (("min", self.rows[0]), ("max", self.rows[-1])):
+            row = self.run.row_of(f"{prefix}_{name}")
+            if row is not None and abs(nanoseconds(token, "ms") - row["value"]) > 2.002 * (row["resolution"] or 0.0):
+                text = f"an end of the histogram is {token} ms, but the {name} is {row['printed']} ms"
+                contradict(self.run, "summary_mismatch", text, number)
+
     def _check_unit(self) -> None:
         """Check that the first edge of the histogram is the minimum in bytes per second."""
         low = self.run.row_of("throughput_min", side=self.side)
@@ -376,7 +408,10 @@ class _PsPing(RuleReader):
         self._check_unit()
         if not self.rows or prefix is None:
             return
+        self._check_edges(prefix)
         edges = [nanoseconds(token, "ms") for token, _, _ in self.rows]
+        if edges != sorted(edges):
+            contradict(run, "not_monotone", "the edges of the histogram do not rise", self.rows[0][2])
         for (_, number, line), low, high in zip(self.rows, edges, [*edges[1:], None], strict=True):
             run.add_bucket(metric=prefix, stream=None, low_ns=low, high_ns=high, count=number, line=line)
         total, observations = sum(number for _, number, _ in self.rows), run.value("observations")

@@ -46,7 +46,7 @@ from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, arguments_of, s
 from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run
+from azlatency.logs.parsers.common import contradict, end_run, slack
 from azlatency.logs.record import Recorder, Run
 
 _TEST = (
@@ -55,6 +55,8 @@ _TEST = (
 )
 # A test that was not stopped is at most one tick of 10 ms shorter than requested.
 _COMPLETE = 0.9
+# Messages on the way when an end starts or stops to count.
+_UNDER_WAY = 2
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
 # From 1000 on, a number gets the next prefix. One with a comma has no next one, or was rounded to 1,000.
 _SCALED = r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?(?= (?:sec|% cpus)\b)|1,000|\d+(?:\.\d+)?)"
@@ -393,6 +395,7 @@ class _Qperf(RuleReader):
             run.set(status="failed")
         self._check_rate()
         self._check_bandwidth()
+        self._check_counts()
         self._check_udp()
         self._check_duration()
         ends_within_line = self._ends_within_line() if is_last else self.cut
@@ -480,6 +483,25 @@ class _Qperf(RuleReader):
         if length and abs(rate["value"] / (8 * length * messages) - 1) > 2 * tolerance:
             text = f"{rate['printed']} {rate['printed_unit']} is not msg_rate times {length:g} bytes"
             contradict(run, "rate_mismatch", text, rate["line"])
+
+    def _check_counts(self) -> None:
+        """Check the counts of a ping-pong: an end receives what the other one sent; bytes are messages times size."""
+        run = self.run
+        if not self.test.endswith("_lat"):
+            return
+        size = run.row.get("message_bytes")
+        for side, other in (("local", "remote"), ("remote", "local")):
+            sent, received = run.row_of("sent", side=side), run.row_of("received", side=other)
+            if sent and received and abs(sent["value"] - received["value"]) > _UNDER_WAY + slack(sent, received):
+                text = f"the {side} end sent {sent['printed']} messages, the other one received {received['printed']}"
+                contradict(run, "count_mismatch", text, received["line"])
+            for kind in ("sent", "received"):
+                number, volume = run.row_of(kind, side=side), run.row_of(f"{kind}_bytes", side=side)
+                if size and number and volume:
+                    rounding = slack(volume) + size * slack(number)
+                    if abs(volume["value"] - size * number["value"]) > rounding:
+                        text = f"{number['printed']} messages of {size} bytes are not {volume['printed']}"
+                        contradict(run, "count_mismatch", f"{text} {volume['printed_unit']}", volume["line"])
 
     def _check_udp(self) -> None:
         """Report so few round trips that a lost datagram may have stopped the test until its timer ended."""

@@ -159,7 +159,7 @@ class _Uperf(RuleReader):
     def end_statistics(self, line: Line, match: re.Match[str]) -> None:
         if self.section != "Hostname":
             raise ValueError("a row without its header")
-        host, _, _, size, unit, rate, rate_unit, operations, errors = match.groups()
+        host, time, time_unit, size, unit, rate, rate_unit, operations, errors = match.groups()
         side = "client" if host == "master" else "server"
         stream = None if side == "client" else host
         if side == "server":
@@ -173,6 +173,14 @@ class _Uperf(RuleReader):
         for metric, value in values.items():
             if value is not None:
                 self.run.add_metric(metric, value, line.number, side=side, stream=stream)
+        moved, throughput, took = values["transferred"], values["throughput"], quantity(time, time_unit)
+        if moved is None or throughput is None:
+            return
+        low, high = rate_range(moved, took.value, took.resolution or 0.0)
+        half = 1.001 * (throughput.resolution or 0.0)
+        if not low - half <= throughput.value <= high + half:
+            text = f"{rate}{rate_unit} of {host} is not {size}{unit} in {time}{time_unit}"
+            contradict(self.run, "rate_mismatch", text, line.number)
 
     @data(
         r"(Group Details|Strand Details|(?:Txn|Flowop) {1,20}Count|Nic {1,20}opkts/s|Hostname {1,20}Time) ?.{0,80}",

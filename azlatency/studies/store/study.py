@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from html import escape
@@ -201,6 +201,7 @@ class Study(TableSet):
         return [Path(root) for root in self._stamp["roots"]]
 
     def _read_json(self, name: str) -> Any:
+        self.verify(name)
         return json.loads((self.folder / name).read_text("utf-8"))
 
     def __repr__(self) -> str:
@@ -279,7 +280,8 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
             f"{folder / foreign[0]}: not a file of this import. Delete it, or run: azlatency import --study {name}"
         )
     version = digest([folder / STAMP_FILE])
-    return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
+    study = Study(name, folder, StudyInfo(), version)
+    return replace(study, info=study._read_json("study.json"))
 
 
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:

@@ -52,6 +52,26 @@ def test_every_declared_identity_is_one() -> None:
         ("mtr/0.95.xml", "<Last>   1.3<", "<Last>   13<", "impossible_spread"),
         ("mtr/0.95-all-fields.csv", ",0.00,0,5,5,0,1.98", ",0.00,0,4,5,0,1.98", "count_mismatch"),
         ("iperf2/2.1.8-tcp-P3-client.log", "[SUM] 0.0000-", "[SUM] 9.0000-", "negative"),
+        ("iperf3/3.12-ipv6.txt", " 720             sender", " 620             sender", "sum_mismatch"),
+        ("iperf3/3.12-udp.txt", "133 Mbits/sec  11511", "133 Mbits/sec  21511", "sum_mismatch"),
+        (
+            "iperf3/3.16-udp-omit.json",
+            '15.956770502225048,\n\t\t\t"sender":\tfalse',
+            '85.956770502225048,\n\t\t\t"sender":\tfalse',
+            "loss_mismatch",
+        ),
+        ("lagscope/1.0.1-H.log", "    500 \t 12\n", "    500 \t 12\n" * 2, "not_monotone"),
+        (
+            "psping/typed-connect.log",
+            "Connecting to 10.2.2.4:443: from 10.2.1.4:50672: 1.13ms\n",
+            "Connecting to 10.2.2.4:443: from 10.2.1.4:50672: 1.13ms\n" * 2,
+            "count_mismatch",
+        ),
+        ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_msgs   =   788", "rem_recv_msgs   =   768", "count_mismatch"),
+        ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_bytes  =   788", "rem_recv_bytes  =   768", "count_mismatch"),
+        ("uperf/1.0.8-udp.log", "265.82Mb/s", "965.82Mb/s", "rate_mismatch"),
+        ("echo/cca290c-reset.csv", "\n5,2026", "\n4,2026", "count_mismatch"),
+        ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
 def test_an_edited_number_breaks_an_identity(tmp_path: Path, fixture: str, old: str, new: str, code: str) -> None:
@@ -168,3 +188,21 @@ def test_a_mean_without_a_reply_is_refused(tmp_path: Path) -> None:
     logs = parse(tmp_path, summary)
     assert list(logs.runs["status"]) == ["failed"]
     assert "rtt_mean is 0.5, but no reply was received" in list(logs.events["text"])
+
+
+@pytest.mark.parametrize(("sent", "status"), [(2552, "complete"), (2559, "complete"), (9552, "failed")])
+def test_the_datagrams_of_iperf_2_are_the_bytes_that_it_sent(tmp_path: Path, sent: int, status: str) -> None:
+    text = (
+        "------------------------------------------------------------\n"
+        "Client connecting to 10.0.0.2, UDP port 5001\n"
+        "Sending 1470 byte datagrams, IPG target: 11760.00 us (kalman adjust)\n"
+        "UDP buffer size:  208 KByte (default)\n"
+        "------------------------------------------------------------\n"
+        "[  3] local 10.0.0.1 port 44000 connected with 10.0.0.2 port 5001\n"
+        "[ ID] Interval       Transfer     Bandwidth\n"
+        "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec\n"
+        f"[  3] Sent {sent} datagrams\n"
+        "[  3] Server Report:\n"
+        "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec   0.013 ms    0/ 2552 (0%)\n"
+    )
+    assert list(parse(tmp_path, text).runs["status"]) == [status]

@@ -693,7 +693,7 @@ def titled_log(port: int, rate: int) -> list[str]:
         f"Connecting to host 10.0.0.2, port {port}",
         f"[  4] local 10.0.0.1 port 4{port} connected to 10.0.0.2 port {port}",
         "[ ID] Interval           Transfer     Bandwidth       Retr  Cwnd",
-        f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec    0    446 KBytes",
+        f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec    3    446 KBytes",
         "- - - - - - - - - - - - - - - - - - - - - - - - -",
         "[ ID] Interval           Transfer     Bandwidth       Retr",
         f"[  4]   0.00-1.00   sec   {rate} MBytes  {rate * 8.388608:.0f} Mbits/sec    3             sender",

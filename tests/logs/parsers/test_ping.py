@@ -5,7 +5,7 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from helpers.logs import event_codes, metric_values, read_text
+from helpers.logs import event_codes, first_run, metric_values, read_text
 from helpers.places import FIXTURES
 from helpers.results import estimates_of
 
@@ -743,3 +743,48 @@ def test_a_cut_log_of_routeros_is_not_complete_and_has_no_other_number(read) -> 
 def test_a_title_in_dashes_below_a_log_is_not_said_to_be_a_result(read) -> None:
     log = read("$ ping 10.2.2.4\n" + HEADER + reply(1) + summary(1, 1) + "\n--- VM to VM direct pings across br1 ---\n")
     assert (len(log.runs), "line_outside_log" in log.codes()) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("printed", "false", "status"),
+    [
+        ("56(84)", "36(84)", "failed"),  # 64 bytes are the 84 of the packet without 20 of IPv4
+        ("56(84)", "59(84)", "failed"),
+        (" 56(84)", ": 16", "failed"),
+        (" 56(84)", ": 1400", "complete"),  # a host may cut what it sends back
+        ("56(84)", "56(84)", "complete"),
+    ],
+)
+def test_a_payload_that_the_replies_contradict_fails_the_run(printed: str, false: str, status: str) -> None:
+    log = (
+        "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n"
+        "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=1.25 ms\n\n"
+        "--- 10.0.0.2 ping statistics ---\n"
+        "1 packets transmitted, 1 received, 0% packet loss, time 0ms\n"
+        "rtt min/avg/max/mdev = 1.250/1.250/1.250/0.000 ms\n"
+    )
+    text = log.replace(printed, false).replace(" bytes of data.", " data bytes" if ": " in false else " bytes of data.")
+    assert first_run(read_text(text))["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("times", "summary", "status"),
+    [
+        (("=60ms", "=64ms", "=80ms"), (60, 80, 68), "complete"),
+        (("=60ms", "=64ms", "=80ms"), (60, 80, 62), "failed"),
+        (("<1ms", "<1ms", "=3ms"), (0, 3, 1), "complete"),
+        (("<1ms", "<1ms", "=3ms"), (2, 3, 2), "failed"),
+        (("<1ms", "<1ms", "<1ms"), (0, 0, 0), "complete"),
+        (("<1ms", "<1ms", "<1ms"), (0, 6, 0), "failed"),
+    ],
+)
+def test_the_summary_of_windows_agrees_with_its_replies(
+    times: tuple[str, ...], summary: tuple[int, int, int], status: str
+) -> None:
+    replies = "".join(f"Reply from 10.0.0.2: bytes=32 time{time} TTL=64\n" for time in times)
+    text = (
+        f"Pinging 10.0.0.2 with 32 bytes of data:\n{replies}\nPing statistics for 10.0.0.2:\n"
+        "    Packets: Sent = 3, Received = 3, Lost = 0 (0% loss),\nApproximate round trip times in milli-seconds:\n"
+        "    Minimum = {}ms, Maximum = {}ms, Average = {}ms\n".format(*summary)
+    )
+    assert first_run(read_text(text))["status"] == status

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from helpers.logs import event_codes, first_run, read_text
 from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
@@ -167,3 +168,18 @@ def test_placeholders_instead_of_addresses(read) -> None:
     assert log.runs[0]["server"] == "<IP Address>"
     assert log.value("connect_mean") == 3_020_000
     assert log.unknown() == 0
+
+
+@pytest.mark.parametrize(
+    ("fixture", "old", "new", "code"),
+    [
+        ("typed-connect.log", "Average = 1.51ms", "Average = 1.91ms", "summary_mismatch"),
+        ("typed-latency.log", "Maxiumum = 0.58ms", "Maxiumum = 0.98ms", "summary_mismatch"),
+        ("typed-latency.log", "0.29\t2", "0.59\t2", "not_monotone"),
+    ],
+)
+def test_what_lines_and_histogram_contradict_fails_the_run(fixture: str, old: str, new: str, code: str) -> None:
+    text = (FIXTURES / "psping" / fixture).read_text("utf-8")
+    assert old in text and first_run(read_text(text))["status"] == "complete"
+    logs = read_text(text.replace(old, new))
+    assert first_run(logs)["status"] == "failed" and code in event_codes(logs)

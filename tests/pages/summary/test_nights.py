@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from helpers.studies import load
 
 from azlatency.kit.sentences import plain_sentence
@@ -20,6 +21,7 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (9 of 64 series" in text
 
 
+@pytest.mark.slow
 def test_two_changes_of_one_window_share_its_date() -> None:
     text = plain_sentence(changed_levels(load("ibm-cloud-regions")))
     assert text.startswith(

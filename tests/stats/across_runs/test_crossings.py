@@ -35,6 +35,7 @@ def test_only_like_circumstances_are_subtracted_and_p99_is_found_in_a_text() -> 
     assert trips_of("uksouth-echo-latency").set_index("path").loc["Cross AZ", "p99_ns"] == 2_250_000
 
 
+@pytest.mark.slow
 def test_of_a_published_series_the_newest_window_counts() -> None:
     trips = trips_of("ibm-cloud-zones").set_index("pair")
     assert trips.loc["br-sao-sao01-a–br-sao-sao05-a", "round_trip_ns"] == 530_000

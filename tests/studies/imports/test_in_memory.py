@@ -18,7 +18,7 @@ from azlatency.studies.imports.ingest import readable
 from azlatency.studies.runs.selection import select_scenario
 
 
-@pytest.mark.parametrize("most", [2**18, 10], ids=["", "large logs"])
+@pytest.mark.parametrize("most", [2**18, pytest.param(10, marks=pytest.mark.slow)], ids=["", "large logs"])
 def test_the_tables_and_descriptions_are_those_of_an_import(
     raw: Path, tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

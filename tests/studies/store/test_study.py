@@ -165,6 +165,15 @@ def test_a_changed_table_is_named_and_written_again(study: Path, out: Path) -> N
         assert file.read_bytes() == original
 
 
+@pytest.mark.parametrize("name", ["study.json", "expectations.json", "reported.json"])
+def test_an_edited_description_is_refused(study: Path, out: Path, name: str) -> None:
+    import_study("cni", [study], out=out)
+    described = out / "cni" / name
+    described.write_text(described.read_text("utf-8") + "\n", "utf-8")
+    with pytest.raises(az.LogError, match=rf"{name}: not as it was imported .* Run: azlatency import"):
+        (loaded := load("cni", processed=out)).reported, loaded.expectations
+
+
 def test_rebuild_notices_a_log_that_was_edited_with_equal_size_and_time(study: Path, out: Path) -> None:
     first = import_study("cni", [study], out=out)
     log = study / "az1-az3" / "sockperf.log"

@@ -34,7 +34,7 @@ from azlatency.logs.grammar.json_lines import JsonLineMap
 from azlatency.logs.grammar.rules import KNOWN
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import utc
+from azlatency.logs.parsers.common import contradict, utc
 from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
 from azlatency.logs.parsers.iperf3.json_rows import number_in
 from azlatency.logs.parsers.iperf3.run import Test
@@ -255,6 +255,11 @@ class Documents:
             sizes |= {name: asked.value(name) for name in ("tos", "gso", "gro")}
             stated = {name: str(value) for name, value in sizes.items() if type(value) is int and value}
             run.set(settings=settings_text(stated))  # a document names all of them
+            connected = len(list(node.objects("connected")))
+            # Both directions of --bidir, which old versions do not state, have connections of their own.
+            if test.streams and connected and connected not in (test.streams, 2 * test.streams):
+                text = f"{test.streams} streams were asked for, but {connected} connected"
+                contradict(run, "count_mismatch", text, run.row["first_line"])
         for leaf in (node.leaf("version"), node.object("connecting_to").leaf("host")):
             if leaf is not None:
                 self.line_map.mark_data(leaf)

@@ -12,7 +12,7 @@ from typing import ClassVar
 from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
-from azlatency.logs.parsers.identities import SumOfStreams
+from azlatency.logs.parsers.identities import SumOfIntervals, SumOfStreams
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED, Iperf3Text
@@ -39,7 +39,11 @@ class Iperf3Parser(Parser):
     """Reads iperf3; see `azlatency.logs.parsers.iperf3`."""
 
     tool = "iperf3"
-    identities = (SumOfStreams("throughput"), SumOfStreams("transferred"))
+    identities = (
+        *(SumOfStreams("throughput"), SumOfStreams("transferred")),
+        # What is under way at the end of the test is a datagram of the intervals or of the total only.
+        *(SumOfIntervals("retransmits"), SumOfIntervals("lost"), SumOfIntervals("datagrams", tolerance=0.05)),
+    )
     commands = ("iperf3",)
     options: ClassVar = {
         "length": ("-l", "--length"),

@@ -23,7 +23,7 @@ from typing import Any
 from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import contradict, end_run
 from azlatency.logs.parsers.iperf3.json_rows import JsonRow
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
@@ -39,6 +39,7 @@ IntervalRow = RateRow | JsonRow
 #: Side and role: a direction of a test.
 _Direction = tuple[str, str]
 _LONGEST_OVERRUN = 1.05
+_OMITTED_SHARE = 0.05
 _DEFAULT_NS = 10 * 10**9
 _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
@@ -419,6 +420,13 @@ class Test:
                 continue
             omitted = bool(run.row.get("warmup_ns")) or self.intervals.omitted
             received = expected - row.lost.value
+            # The JSON of --bidir divides by the datagrams of the other direction.
+            counted = row.lost.value / expected
+            agrees = self.bidir or row.datagrams is None or percent_agrees(row.percent, counted)
+            # With -O, one of the two leaves the omitted datagrams out.
+            if not agrees and not (omitted and percent_agrees(row.percent, counted, within=_OMITTED_SHARE)):
+                text = f"{row.lost.value:.0f} lost of {expected:.0f} datagrams are not the printed {row.percent} %"
+                contradict(run, "loss_mismatch", text, row.line_of("loss"))
             if sent and sent >= expected and not omitted and not row.mixed:
                 loss = 1 - received / sent
                 if sent > expected:

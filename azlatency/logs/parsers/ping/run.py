@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MILLISECOND = 10**6
 # A smaller payload has no room for the send time, so such replies print no time.
 _TIMED_PAYLOAD = 16
+_ICMP_HEADER, _IPV4_HEADER = 8, 20
 # If more probes than this have no line, they are counted but not stored one by one.
 _MOST_FILLED = 10**7
 # iputils prints this if the clock was set back while the probe was under way.
@@ -64,6 +65,10 @@ class PingRun:
         self.summary: Line | None = None
         self.has_times = False
         self.first_stamp: int | None = None
+        self.reply_bytes: int | None = None
+        """Size of the first reply with the header of ICMP, as printed."""
+        self.packet_bytes: int | None = None
+        """Size of a packet with the headers of ICMP and IP, as the first line prints it."""
         self.last_line = number
         self.failed = False
         self.carried: Column = array("q")
@@ -81,6 +86,7 @@ class PingRun:
         self._fill_lost()
         self._leave_out_void()
         self._store_samples()
+        self._check_payload()
         received = run.value("received")
         if received is not None:
             n = int(received + (run.value("duplicates") or 0))
@@ -135,6 +141,11 @@ class PingRun:
             text = f"the log has {replies} replies, but the summary counts {n}; lines are missing"
             run.add_event("lines_missing", "info", text, number)
         timed = len(samples.rtt) - samples.rtt.count(NULL)
+        shortest, longest = run.value("rtt_min"), run.value("rtt_max")
+        if self.whole_milliseconds and timed < replies and shortest is not None and shortest > MILLISECOND:
+            self._report_mismatch("min", shortest, replies, MILLISECOND, number)
+        if self.whole_milliseconds and not timed and replies == n and longest is not None and longest > MILLISECOND:
+            self._report_mismatch("max", longest, replies, MILLISECOND, number)
         if not n or not timed:
             return
         # A lost probe is no part of the summary. A void reply is, but only its maximum is kept.
@@ -146,7 +157,9 @@ class PingRun:
             beyond = sign * (extreme - printed)
             if (abs(beyond) if whole else beyond) > self._reply_step(extreme):
                 self._report_mismatch(name, printed, replies, extreme, number)
-        if whole and not self.whole_milliseconds and "clock_step" not in run.codes:
+        if whole and self.whole_milliseconds:
+            self._check_whole_mean(replies, number)
+        elif whole and "clock_step" not in run.codes:
             self._check_mean_and_deviation(n, number)
 
     def _reply_step(self, rtt: int) -> float:
@@ -154,6 +167,24 @@ class PingRun:
         if self.whole_milliseconds:
             return MILLISECOND - 1  # whole milliseconds in both, but "<1ms" of a reply is 0 ms in the summary
         return _REPLY_STEP if self.three_decimals else _REPLY_DIGITS * rtt + _REPLY_STEP
+
+    def _check_whole_mean(self, n: int, number: int) -> None:
+        """Compare the mean of Windows, which is cut to whole milliseconds, with the replies; "<1ms" is 0 or 1 ms."""
+        mean, times = self.run.value("rtt_mean"), [rtt for rtt in self.samples.rtt if rtt != NULL]
+        least_mean, most_mean = sum(times) / n, (sum(times) + (n - len(times)) * MILLISECOND) / n
+        if mean is not None and not least_mean - MILLISECOND <= mean <= most_mean + MILLISECOND:
+            self._report_mismatch("avg", mean, n, least_mean, number)
+
+    def _check_payload(self) -> None:
+        """Report a payload that the replies contradict, which have 8 bytes of ICMP more, or the packets, 28 of IPv4."""
+        run, size, reply = self.run, self.run.row.get("message_bytes"), self.reply_bytes
+        if size is None or reply is None:
+            return
+        confirmed = self.packet_bytes is not None and reply + _IPV4_HEADER == self.packet_bytes
+        # Some hosts cut what they send back.
+        if size + _ICMP_HEADER < reply or (confirmed and size + _ICMP_HEADER != reply):
+            text = f"replies have {reply} bytes, but the payload is {size}; 8 bytes of ICMP are added to it"
+            contradict(run, "value_conflict", text, run.row["first_line"])
 
     def _check_mean_and_deviation(self, n: int, number: int) -> None:
         """Compare the summary's mean and deviation with the replies, which are rounded or truncated to three digits."""

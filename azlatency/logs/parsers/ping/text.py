@@ -85,6 +85,7 @@ class PingText(RouterOsLines, RuleReader):
     )
     def reply(self, line: Line, match: re.Match[str]) -> None:
         """Read one reply."""
+        self._keep_size(match)
         arrival = None if match["stamp"] is None else nanoseconds(match["stamp"], "s")
         self.add_reply(line, int(match["seq"]), match["time"], arrival, duplicate=match["dup"] is not None)
 
@@ -112,6 +113,10 @@ class PingText(RouterOsLines, RuleReader):
             self.ping.three_decimals |= decimals > 2
             self.ping.iputils |= decimals in (1, 2)
 
+    def _keep_size(self, match: re.Match[str]) -> None:
+        if self.ping.reply_bytes is None:
+            self.ping.reply_bytes = int(match["bytes"])
+
     @bulk(reply)
     def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many replies at once; those out of order, duplicated or of 0 ms are read one by one."""
@@ -119,6 +124,7 @@ class PingText(RouterOsLines, RuleReader):
 
         if match["time"] is None or match["dup"] or self.ping.whole_milliseconds or self.ping.summary is not None:
             return False
+        self._keep_size(match)
         columns = rows.columns(match, widths=("time", "ttl", "bytes"), stamp=9, bytes=None, seq=0, ttl=None, time=6)
         stamped = match["stamp"] is not None
         if columns is None or (self.samples.seq and stamped != (self.ping.first_stamp is not None)):
@@ -182,7 +188,7 @@ class PingText(RouterOsLines, RuleReader):
 
     @data(
         r"(?:PING|ПІНГ) \S{1,200}? ?\((?P<address>\S{1,200}?)(?: \((?P<inner>\S{1,60})\))?\)"
-        r"(?: \S[^()]{1,150}:)? (?:\D{1,20} )?(?P<size>\d{1,6})(?: ?\(\d{1,6}\))? ?\D{1,60}",
+        r"(?: \S[^()]{1,150}:)? (?:\D{1,20} )?(?P<size>\d{1,6})(?: ?\((?P<packet>\d{1,6})\))? ?\D{1,60}",
         hint="(",
     )
     @data(
@@ -194,6 +200,8 @@ class PingText(RouterOsLines, RuleReader):
         self._begin(line)
         server = match.groupdict().get("inner") or match["address"]
         self.run.set(server=server, message_bytes=int(match["size"]))
+        packet = match.groupdict().get("packet")
+        self.ping.packet_bytes = int(packet) if packet else None
 
     @data(r"PING \S{1,200} \((\S{1,200})\): sending (?:timestamp|address mask) requests", hint="sending ")
     def timestamp_header(self, line: Line, match: re.Match[str]) -> None:

@@ -101,9 +101,8 @@ def check_rates(run: Run) -> None:
         return
     if sent is not None and duration and duration > _HALF_MS_NS:
         # Skipped messages may be counted.
-        longest, shortest = ((duration + shift) / 1e9 for shift in (_HALF_MS_NS, -_HALF_MS_NS))
-        least = (sent["value"] - (run.value("skipped") or 0.0)) / longest - 1
-        most = sent["value"] / shortest + 1
+        least = 1e9 * (sent["value"] - (run.value("skipped") or 0.0)) / (duration + _HALF_MS_NS) - 1
+        most = 1e9 * sent["value"] / (duration - _HALF_MS_NS) + 1
         if not least <= rate["value"] <= most:
             text = f"{sent['value']:.0f} messages in {duration / 1e9:g} s are not {rate['printed']} per second"
             contradict(run, "rate_mismatch", text, rate["line"])
