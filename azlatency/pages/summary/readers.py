@@ -87,7 +87,14 @@ def _typical(rows: pd.DataFrame) -> pd.Series:
 
 
 def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
-    return f"{short_pair(pair)} ", _linked(rows[rows["pair"] == pair], rows)
+    """Name a pair of zones with its round trips, and with the p99 that their runs print: what a commit waits for."""
+    own = rows[rows["pair"] == pair]
+    typical = f"{short_pair(pair)} ", _linked(own, rows)
+    if own["p99_ns"].isna().any() or (own["origin"] == "reported").any():
+        return typical
+    runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), "p99_ns")
+    like = one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")
+    return *typical, " (p99 ", Linked(span(own["p99_ns"], "ns", like=like), runs), ")"
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:
