@@ -34,7 +34,8 @@ def print_table(
     """Print rows of cells by header, as wide as the terminal; columns without a value are left out.
 
     Returns the columns that leave the table because the terminal is too narrow: those of ``leave``, the least important
-    one first; `FLAGS` moves below it. Columns of ``texts`` are aligned to the left and may wrap between words.
+    one first; `FLAGS` moves below it. Columns of ``texts`` are aligned to the left and may wrap between words; one of
+    them leaves only if it says the same of every row, which then stands below the table.
     ``names``: what the flags below a table call each row; ``styles``: of the first cell of each row.
     """
     if not rows:
@@ -70,19 +71,20 @@ def _lines(
     if width is None:
         return _grid(rows, headers, _natural_widths(rows, headers), texts, styles), []
     stages = [[header for header in headers if header not in leave[:count]] for count in range(len(leave) + 1)]
-    stages = [columns for columns in stages if _distinct(rows, columns, texts) == _distinct(rows, headers, texts)]
+    stages = [columns for columns in stages if not any(_differs(rows, text) for text in texts if text not in columns)]
     for wrapping in ((), texts):
         for columns in stages:
             widths = _fitted_widths(rows, columns, width, wrapping)
             if widths is not None:
                 left = [header for header in leave if header not in columns]
-                return _with_rest(_grid(rows, columns, widths, texts, styles), rows, left, width, names), left
+                grid = _grid(rows, columns, widths, texts, styles)
+                return _with_rest(grid, rows, left, width, names, texts), left
     return _blocks(rows, headers, width, styles), []
 
 
-def _distinct(rows: Sequence[Row], columns: Sequence[str], texts: Sequence[str]) -> int:
-    """Return how many rows the columns of text tell apart."""
-    return len({tuple(row[column] for column in columns if column in texts) for row in rows})
+def _differs(rows: Sequence[Row], column: str) -> bool:
+    """Return whether a column says something of a row that it does not say of another one."""
+    return len({row.get(column, "") for row in rows}) > 1
 
 
 def _natural_widths(rows: Sequence[Row], columns: Sequence[str]) -> dict[str, int]:
@@ -163,9 +165,14 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _with_rest(
-    grid: Iterator[Text], rows: Sequence[Row], left: Sequence[str], width: int, names: Sequence[str]
+    grid: Iterator[Text],
+    rows: Sequence[Row],
+    left: Sequence[str],
+    width: int,
+    names: Sequence[str],
+    texts: Sequence[str],
 ) -> Iterator[Text]:
-    """Yield a table, the flags of its rows if they have no column, and the names of the columns that are left out."""
+    """Yield a table, and below it what has no column: flags, texts that are those of every row, names of the rest."""
     from rich.text import Text
 
     yield from grid
@@ -179,7 +186,8 @@ def _with_rest(
             for flags, those in named.items()
             if flags
         ]
-    if hidden := [header for header in left if header != FLAGS]:
+    notes += [f"{header} of every row: {rows[0][header]}" for header in left if header in texts and header != FLAGS]
+    if hidden := [header for header in left if header not in (FLAGS, *texts)]:
         notes.append(f"columns left out at this width: {', '.join(hidden)}")
     for note in notes:
         yield from map(Text, wrap(note, width, indent=_GAP))

@@ -462,7 +462,7 @@ def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates:
     ``rates``: transfers in time.
     """
     findings = [*_answer(found.runs, rates, broken), *_level_shifts(found.runs), *_broken(segments, broken)]
-    fallen = rates[rates["burst_rate"].notna()]
+    fallen = rates[rates["burst_rate"].notna() & ~rates["flags"].str.contains("short_series")]
     for (path, method), falls in fallen.groupby(["path", "method"], sort=False):
         seconds = dict.fromkeys(f"{moment:,.0f}" for moment in (falls["at_s"].min(), falls["at_s"].max()))
         runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"

@@ -57,6 +57,22 @@ def test_a_column_that_tells_rows_apart_stays() -> None:
     assert "method" in file.getvalue() and "left out" not in file.getvalue()
 
 
+@pytest.mark.parametrize("width", range(10, 70))
+def test_a_text_that_differs_stays_and_one_text_of_all_rows_is_printed_once(width: int) -> None:
+    def table(*methods: str) -> str:
+        ends = ("10.0.0.1 → 10.0.0.2", "10.0.0.3 → 10.0.0.4")
+        rows = [{"path": path, "method": method} for path, method in zip(ends, methods, strict=True)]
+        file = Terminal()
+        print_table(Console(file=file, width=width), rows, texts=("path", "method"), leave=("method",))
+        return " ".join(file.getvalue().split())
+
+    differs = table("iperf3 TCP", "iperf3 UDP (sender)")
+    assert "TCP" in differs and "UDP" in differs and "(sender)" in differs and "every row" not in differs
+    same = table(*["iperf3 UDP (sender)"] * 2)
+    assert "(sender)" in same and "left out" not in same
+    assert ("method of every row: iperf3 UDP (sender)" in same) == (same.count("(sender)") == 1)
+
+
 def test_a_text_wraps_into_two_lines_at_most() -> None:
     lines = printed(47).splitlines()
     assert lines[1].startswith("CHANGED    az1a →  ") and lines[2] == "           az2a"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import azlatency
-from helpers.places import TESTS
+from helpers.places import FIXTURES, TESTS
 
 
 @pytest.fixture
@@ -251,3 +251,14 @@ def test_the_exit_code_says_whether_every_log_is_sound(tmp_path: Path, raw: Path
     merged = azlatency("import", more, "--study", "mine", cwd=tmp_path)
     assert merged.returncode == 1 and "  error: b.json" in merged.stderr
     assert "mine existed already: 1 new file added to its 3 files, nothing overwritten\n" in merged.stderr
+
+
+def test_a_draft_of_many_scenarios_can_be_imported_again(tmp_path: Path) -> None:
+    text = (FIXTURES / "ping" / "busybox-1.35-c4.log").read_text("utf-8")
+    (tmp_path / "dump").mkdir()
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        (tmp_path / "dump" / f"law {letter * 4}.log").write_text(f"{letter * 4}\n{text}", "utf-8")
+    first = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
+    assert (first.returncode, "more log" in (tmp_path / "data/raw/mine/study.toml").read_text("utf-8")) == (0, True)
+    again = azlatency("import", "--study", "mine", cwd=tmp_path)
+    assert again.returncode == 0 and "no entry" not in again.stderr, again.stderr

@@ -71,7 +71,10 @@ _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted con
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: What a shell or a tool prints as "key: value", and no person sets.
-_MEASURED_TEXT = "time date started duration real user sys load uptime pid cookie seq elapsed total average rtt"
+_MEASURED_TEXT = """
+    time date started duration real user sys load uptime pid cookie seq elapsed total average avg mean median std stdev
+    stddev rtt
+"""
 _MEASURED = frozenset(_MEASURED_TEXT.split())
 _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?[. ]{{1,2}}(?:{_MONTHS})[a-z]*\b|\b(?:{_MONTHS})[a-z]*\.? \d{{1,2}}(?:st|nd|rd|th)?\b"

@@ -202,7 +202,10 @@ def _measured_once(of_pairs: Sequence[tuple[float, float, float]], refs: Sequenc
     10 and 11 ms, printed in whole ms, are 10 % apart, and may be the same.
     """
     resolved = [there / back for there, back, step in of_pairs if abs(there - back) > step * (1 + 1e-9)]
-    precision = format_value(max(step for *_, step in of_pairs), "ns", digits=1)
+    widest = max(step for *_, step in of_pairs)
+    if not resolved and not widest:  # frequencies of whole values do not say how these were rounded
+        return (f" Both directions have the same value ({once}).",)
+    precision = format_value(widest, "ns", digits=1)
     if not resolved:
         agreement = Linked(precision, *refs, bold=False)
         return " Both directions agree within ", agreement, f", the precision of the print ({once})."

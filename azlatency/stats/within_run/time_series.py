@@ -285,7 +285,11 @@ class Falls(NamedTuple):
 
 
 def falling(rates: pd.DataFrame) -> Falls:
-    """Return the runs whose rate fell and stayed low, of the method with the most of them; empty if no rate fell."""
+    """Return the runs whose rate fell and stayed low, of the method with the most of them; empty if no rate fell.
+
+    A short series cannot tell: how much a rate varies by itself is not known, and noise looks like a fall.
+    """
+    rates = rates[~rates["flags"].str.contains("short_series")]
     found = rates["found"].fillna(False).astype(bool)
     methods = rates.loc[found, "method"].value_counts(sort=False)
     if methods.empty:

@@ -161,7 +161,8 @@ def _open_entries(
         ]
     if len(groups) > _MOST_PATTERNS:
         rest = sum(map(len, list(groups.values())[_MOST_PATTERNS:]))
-        lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once"]
+        # Without an entry for them, the next import would refuse them.
+        lines += ["", f"# … and {count_of(rest, 'more log')}: pattern describes many at once", "[[run]]", 'log = "*"']
     return lines
 
 

@@ -109,16 +109,22 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     is_chain = are_labels and any(JOINED in name for name in names)
     if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain:
         return joining_entry(files)
-    repeated = [kind for kind, alike in kinds.items() if len(alike) > 1][:_MOST]
+    repeated = [kind for kind, alike in kinds.items() if len(alike) > 1]
     key = f'transcript = "{toml_text(_glob(files))}"\nheading' if are_labels else "log"
+    archives = {kind.rpartition("!")[0] for kind in repeated}
+    within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
+    more = len(repeated) - _MOST
     return [
-        line
-        for kind in repeated
-        for line in (
-            "[[run]]",
-            *f'{key} = "{toml_text(kind)}"'.split("\n"),
-            f'scenario = "{toml_text(_without_numbers(kind))}"',
-        )
+        *(
+            line
+            for kind in repeated[:_MOST]
+            for line in (
+                "[[run]]",
+                *f'{key} = "{toml_text(kind)}"'.split("\n"),
+                f'scenario = "{toml_text(_without_numbers(kind.removeprefix(within)))}"',
+            )
+        ),
+        *([f"# the same for {more} more of these names"] if more > 0 else []),
     ]
 
 

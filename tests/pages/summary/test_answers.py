@@ -223,6 +223,12 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
     assert not card.answer and "azlatency plan" in card.next_step
 
 
+def test_equal_values_without_a_known_precision_agree_within_nothing() -> None:
+    assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable") == (
+        " Both directions have the same value (one run each: not testable).",
+    )
+
+
 def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) -> None:
     log = raw / "ec2-token-buckets" / "c5.large-us-west-1-1567746298.bw.gz"
     az.import_study("one", [log], out=tmp_path)

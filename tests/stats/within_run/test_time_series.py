@@ -93,6 +93,15 @@ def test_streams_in_time_leave_omitted_intervals_out() -> None:
     assert intime.falling(rates).tested.empty
 
 
+def test_a_short_series_cannot_tell_whether_a_rate_fell() -> None:
+    study = load("ec2-token-buckets")
+    rates = intime.throughput_series(study.intervals, az.studies.client_side_runs(az.studies.run_table(study)))
+    first = rates.index == rates.index[0]
+    short = rates.assign(flags=rates["flags"].mask(first, "burst_test short_series"))
+    assert len(intime.falling(rates).tested) - len(intime.falling(short).tested) == 1
+    assert intime.falling(rates.assign(flags="short_series")).fallen.empty
+
+
 def test_transfers_of_other_hosts_are_told_by_their_burst() -> None:
     study = load("ec2-token-buckets")
     runs = az.studies.client_side_runs(az.studies.run_table(study))

@@ -10,7 +10,7 @@ from helpers.results import estimates_of
 from studies.runs.test_run_table import ping
 
 import azlatency as az
-from azlatency.studies.runs.assumptions import assumptions, joining_entry
+from azlatency.studies.runs.assumptions import assumptions, joining_entries, joining_entry
 
 
 def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
@@ -162,6 +162,16 @@ def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_p
 )
 def test_entries_that_join(files: list[str], entry: list[str]) -> None:
     assert joining_entry(files) == ["[[run]]", *entry]
+
+
+def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not_shown() -> None:
+    files = [f"dump.zip!logs/{law}/rps_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
+    lines = joining_entries(files, files)
+    assert lines[:3] == ["[[run]]", 'log = "dump.zip!logs/bbr/rps_*.txt"', 'scenario = "logs/bbr/rps"']
+    assert lines.count("[[run]]") == 3 and lines[-1] == "# the same for 1 more of these names"
+    two_archives = [f"{name}.zip!rps_{rate}.txt" for name in ("one", "two") for rate in (10, 20)]
+    scenarios = [line for line in joining_entries(two_archives, two_archives) if line.startswith("scenario")]
+    assert scenarios == ['scenario = "one.zip!rps"', 'scenario = "two.zip!rps"']
 
 
 def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
