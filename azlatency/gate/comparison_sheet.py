@@ -144,8 +144,8 @@ def _notes(judgement: Judgement) -> list[str]:
     notes += [f"{text}." for text in explain(flag for flag in flags if flag not in T_INTERVAL)]
     if T_INTERVAL & set(flags):
         notes.append(
-            f"{_T_ONLY}: two or three runs on a side; the verdict uses a pooled t interval, which assumes that the "
-            "logarithms of the run values are normally distributed and vary as much on both sides."
+            f"{_T_ONLY}: two or three runs on a side; the verdict uses a pooled t interval, which assumes log-normal "
+            "values that vary as much on both sides."
         )
     for side, names in (("base", judgement.only_in_base), ("candidate", judgement.only_in_candidate)):
         if names:

@@ -24,11 +24,10 @@ _FLAGS = {
     "no_values": ("no values", "the input has no values"),
     "no_replication": ("one run", "the path was measured once, so the result describes one connection; repeat the run"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
-    "two_runs": ("two runs", "two runs give a very wide interval, which assumes normally distributed logarithms"),
+    "two_runs": ("two runs", "two runs give a very wide interval, which assumes log-normal values"),
     "few_runs": (
         "few runs",
-        "so few runs that the interval assumes normally distributed logarithms of their values; measure at least six "
-        "runs",
+        "below six runs, the interval assumes log-normal values; measure at least six runs",
     ),
     "outlying_run": (
         "outlying run",
