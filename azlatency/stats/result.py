@@ -17,6 +17,8 @@ VERDICTS: dict[Verdict, str] = {
 #: What a verdict of a difference is called where the runs resemble the runs before them.
 DRIFTS = "differs in these runs, which drift"
 
+#: Equal ends of intervals differ by less than this share.
+_TOUCHING = 1e-12
 #: More runs or rounds than this are no advice: something else has to change.
 FEASIBLE = 200
 #: Flags by their stable name: a word or two for a table cell, and the sentence that a reader sees.
@@ -201,8 +203,11 @@ def explain(flags: Iterable[str]) -> tuple[str, ...]:
 
 
 def verdict_of(low: float, high: float, inner_low: float, inner_high: float, margin: float) -> Verdict:
-    """Return the verdict on a ratio from two intervals (Schuirmann 1987); ends that are not known are NaN."""
-    differs = low > 1 or high < 1
+    """Return the verdict on a ratio from two intervals (Schuirmann 1987); ends that are not known are NaN.
+
+    An interval that only touches 1, but for rounding of the computation, contains it.
+    """
+    differs = low > 1 + _TOUCHING or high < 1 - _TOUCHING
     within = inner_low > 1 / (1 + margin) and inner_high < 1 + margin
     if differs:
         return "different_within_margin" if within else "different"

@@ -113,3 +113,10 @@ def test_the_namespace_exports_each_function_once_for_users_and_type_checkers() 
 
 def test_every_code_has_a_sentence_and_a_word() -> None:
     assert set(FLAGS) == set(SHORT)
+
+
+@pytest.mark.parametrize("runs", [2, 5, 10, 14, 20])
+def test_equal_values_one_printed_step_apart_are_not_different(runs: int) -> None:
+    """Half a step at each end makes the intervals touch; which end was longer by 2e-16 decided."""
+    (row,) = az.compare([45e6] * runs, [47.25e6] * runs, unit="ns", resolution=2.25e6).to_dict("records")
+    assert row["verdict"] == "inconclusive"

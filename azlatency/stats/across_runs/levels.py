@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtr
 
 from azlatency.stats.across_runs.run_order import FEWEST, moments_over_orders, normal_scores
 
@@ -82,21 +82,41 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     return [_moved(step, at, begin, end) for step, begin, at, end in around]
 
 
-def drift(values: FloatArray, steps: list[Step]) -> float | None:
-    """Return the last over the first value of a line through the logarithms if it fits better than the steps.
+def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float | None:
+    """Return the last over the first value of a line through the logarithms if the series drifts, else ``None``.
 
-    A step costs two parameters, its place and its size; the line costs one (Akaike, IEEE Transactions on Automatic
-    Control 19:716, 1974). ``None`` if the steps fit better, without steps, and for values that are not positive.
+    Beside steps, the line must fit better than they do: a step costs two parameters, its place and its size, and the
+    line one (Akaike, IEEE Transactions on Automatic Control 19:716, 1974). Without steps, its slope must be significant
+    at half of ``alpha``, also without the points at both ends: a strong drift looks like neighbours that resemble each
+    other, and hides its steps.
     """
-    if not steps or not values.min() > 0:
+    if len(values) < 2 * SHORTEST or not values.min() > 0:
         return None
     x, n = _scores(values)[0], len(values)
     slope, start = np.polyfit(np.arange(n), x, 1)
-    around_line = float(((x - start - slope * np.arange(n)) ** 2).sum())
-    around_levels = sum(float(((part - part.mean()) ** 2).sum()) for part in np.split(x, [step.at for step in steps]))
-    if not around_levels or n * math.log(around_line / around_levels) >= 2 * (2 * len(steps) - 1):
-        return None
-    return math.exp(float(slope) * (n - 1))
+    if steps:
+        around_line = float(((x - start - slope * np.arange(n)) ** 2).sum())
+        parts = np.split(x, [step.at for step in steps])
+        around_levels = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+        drifts = around_levels > 0 and n * math.log(around_line / around_levels) < 2 * (2 * len(steps) - 1)
+    else:
+        # A few points at an end, which may be a new level, are no drift.
+        inner = x[SHORTEST - 1 : 1 - SHORTEST]
+        drifts = (
+            len(inner) >= 2 * SHORTEST and inner.min() < inner.max() and max(map(_p_of_slope, (x, inner))) <= alpha / 2
+        )
+    return math.exp(float(slope) * (n - 1)) if drifts else None
+
+
+def _p_of_slope(x: FloatArray) -> float:
+    """Return the two-sided p-value of the slope of a line by Student's t, widened for AR(1) around the line."""
+    n = len(x)
+    slope, start = np.polyfit(np.arange(n), x, 1)
+    rest = x - start - slope * np.arange(n)
+    coefficient = _coefficient([rest])
+    inflation = (1 + coefficient) / (1 - coefficient)
+    error = math.sqrt(float(rest @ rest) / (n - 2) * inflation / (n * (n * n - 1) / 12))
+    return 2 * float(stdtr((n - 2) / inflation, -abs(slope) / error)) if error else 0.0
 
 
 def _moved(step: Step, at: int, begin: int, end: int) -> Step:

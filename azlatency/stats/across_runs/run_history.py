@@ -90,10 +90,11 @@ class History(NamedTuple):
     series : DataFrame
         One row per series, in the order of paths: ``n`` points, ``change_count``, the ``level`` now and the one
         ``before`` the last change. ``level`` is missing if the series was not searched; ``flags`` say why. ``drift``:
-        the last over the first value of a line through the points, if it fits better than steps; such a series has no
-        changes. ``alarmed``: whether a change, or the drift, exceeds the margin. ``first`` and ``last``: start of these
-        points; ``window_ns``: the time that each of them is a published mean over, missing for runs; ``missing``:
-        nights without a run between them; ``family``: number of series searched together.
+        the last over the first value of a line through the points, if it fits better than steps, or if there are none
+        and its slope is significant; such a series has no changes. ``alarmed``: whether a change, or the drift, exceeds
+        the margin. ``first`` and ``last``: start of these points; ``window_ns``: the time that each of them is a
+        published mean over, missing for runs; ``missing``: nights without a run between them; ``family``: number of
+        series searched together.
     changes : DataFrame
         One row per change in the order of time: ``at``, the position (0-based) of the first point of the new level, and
         ``date``, its start, with their 95 % intervals (of a window of ``window_ns``, the level may have changed within
@@ -191,8 +192,8 @@ def history(
     -----
     Circular binary segmentation (Olshen et al. 2004) of logarithms, limited to three robust standard deviations around
     their running median; tail probabilities of Siegmund (1988), widened for AR(1) dependence between neighbours. A
-    level lasts at least five points. If a line fits better than the steps, the series drifts and has no changes. The
-    errors and the power are measured in docs/questions/history.md.
+    level lasts at least five points. If a line fits better than the steps, or its slope is significant where there are
+    no steps, the series drifts and has no changes. The errors and the power are measured in docs/questions/history.md.
 
     Examples
     --------
@@ -359,7 +360,7 @@ def _labels(runs: pd.DataFrame, column: str) -> list[str]:
 def _search(series: _Series, error: float) -> _Found:
     """Return the levels of a series; ``error``: that of the call, divided by the number of series."""
     steps = find_steps(series.values, error)
-    moved = drift(series.values, steps)
+    moved = drift(series.values, steps, error)
     steps = [] if moved is not None else steps
     parts = np.split(series.values, [step.at for step in steps])
     middle = np.mean if series.unit == "fraction" else np.median

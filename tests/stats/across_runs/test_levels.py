@@ -114,3 +114,12 @@ def test_healthy_families_of_eight_series_rarely_change(process: str, made: int)
     allowed = 0.10 if process.startswith("AR") else 0.05
     print(f"{process}: {100 * changed / made:.1f} % of {made} families of eight series changed")
     assert changed / made <= allowed + 2 * math.sqrt(allowed * (1 - allowed) / made)
+
+
+@pytest.mark.parametrize(("number", "spread"), [(120, 0.002), (40, 0.02), (20, 0.02)])
+def test_a_series_that_doubles_drifts(number: int, spread: float) -> None:
+    """Its neighbours resemble each other so much that no step is found."""
+    values = 450e3 * 2 ** np.linspace(0, 1, number) * stream(41).lognormal(0, spread, number)
+    assert drift(values, find_steps(values, 0.01), 0.01) == pytest.approx(2, rel=0.05)
+    ends = steady(42, number, 0.02) * np.where(np.arange(number) >= number - 4, 1.3, 1)
+    assert drift(ends, find_steps(ends, 0.01), 0.01) is None, "four points at the end may be a new level"
