@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -44,6 +45,15 @@ class Numbers:
     places: dict[_Place, dict[str, Row]]
     intervals: Sequence[Row]
     buckets: Sequence[Row] = ()
+
+    @cached_property
+    def counted(self) -> Mapping[_Place, Sequence[Row]]:
+        """The intervals that are not omitted, by side and stream."""
+        found: dict[_Place, list[Row]] = defaultdict(list)
+        for row in self.intervals:
+            if row["omitted"] is False:
+                found[row["side"], row["stream"]].append(row)
+        return found
 
 
 @dataclass(frozen=True)
@@ -229,15 +239,11 @@ class SumOfIntervals:
 
     def check(self, numbers: Numbers) -> Iterator[Contradiction]:
         """Yield every total that is not the sum of its intervals."""
-        for (side, stream), rows in numbers.places.items():
+        for place, rows in numbers.places.items():
             total = rows.get(self.metric)
             if total is None or (self.tolerance and not total["value"]):
                 continue  # iperf3 prints 0 datagrams where the other end told nothing
-            intervals = [
-                row
-                for row in numbers.intervals
-                if (row["side"], row["stream"], row["omitted"]) == (side, stream, False)
-            ]
+            intervals = numbers.counted.get(place, ())
             counts = [row[self.metric] for row in intervals]
             if not counts or None in counts or not self._is_whole(intervals, numbers.run.get("duration_ns")):
                 continue
@@ -246,7 +252,7 @@ class SumOfIntervals:
                 yield Contradiction("sum_mismatch", text, total["line"])
 
     @staticmethod
-    def _is_whole(intervals: list[Row], duration_ns: int | None) -> bool:
+    def _is_whole(intervals: Sequence[Row], duration_ns: int | None) -> bool:
         """Return whether the intervals follow each other from the beginning of the test to its end."""
         ends = [(row["start_ns"], row["end_ns"]) for row in intervals]
         gaps = [start - end for (_, end), (start, _) in pairwise([(0, 0), *sorted(ends)])]
