@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
 from html import escape
@@ -152,10 +152,7 @@ class Study(TableSet):
         altered = altered_files(self.folder, self._stamp, *tables)
         self._check_version()
         if altered:
-            raise LogError(
-                f"{self.folder / altered[0]}: not as it was imported (its SHA-256 differs). "
-                f"Run: azlatency import --study {self.name}"
-            )
+            raise _altered(self.folder / altered[0], self.name)
 
     def _check_version(self) -> None:
         if digest([self.folder / STAMP_FILE]) != self.version:
@@ -280,8 +277,13 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
             f"{folder / foreign[0]}: not a file of this import. Delete it, or run: azlatency import --study {name}"
         )
     version = digest([folder / STAMP_FILE])
-    study = Study(name, folder, StudyInfo(), version)
-    return replace(study, info=study._read_json("study.json"))
+    if altered := altered_files(folder, stamp, "study.json"):
+        raise _altered(folder / altered[0], name)
+    return Study(name, folder, json.loads((folder / "study.json").read_text("utf-8")), version)
+
+
+def _altered(file: Path, study: str) -> LogError:
+    return LogError(f"{file}: not as it was imported (its SHA-256 differs). Run: azlatency import --study {study}")
 
 
 def missing_files(folder: Path, stamp: Stamp) -> list[str]:
