@@ -93,26 +93,28 @@ def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float |
     if len(values) < 2 * SHORTEST or not values.min() > 0:
         return None
     x, n = _scores(values)[0], len(values)
-    slope, start = np.polyfit(np.arange(n), x, 1)
+    slope, rest = _line(x)
     if steps:
-        around_line = float(((x - start - slope * np.arange(n)) ** 2).sum())
         parts = np.split(x, [step.at for step in steps])
         around_levels = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-        drifts = around_levels > 0 and n * math.log(around_line / around_levels) < 2 * (2 * len(steps) - 1)
+        drifts = around_levels > 0 and n * math.log(float(rest @ rest) / around_levels) < 2 * (2 * len(steps) - 1)
     else:
         # A few points at an end, which may be a new level, are no drift.
         inner = x[SHORTEST - 1 : 1 - SHORTEST]
-        drifts = (
-            len(inner) >= 2 * SHORTEST and inner.min() < inner.max() and max(map(_p_of_slope, (x, inner))) <= alpha / 2
-        )
-    return math.exp(float(slope) * (n - 1)) if drifts else None
+        is_tested = len(inner) >= 2 * SHORTEST and inner.min() < inner.max()
+        drifts = is_tested and max(_p_of_slope(slope, rest), _p_of_slope(*_line(inner))) <= alpha / 2
+    return math.exp(slope * (n - 1)) if drifts else None
 
 
-def _p_of_slope(x: FloatArray) -> float:
+def _line(x: FloatArray) -> tuple[float, FloatArray]:
+    """Return the slope of the line of least squares, and what lies around it."""
+    slope, start = np.polyfit(np.arange(len(x)), x, 1)
+    return float(slope), x - start - slope * np.arange(len(x))
+
+
+def _p_of_slope(slope: float, rest: FloatArray) -> float:
     """Return the two-sided p-value of the slope of a line by Student's t, widened for AR(1) around the line."""
-    n = len(x)
-    slope, start = np.polyfit(np.arange(n), x, 1)
-    rest = x - start - slope * np.arange(n)
+    n = len(rest)
     coefficient = _coefficient([rest])
     inflation = (1 + coefficient) / (1 - coefficient)
     error = math.sqrt(float(rest @ rest) / (n - 2) * inflation / (n * (n * n - 1) / 12))
