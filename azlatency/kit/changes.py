@@ -10,6 +10,7 @@ import pandas as pd
 from azlatency.kit.cells import is_missing
 from azlatency.studies.format import count_of, format_value, interval_decimals
 from azlatency.studies.runs.left_out import named
+from azlatency.studies.runs.selection import window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,8 +66,8 @@ def window_length(window_ns: float) -> str:
 
 
 def window_end(start: pd.Timestamp, window_ns: float) -> pd.Timestamp:
-    """Return when a window ended; one that ends with a day, at midnight, ended on that day."""
-    return start + pd.Timedelta(microseconds=window_ns / 1e3 - 1)
+    """Return when one window ended, as `window_ends` does of many."""
+    return window_ends(pd.Series([start]), pd.Series([window_ns])).iloc[0]
 
 
 def _is_of_windows(change: Row) -> bool:

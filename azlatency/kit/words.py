@@ -401,7 +401,7 @@ def newest_window(runs: pd.DataFrame) -> str:
     if windows.empty or windows["started_at"].isna().all():
         return ""
     last = windows.loc[[windows["started_at"].idxmax()]]
-    end = window_ends(last).iloc[0]
+    end = window_ends(last["started_at"], last["duration_ns"]).iloc[0]
     return f"the {window_length(last['duration_ns'].iloc[0])} to {end:%Y-%m-%d}"
 
 

@@ -24,6 +24,7 @@ from azlatency.stats.across_runs.sightings import LIMITS
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.runs.selection import window_ends
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
@@ -91,8 +92,8 @@ def _at_ends(rows: pd.DataFrame, found: History, *columns: str) -> pd.DataFrame:
     """Return rows whose times are those of the ends of published windows instead of their starts; of runs as it is."""
     if not _window(found):
         return rows
-    length = found.series["window_ns"].median()
-    return rows.assign(**{name: rows[name].map(lambda start: words.window_end(start, length)) for name in columns})
+    lengths = pd.Series(found.series["window_ns"].median(), rows.index)
+    return rows.assign(**{name: window_ends(rows[name], lengths) for name in columns})
 
 
 def _title(found: History) -> str:

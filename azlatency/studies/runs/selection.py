@@ -127,7 +127,7 @@ def select_scenario(study: Study, scenario: str) -> Study:
 
 def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     """Restrict a study to the runs that began, and the windows that ended, in a year, a month or a day (UTC)."""
-    moments = runs["started_at"].where(~is_window(runs), window_ends(runs)).dropna()
+    moments = runs["started_at"].where(~is_window(runs), window_ends(runs["started_at"], runs["duration_ns"])).dropna()
     chosen = moments[moments.dt.strftime("%Y-%m-%d").str.startswith(time)]
     if not len(chosen):
         known = f"; its runs are of {moments.min():%Y-%m-%d} to {moments.max():%Y-%m-%d}" if len(moments) else ""
@@ -215,12 +215,13 @@ def published_windows(study: Study) -> pd.DataFrame:
     means = printed["value"].astype("float64")
     runs = runs.assign(mean_ns=means, mean_ns_resolution=STEP * printed["resolution"].astype("float64"))
     windows = runs[is_window(runs) & means.notna()]
-    return windows.assign(date=window_ends(windows)).dropna(subset="date").sort_values("date", kind="stable")
+    ends = window_ends(windows["started_at"], windows["duration_ns"])
+    return windows.assign(date=ends).dropna(subset="date").sort_values("date", kind="stable")
 
 
-def window_ends(windows: pd.DataFrame) -> pd.Series:
+def window_ends(starts: pd.Series, lengths_ns: pd.Series) -> pd.Series:
     """Return when windows ended: one that ends with a day, at midnight, ended on that day."""
-    return windows["started_at"] + to_durations(windows["duration_ns"] - 1e3)
+    return starts + to_durations(lengths_ns - 1e3)
 
 
 def is_window(runs: pd.DataFrame) -> pd.Series:
