@@ -101,9 +101,11 @@ def _numbered(name: str, runs: pd.DataFrame) -> list[str]:
     if len(lines) != 2 or not lines[1].startswith("pattern"):  # the other side has no scenario, either
         return []
     scenarios = named(list(dict.fromkeys(apart["scenario"])))
+    # Without blanks, a narrow terminal does not break the line that is to be copied.
+    entry = f"run=[{{{lines[1].replace(' = ', '=', 1)}}}]"
     return [
         f"Numbers with a gap in the names of its files keep the runs of the {name} apart: {scenarios}. If they count "
-        f"repeats, write run = [{{ {lines[1]} }}] into study.toml in its folder"
+        f"repeats, write {entry} into study.toml in its folder"
     ]
 
 

@@ -76,7 +76,7 @@ def test_a_lost_run_of_one_side_is_settled_by_the_line_that_is_printed(tmp_path:
             shutil.copy(rounds / f"ping_r{first + int(number)}.txt", tmp_path / side / f"az1-az2_{number}.log")
     refused = compare("before", "after", cwd=tmp_path)
     assert refused.returncode == 3
-    (line,) = re.findall(r"write (run = .*) into study.toml in its folder", refused.stdout)
+    (line,) = re.findall(r"write (run=\S+) into study.toml in its folder", refused.stdout)
     (tmp_path / "before" / "study.toml").write_text(line, "utf-8")
     settled = compare("before", "after", cwd=tmp_path)
     assert "7 → 8" in settled.stdout, settled.stdout + settled.stderr
