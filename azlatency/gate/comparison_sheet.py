@@ -107,7 +107,7 @@ def _legend(judgement: Judgement) -> dict[str, str]:
     if not rows:
         return {}
     legend = {
-        "ratio": "Base: the median run. Ratio: candidate / base over all pairs of runs (Hodges-Lehmann) with its "
+        "ratio": "Base: the median run. Ratio: candidate / base of the typical runs (ranks or Welch's t) with its "
         f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
         "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: the "

@@ -132,7 +132,7 @@ def changes(found: History) -> Table | Note:
     }
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
-        "and ratio (Hodges–Lehmann) with its 95 % interval."
+        "and ratio (ranks or Welch’s t) with its 95 % interval."
     ]
     if window := _window(found):
         notes.append(

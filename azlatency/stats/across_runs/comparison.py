@@ -1,7 +1,7 @@
 """Comparison of two sets of runs: the ratio with its interval, and the verdict within a practical margin.
 
-Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks, below four runs on
-each side (or six rounds) from Student's t on logarithms (`log_ratio`).
+Runs are the replicates, not packets. The ratio of typical runs and its interval come from ranks or from means of
+logarithms, below four runs on each side (or six rounds) from Student's t (`log_ratio`).
 
 Sources: Hodges & Lehmann 1963; Moses 1965; Welch 1947; Schuirmann 1987 (two one-sided tests).
 """

@@ -30,8 +30,21 @@ def sides(runs: int, resolution: float = 0.0) -> tuple[RunValues, RunValues]:
     return first, second
 
 
+@pytest.mark.parametrize(("slow", "method"), [(1.0, MEAN_METHOD), (1.5, RANK_METHOD)])
+def test_the_shorter_interval_of_ranks_and_means_decides(slow: float, method: str) -> None:
+    """A slow run makes Welch's interval longer and hardly that of ranks."""
+    first, second = run_values([*SLOW[:6], slow * SLOW[6]]), run_values(FAST)
+    x, y = np.log(first.values), np.log(second.values)
+    shift, test = hodges_lehmann(x, y, interpolate=True), welch(summary(x), summary(y))
+    assert shift.low is not None and shift.high is not None and test is not None
+    assert (shift.high - shift.low < test.high - test.low) == (method == RANK_METHOD)
+    found = of_groups(first, second, 0.05, 0.95)
+    assert found.method == method
+    assert found.estimate == (shift.estimate if method == RANK_METHOD else pytest.approx(test.difference))
+
+
 def test_four_runs_are_compared_by_ranks_and_three_by_a_pooled_t() -> None:
-    first, second = sides(4)
+    first, second = run_values([118.0, 119, 120, 150]), run_values([98.0, 99, 101, 103])
     ranked = of_groups(first, second, 0.05, 0.95)
     x, y = np.log(first.values), np.log(second.values)
     shift = hodges_lehmann(x, y, interpolate=True)
@@ -77,15 +90,23 @@ def test_the_resolution_widens_intervals_and_p_values(compared: object, runs: in
     assert coarse.beyond >= exact.beyond
 
 
-def test_a_step_as_wide_as_the_spread_is_compared_by_means_and_widens_little() -> None:
+def test_a_step_as_wide_as_the_spread_widens_little() -> None:
     """2.6 is the spread of the runs of either side: the mean of rounded values is off by a thousandth of a step."""
-    first, second = sides(7, 2.6)
-    result = of_groups(first, second, 0.05, 0.95)
-    test = welch(summary(np.log(first.values)), summary(np.log(second.values)))
-    assert result.method == MEAN_METHOD and test is not None and result.outer is not None
-    reach = WIDENING * (test.high - test.difference)
-    assert test.difference + reach < result.outer[1] < test.difference + 1.02 * reach
-    assert of_groups(*sides(7, 0.1), 0.05, 0.95).method == RANK_METHOD
+    coarse, exact = (of_groups(*sides(7, step), 0.05, 0.95).outer for step in (2.6, 0.0))
+    assert coarse is not None and exact is not None
+    assert exact[1] < coarse[1] < exact[1] + 0.02 * (exact[1] - exact[0])
+
+
+def test_equal_runs_of_one_side_take_the_spread_of_both() -> None:
+    """Two equal runs say nothing of their spread; that of the other two is a whole step, and hardly shifts a mean.
+
+    The log ratio of means is (ln 46 - ln 44) / 2 - 0 = 0.0222; the standard error, pooled over both sides, that of one
+    mean: 0.0222. Student's t of 2 degrees is 4.303, the widening 1.1.
+    """
+    sides_ = (replace(run_values(values), resolution=1.0, order="unknown") for values in ([44.0, 46], [44.0, 44]))
+    found = of_groups(*sides_, 0.05, 0.95)
+    assert found.estimate == pytest.approx(0.02223, abs=1e-5) and found.outer is not None
+    assert found.outer[1] - found.estimate == pytest.approx(1.1 * 4.303 * 0.02223, abs=2e-4)
 
 
 def test_equal_values_are_spread_within_a_narrow_step() -> None:
