@@ -205,7 +205,7 @@ main()
 @pytest.mark.parametrize(
     ("size", "target"),
     [
-        (10_000, "n.duckdb"),
+        pytest.param(10_000, "n.duckdb", marks=pytest.mark.slow),
         pytest.param(60_000, "n.duckdb", marks=pytest.mark.slow),
         pytest.param(50, "n.lp", marks=pytest.mark.slow),
         (50, "n"),

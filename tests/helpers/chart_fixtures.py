@@ -12,9 +12,9 @@ from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.places import ROOT
 from helpers.studies import load
 
-#: A study with everything, one with single runs, one with a histogram, and two without logs; the slow set draws all.
+#: A study with everything, one with single runs, and two without logs; the slow set draws all.
 FAST = {
-    "emulated-zones", "westeurope-azure-cni", "canadacentral-proximity-placement", "uksouth-echo-latency",
+    "emulated-zones", "canadacentral-proximity-placement", "uksouth-echo-latency",
     "cassandra-vm-baseline",
 }  # fmt: skip
 STUDIES = [

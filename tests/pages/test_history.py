@@ -157,6 +157,7 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)
 
 
+@pytest.mark.slow
 def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     windows = published_windows(load("ibm-cloud-zones"))
     assert len(windows) == 10_362

@@ -107,6 +107,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         yield Project(root, root / "site", report.build(root / "site"))
 
 
+@pytest.mark.slow
 def test_every_notebook_has_its_page(project: Project) -> None:
     names = sorted(path.name for path in (project.site / STUDY).iterdir())
     assert names == [f"{path.stem}.html" for path in sorted((project.root / "notebooks").iterdir())]

@@ -167,6 +167,7 @@ def test_pages_of_other_studies_are_removed(project: Project) -> None:
     assert project.build() == [("01", "a"), ("02", "a")]
 
 
+@pytest.mark.slow
 def test_logs_that_changed_since_the_import_are_reported(project: Project) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)

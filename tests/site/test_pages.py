@@ -734,6 +734,7 @@ def test_colours_follow_the_system_until_the_reader_chooses(browser: Browser, si
     browser.evaluate("localStorage.clear()")
 
 
+@pytest.mark.slow
 def test_the_index_can_be_filtered(browser: Browser, site: Path) -> None:
     """Four studies of three tools."""
     html = (site / "index.html").read_text("utf-8")

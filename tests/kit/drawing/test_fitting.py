@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import pytest
 from helpers.studies import load
 from matplotlib.figure import Figure
 
@@ -39,6 +40,7 @@ def test_a_title_that_is_wider_than_the_page_leaves_the_axes_their_room() -> Non
         assert {100, 1000} <= set(axis.get_xticks())
 
 
+@pytest.mark.slow
 def test_a_title_of_the_last_panel_in_a_row_ends_on_the_page() -> None:
     """Panels of the published zones: "eu-gb-lon04-a → eu-gb-lon06-a" lost half of its last letter, 3 px of 700."""
     figure = history.history(az.history(load("ibm-cloud-zones"))).figure
