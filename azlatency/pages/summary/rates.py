@@ -20,6 +20,7 @@ from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import by_burst, falling, throughput_series
 from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.key import SENDER
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
@@ -127,6 +128,8 @@ def goodputs(data: Data) -> Answer | None:
     # A transfer that reached the rate that it was told to send at says nothing about more.
     limited = runs["throughput_bit_s"] > 0.95 * runs["target_rate_bit_s"].where(runs["target_rate_bit_s"] > 0)
     method = rank_methods(measured_runs(runs if limited.all() else runs[~limited]))[0]
+    quantity = "Rate at the sender" if method.endswith(SENDER) else "Goodput"
+    elsewhere = runs[~runs["path"].isin(runs.loc[runs["method"] == method, "path"])]
     runs = runs[runs["method"] == method]
     rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
@@ -138,10 +141,10 @@ def goodputs(data: Data) -> Answer | None:
     typical = summarize(runs, "throughput_bit_s")
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
-    verdict: Sentence = ("Goodput: ",)
+    verdict: Sentence = (f"{quantity}: ",)
     if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
-    dots, axis = ends_of(dots, f"goodput, {method}")
+    dots, axis = ends_of(dots, f"{quantity[0].lower()}{quantity[1:]}, {method.removesuffix(SENDER)}")
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
@@ -151,13 +154,22 @@ def goodputs(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(typical),
         answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
-        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ())),
+        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ()), *_elsewhere(elsewhere)),
         dots=dots,
         axis=axis,
         next_step=f"Repeat each transfer {', '.join(missing)}."
         if missing
         else "See the page *Planning the next measurement* for the rounds that smaller differences need.",
     )
+
+
+def _elsewhere(runs: pd.DataFrame) -> Sentence:
+    """Name the paths that only other methods measured."""
+    if runs.empty:
+        return ()
+    paths, methods = (list(map(str, runs[name].unique())) for name in ("path", "method"))
+    where = paths[0] if len(paths) == 1 else f"{len(paths)} paths"
+    return (f" Not compared here: {where}, measured with {join_words(methods)}.",)
 
 
 def single_falls(data: Data) -> Answer | None:

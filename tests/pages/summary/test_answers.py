@@ -177,6 +177,25 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
     assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
 
 
+def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named(tmp_path: Path) -> None:
+    """One server prints no result of its own; three runs to another server last three seconds instead of two."""
+    (tmp_path / "raw").mkdir()
+    sender, both = (
+        (TESTS / "fixtures" / "iperf3" / name).read_text("utf-8") for name in ("3.1-udp.txt", "3.12-udp.txt")
+    )
+    (tmp_path / "raw" / "short.txt").write_text(sender.replace("10.2.2.4", "10.2.2.9"), "utf-8")
+    for run in range(3):
+        (tmp_path / "raw" / f"run{run}.txt").write_text(sender + "\n" * run, "utf-8")
+    (tmp_path / "raw" / "long.txt").write_text(both.replace("10.2.2.4", "10.2.2.7"), "utf-8")
+    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
+    card = summary.make_card(az.load("rates", processed=tmp_path))
+    assert said(card).startswith("Rate at the sender: **47.9 Mbit/s** on ")
+    assert card.axis == "rate at the sender, iperf3 UDP 2 s"
+    assert plain_sentence(card.inference).endswith(
+        "Not compared here: 10.2.1.4 → 10.2.2.7, measured with iperf3 UDP 3 s."
+    )
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = load_card("westeurope-psping")
     assert "TCP connection took at least **2.08 ms**" in said(card) and "RTT" not in card.axis
