@@ -363,7 +363,7 @@ def _throttling(row: Row) -> str:
     if not row["found"]:
         return f"{start}no throttling within {row['seconds']:.6g} s"
     rates = [f"{row[name]:.6g} {row['unit']}" for name in ("burst_rate", "sustained_rate")]
-    return f"{start}throttled after {row['at_s']:.6g} s: {rates[0]}, then {rates[1]}"
+    return f"{start}rate falls after {row['at_s']:.6g} s: {rates[0]}, then {rates[1]}"
 
 
 def _lifetime(row: Row) -> str:

@@ -365,7 +365,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table | Note:
     """Return each transfer in time."""
     if rates.empty:
         return Note("No log of this study reports throughput by interval.")
-    shown = rates.assign(throttled=[_throttled(rate) for rate in rates.to_dict("records")])
+    shown = rates.assign(falls=[_falls(rate) for rate in rates.to_dict("records")])
     columns = {
         "run": text("name"),
         "intervals": count("intervals"),
@@ -373,13 +373,13 @@ def rates_in_time(rates: pd.DataFrame) -> Table | Note:
         "rate": number("estimate", ",.3f", GIGABITS),
         "interval": ends("low", "high", ",.3f", GIGABITS),
         "sd ÷ mean": number("spread", ".1f", PERCENT),
-        "throttled": text("throttled"),
+        "falls": text("falls"),
         "flags": flags(),
     }
     return table(shown, "Throughput over time (scope: within run)", columns, value="intervals")
 
 
-def _throttled(rate: Row) -> str:
+def _falls(rate: Row) -> str:
     if pd.isna(rate["found"]):
         return "too few to test"
     return f"after {rate['at_s']:,.0f} s" if rate["found"] else "no"

@@ -60,7 +60,7 @@ def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> No
 def test_a_true_difference_is_said_with_its_ratio_and_interval() -> None:
     values = equal_law(1, 7, (1.0, 1.0, 1.6))
     card, text = _card(values)
-    assert text.startswith("The pairs differ: 1b → 1c takes 1.") and "for all 3 pairs" in text
+    assert text.startswith("The pairs differ: 1b → 1c takes 1.") and "for all 3 comparisons" in text
     first = plain_sentence(card.inference).split("µs")[0]
     assert first.startswith("Typical runs: ") and "1b → 1c" in plain_sentence(card.inference)
     assert _title(values).startswith("Median round trip from ") and "(1b → 1c)" in _title(values)

@@ -113,7 +113,7 @@ def test_intervals_are_those_of_the_log() -> None:
     assert ": 7.26, 8.36," in line and "7.62 Gbit/s; retransmits 616" in line
     assert "Dotted and hollow: omitted by the tool." in chart.caption
     rates = page.rates_in_time(in_time.throughput_series(study.intervals, az.throughput(study)))
-    assert cell(rates, "AZ1 - AZ3", "intervals") == "10" and cell(rates, "AZ1 - AZ3", "throttled") == "no"
+    assert cell(rates, "AZ1 - AZ3", "intervals") == "10" and cell(rates, "AZ1 - AZ3", "falls") == "no"
 
 
 def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None:

@@ -17,7 +17,7 @@ def test_a_token_bucket_is_found_and_a_steady_series_is_not() -> None:
     (result,) = found.to_dict("records")
     assert result["found"] and result["at_s"] == 40 and result["flags"] == ""
     assert result["bucket"] == pytest.approx(320, rel=0.1)
-    assert az.say(found).startswith("throttled after 40 s: 10.0133 Gbit/s, then 1.97879 Gbit/s")
+    assert az.say(found).startswith("rate falls after 40 s: 10.0133 Gbit/s, then 1.97879 Gbit/s")
     assert list(throttling(10 + 0.3 * rng.standard_normal(120))["found"]) == [False]
     assert list(throttling(rates[::-1])["found"]) == [False]
     assert throttling([1.0] * 5)["found"].isna().all()
