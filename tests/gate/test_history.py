@@ -34,9 +34,9 @@ def test_a_planted_change_has_its_date_and_size_and_fails_the_job(nights: Path) 
 
 
 def test_too_few_nights_end_with_3(nights: Path, tmp_path: Path) -> None:
-    few = write_nights(tmp_path / "few", {"az1-az2": values(450, 12)})
+    few = write_nights(tmp_path / "few", {"az1-az2": values(450, 9)})
     result = history(few, cwd=tmp_path)
-    assert result.returncode == 3 and "20 points per series are needed; the longest has 12" in result.stdout
+    assert result.returncode == 3 and "10 points per series are needed; the longest has 9" in result.stdout
 
 
 def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ _PAGES = (
     ),
     _Page(
         "11_history", _has_history, "Did a level change over time?",
-        "Measure the same paths at least 20 times, each time with its start; azlatency import --append adds a night.",
+        "Measure the same paths at least ten times, each time with its start; azlatency import --append adds a night.",
     ),
 )  # fmt: skip
 

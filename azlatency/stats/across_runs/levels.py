@@ -86,9 +86,9 @@ def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float |
     """Return the last over the first value of a line through the logarithms if the series drifts, else ``None``.
 
     Beside steps, the line must fit better than they do: a step costs two parameters, its place and its size, and the
-    line one (Akaike, IEEE Transactions on Automatic Control 19:716, 1974). Without steps, its slope must be significant
-    at half of ``alpha``, also without the points at both ends: a strong drift looks like neighbours that resemble each
-    other, and hides its steps.
+    line one (Schwarz, Annals of Statistics 6:461, 1978; Akaike's smaller cost called lines stairs). Without steps, its
+    slope must be significant at half of ``alpha``, also without the points at both ends: a strong drift looks like
+    neighbours that resemble each other, and hides its steps.
     """
     if len(values) < 2 * SHORTEST or not values.min() > 0:
         return None
@@ -97,7 +97,8 @@ def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float |
     if steps:
         parts = np.split(x, [step.at for step in steps])
         around_levels = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-        drifts = around_levels > 0 and n * math.log(float(rest @ rest) / around_levels) < 2 * (2 * len(steps) - 1)
+        cost = math.log(n) * (2 * len(steps) - 1)
+        drifts = around_levels > 0 and n * math.log(float(rest @ rest) / around_levels) < cost
     else:
         # A few points at an end, which may be a new level, are no drift.
         inner = x[SHORTEST - 1 : 1 - SHORTEST]

@@ -1,7 +1,7 @@
 """Night after night: the series of runs of each path, method and metric, and where its level changed.
 
-All series of a call are one family: each is searched at the error divided by their number (Bonferroni), so that at most
-that share of healthy studies shows any change.
+All series of a call are one family (Benjamini and Hochberg, JRSS B 57:289, 1995): at most the error of healthy studies
+shows any change, and where many series changed, at most this share of those that are reported did not.
 """
 
 from __future__ import annotations
@@ -46,9 +46,12 @@ if TYPE_CHECKING:
     from azlatency.stats.rows import Row
     from azlatency.studies.store.study import Study
 
-METHOD = "circular binary segmentation (Olshen et al. 2004), widened for AR(1); Bonferroni over all series"
-#: Fewest points of a series that is judged.
-FEWEST = 20
+METHOD = (
+    "circular binary segmentation (Olshen et al. 2004), widened for AR(1); false discovery rate over all series "
+    "(Benjamini and Hochberg 1995)"
+)
+#: Fewest points of a series that is judged: two levels.
+FEWEST = 2 * SHORTEST
 #: The column of each metric.
 VALUE_COLUMNS = {metric: column for column, metric in METRICS.items()}
 #: Columns that name a series in each frame of a history.
@@ -171,14 +174,15 @@ def history(
     margin : float or str, default "5%"
         Largest change that does not matter in practice: ``0.05``, ``"5%"`` or ``"2 us"``. A time judges latencies only.
     confidence : float, default 0.95
-        One minus the probability that any series of runs that did not change shows a change, between 0.5 and 1.
+        One minus the error, between 0.5 and 1: the probability that any of several series shows a change if none
+        changed, and the expected share of unchanged series among those that are reported.
 
     Returns
     -------
     History
         Three frames: ``series``, ``changes`` and ``points``. A point is a run; if a series consists of at least five
         nights that are far apart, the runs of a night, which start within two hours of each other, are one point, their
-        median. Not searched: series below 20 points (``few_clusters``), and runs that must not be pooled. Other flags:
+        median. Not searched: series below ten points (``few_clusters``), and runs that must not be pooled. Other flags:
         ``order_assumed`` (no start times), ``clock_set_back`` (rounds and start times disagree), ``nights_missing``.
 
     Raises
@@ -217,10 +221,10 @@ def history(
         ),
     )  # fmt: skip
     family = sum(one.is_searched for one in every)
+    searched, tests = _search_all(every, 1 - confidence)
     series, changes = [], []
     points: dict[str, list[object]] = {name: [] for name in _COLUMNS["points"]}
-    for one in every:
-        found = _search(one, (1 - confidence) / family) if one.is_searched else _Found([], [], [], None)
+    for one, found in zip(every, searched, strict=True):
         shared = {
             **one.named,
             "scope": "across_runs",
@@ -228,7 +232,7 @@ def history(
             "window_ns": one.window_ns,
             "run_ids": " ".join(dict.fromkeys(" ".join(one.run_ids).split())),
         }
-        rows = [shared | _change(one, found, place, margin, confidence, family) for place in range(len(found.steps))]
+        rows = [shared | _change(one, found, place, margin, confidence, tests) for place in range(len(found.steps))]
         changes += rows
         series.append(shared | _summary(one, found, rows, margin, family if one.is_searched else 1))
         for name, cells in _points(one, found).items():
@@ -357,8 +361,24 @@ def _labels(runs: pd.DataFrame, column: str) -> list[str]:
     return [str(cell) if known else "" for cell, known in zip(cells, cells.notna(), strict=True)]
 
 
+def _search_all(every: Sequence[_Series], error: float) -> tuple[list[_Found], float]:
+    """Return the levels of all series, and by which number the error of each search was divided.
+
+    The k series that change are searched at k shares of the error: the largest k for which as many change.
+    """
+    family = shares = sum(one.is_searched for one in every)
+    while True:
+        found = [
+            _search(one, error * shares / family) if one.is_searched else _Found([], [], [], None) for one in every
+        ]
+        changed = sum(bool(each.steps) or each.drift is not None for each in found)
+        if changed >= shares or shares <= 1:
+            return found, family / max(shares, 1)
+        shares = max(changed, 1)
+
+
 def _search(series: _Series, error: float) -> _Found:
-    """Return the levels of a series; ``error``: that of the call, divided by the number of series."""
+    """Return the levels of a series, each significant at ``error``."""
     steps = find_steps(series.values, error)
     moved = drift(series.values, steps, error)
     steps = [] if moved is not None else steps
@@ -388,7 +408,7 @@ def _summary(series: _Series, found: _Found, changes: list[Row], margin: float |
     }
 
 
-def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float, family: int) -> Row:
+def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float, tests: float) -> Row:
     """Return what the frame ``changes`` says of one step, besides the name of the series and its runs."""
     step, (before, after) = found.steps[place], found.levels[place : place + 2]
     old, new = found.parts[place : place + 2]
@@ -416,7 +436,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
         **{name: compared.get(name, np.nan) for name in _RATIO},
         "verdict": verdict,
         "margin": limit,
-        "p": min(step.p * family, 1.0),
+        "p": min(step.p * tests, 1.0),
         "n": len(old) + len(new),
         "label_before": labels[0],
         "label": labels[1],

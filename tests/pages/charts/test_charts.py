@@ -48,7 +48,7 @@ def test_every_chart_fits_the_page_or_says_why_there_is_none(results: StudyResul
     names = set(drawn) - (OF_OTHERS if results.study.name == RICHEST else set())
     assert_fit_the_page_or_say_why_there_is_none(drawn, names)
     notes = {name for name in names if isinstance(drawn[name], Note)}
-    assert notes == {"baseline", "intervals", "long intervals", "history"} or results.study.name != RICHEST
+    assert notes == {"baseline", "intervals", "long intervals"} or results.study.name != RICHEST
     assert notes < names or results.study.name == "cassandra-vm-baseline"
 
 

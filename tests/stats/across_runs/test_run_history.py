@@ -75,7 +75,7 @@ def test_a_family_makes_each_series_stricter() -> None:
 
 
 def test_series_that_are_short_or_must_not_be_pooled_are_refused() -> None:
-    short = az.history(frame(steady(7, 19)))
+    short = az.history(frame(steady(7, 9)))
     unknown = az.history(frame(steady(7), unknown="mixed_sizes"))
     for found, flag in ((short, "few_clusters"), (unknown, "mixed_sizes")):
         assert list(found.series["flags"]) == [flag] and found.series["level"].isna().all() and found.changes.empty
