@@ -86,6 +86,12 @@ class RunValues:
         return replace(self, values=np.array(list(values), dtype=float), rounds=None, missing=0, endless=0)
 
 
+def without_value(runs: int, column: str) -> tuple[str, ...]:
+    """Return the note about runs that have no value in the column, if there are any."""
+    name = "count" if column == "retransmits" else METRICS.get(column, column)
+    return (f"{count_of(runs, 'run')} without a {name} left out",) if runs else ()
+
+
 def run_ids_of(data: object) -> tuple[str, ...]:
     """Return the run_id of each row of a frame or Series, from its column or index; empty if it has neither.
 
@@ -168,6 +174,8 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         data, order = in_time_order(only_values(data, column))
         resolution = resolution_of(data, column)
         array = floats(data[column])
+        if value is None:
+            notes += without_value(int(np.isnan(array).sum()), column)
         rounds = _rounds(data)
         column_unit = unit_of(column)
     elif hasattr(data, "to_arrow"):  # a study or logs

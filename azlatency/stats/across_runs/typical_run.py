@@ -25,7 +25,6 @@ from scipy.stats import binom
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
-    METRICS,
     VALUE_COLUMNS,
     RunValues,
     check_columns,
@@ -34,12 +33,12 @@ from azlatency.stats.across_runs.run_values import (
     run_values,
     unit_of,
     value_column,
+    without_value,
 )
 from azlatency.stats.across_runs.shared_spread import CLOSE
 from azlatency.stats.across_runs.two_groups import student_interval
 from azlatency.stats.rows import ESTIMATE, Row, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
-from azlatency.studies.format import count_of
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -306,9 +305,8 @@ def summarize(
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
         values, refused = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
-        if value is None and (others := len(group) - len(measured)):
-            note = f"{count_of(others, 'run')} without a {_NAMES.get(column, column)} left out"
-            values = replace(values, notes=(*values.notes, note))
+        if value is None:
+            values = replace(values, notes=values.notes + without_value(len(group) - len(measured), column))
         kind = kind_of_test(measured, labels["method"])
         groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, refused))
     rows = typical_runs(groups, confidence)
@@ -331,7 +329,6 @@ def _common_column(runs: pd.DataFrame, keys: Sequence[str], value: str | None) -
 
 
 #: How a note names the columns that are summarized by default.
-_NAMES = METRICS | {"retransmits": "count"}
 
 
 class PathRuns(NamedTuple):

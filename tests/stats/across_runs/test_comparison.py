@@ -108,6 +108,8 @@ def test_hard_inputs(a: list[Any], b: list[Any], code: str) -> None:
 def test_missing_values_are_left_out() -> None:
     result = compare_runs([1.0, 2.0, math.nan, 3.0], [1.0, None, 2.0, 4.0])
     assert (result["n_candidate"], result["n_base"]) == (3, 3)
+    base, candidate = (pd.DataFrame({"median_ns": values}) for values in ([450e3, math.nan, 460e3], [570e3, 561e3]))
+    assert compare_runs(candidate, base)["notes"] == "1 run without a median left out"
 
 
 def test_constant_groups_that_differ_have_an_interval_only_at_a_known_resolution() -> None:
