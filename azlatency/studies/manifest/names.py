@@ -100,6 +100,9 @@ _TIME = re.compile(
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
+    # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
+    r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
+    rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
     rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
@@ -164,7 +167,13 @@ _SERIES = re.compile(
 _FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
-    r"\b(?:test|sample|pass|no|nr|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b", re.IGNORECASE
+    r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
+    re.IGNORECASE,
+)
+#: Addresses, UUIDs and the number of a list, which tell no labels apart.
+_ADDRESS_OR_NUMBER = re.compile(
+    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
+    r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
 )
 _MOST_DIGITS = 9
 #: Of a longer label, the rest is not compared.
@@ -287,7 +296,7 @@ def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
     ``series`` are those of `series_that_count` of all labels.
     """
     text = _TIME.sub(" ", label[:_LONGEST_LABEL])
-    text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
+    text = _ADDRESS_OR_NUMBER.sub(" ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
 
@@ -345,7 +354,10 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
         return int(of_n["word"] in _COUNTED if of_n["word"] else not is_thing(before))
     if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
         return 3
-    if ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS and not _is_duration(ordinal, ordinal["word"]):
+    counted = (ordinal["word"] or ordinal["counted"] or "") if ordinal else ""
+    # In Chinese, a measure word may stand in front of what is counted: 第一次测试.
+    is_counted = counted in _REPEATS or {counted[:1], counted[1:]} <= _REPEATS
+    if ordinal and is_counted and not _is_duration(ordinal, ordinal["word"]):
         return 1
     if token in _REPEATS and following.isdecimal() and third == "of" and fourth.isdecimal():
         return 4
