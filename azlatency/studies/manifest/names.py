@@ -23,7 +23,8 @@ _REPEATS_TEXT = f"""
     repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
     ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum mätning körning запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
+    tekrar tur ölçüm olcum mätning körning försök pokus měření mittaus lần percobaan
+    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
@@ -40,7 +41,8 @@ _RESULTS_TEXT = """
     bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
-    no nr baseline before after idle reference vanilla vorher nachher avant après antes después
+    no nr up down upload download tx rx baseline before after idle reference vanilla vorher nachher avant après antes
+    después
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -77,8 +79,12 @@ _THINGS_TEXT = """
     端末 서버 클라이언트 노드
     gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
     edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
+    tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
+    spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer laptop
+    serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator uzel počítač
+    stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής 主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
 """
-_THINGS = frozenset(_THINGS_TEXT.split())
+_THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
 _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|central)\d?")
 
@@ -131,6 +137,11 @@ _TOKEN = re.compile(
     rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
+)
+_SHAPE = re.compile(r"[^\W\d_]\d{1,3}\.$")
+#: A counter with its word at the end of a name in camel case: ``CubicRun1``.
+_CAMEL = re.compile(
+    r"(?P<rest>\w*[a-z0-9])(?P<counter>(?:Run|Rep|Repeat|Iter|Iteration|Trial|Round|Try|Attempt)\d{1,9})"
 )
 _NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
 _ORDINAL = re.compile(
@@ -318,7 +329,12 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     """Return the words of a level without dates and times; a counter with its number is one word."""
     # As many characters keep the places of what follows.
     text = _TIME.sub(lambda match: "\0" * len(match[0]), level)
-    tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
+    tokens = [
+        (match.start() + camel.start(part), camel[part]) if camel else (match.start(), match[0])
+        for match in _TOKEN.finditer(text)
+        for camel in [_CAMEL.fullmatch(match[0])]
+        for part in (("rest", "counter") if camel else ("",))
+    ]
     folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + [""] * 3
     words: list[_Word] = []
     at = 0
@@ -335,7 +351,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             words += [_Word(0, start, word, number, False, True)] * bool(word)
             at += length
         else:
-            is_assigned = text[:start].endswith("=")  # "NODELAY=1"
+            # "NODELAY=1"; "E2.1" is a type of machine, but "iperf3.1" a counter.
+            is_assigned = text[:start].endswith("=") or (
+                _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
+            )
             words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
             at += 1
     return tuple(words)
@@ -406,6 +425,11 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
     return bool(before and behind) and before[0].casefold() not in _RESULTS
+
+
+def is_result(word: str) -> bool:
+    """Return whether a word is the name of a tool or a word for a result, which sets nothing."""
+    return word.casefold() in _RESULTS
 
 
 def is_thing(word: str) -> bool:
