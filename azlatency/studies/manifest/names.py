@@ -41,8 +41,8 @@ _RESULTS_TEXT = """
     bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
-    no nr up down upload download tx rx baseline before after idle reference vanilla vorher nachher avant après antes
-    después
+    no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
+    avant après antes después
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -80,9 +80,10 @@ _THINGS_TEXT = """
     gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
     edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
     tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
-    spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer laptop
-    serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator uzel počítač
-    stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής 主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
+    avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
+    laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
+    uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
+    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
 """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
@@ -109,7 +110,9 @@ _TIME = re.compile(
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
     rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
-    rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
+    r"|(?<![0-9])(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
+    # No part of a MAC address or of IPv6.
+    rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
