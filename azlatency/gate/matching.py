@@ -79,9 +79,7 @@ def nothing_in_common(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
             f"Both sides measured {common[0]}, but with different methods: {old} in the base, {new} in the candidate. "
             "There is nothing in common to compare; measure both with one method"
         ]
-    if apart := [
-        line for name, side in zip(("base", "candidate"), sides, strict=True) for line in _numbered(name, side)
-    ]:
+    if apart := numbers_apart(base, candidate):
         return apart
     if options := _map_options(sides):
         return [f"No path is on both sides. If their ends correspond, add: {options}"]
@@ -93,8 +91,12 @@ def nothing_in_common(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
     return [f"No path is on both sides. The most alike are {hint}; --map PATTERN=NAME gives ends the same name"]
 
 
+def numbers_apart(base: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
+    """Say for each side that the numbers in the names of its files keep its runs apart, and what joins them."""
+    return [*_numbered("base", base), *_numbered("candidate", candidate)]
+
+
 def _numbered(name: str, runs: pd.DataFrame) -> list[str]:
-    """Say that the numbers in the names of a side keep its runs apart, and what joins them."""
     apart = runs[runs["assumed"].fillna("").str.contains(FROM_NAME)] if "assumed" in runs else runs.iloc[:0]
     files = below_common_folder(apart["file"], runs["file"]) if len(apart) else []
     lines = joining_entry(files) if files else []
@@ -104,7 +106,7 @@ def _numbered(name: str, runs: pd.DataFrame) -> list[str]:
     # Without blanks, a narrow terminal does not break the line that is to be copied.
     entry = f"run=[{{{lines[1].replace(' = ', '=', 1)}}}]"
     return [
-        f"Numbers with a gap in the names of its files keep the runs of the {name} apart: {scenarios}. If they count "
+        f"The numbers in the names of its files keep the runs of the {name} apart: {scenarios}. If they count "
         f"repeats, write {entry} into study.toml in its folder"
     ]
 

@@ -68,18 +68,20 @@ def test_equal_ends_with_other_methods_have_nothing_in_common() -> None:
     assert nothing_in_common(runs("a → b"), runs("a → b")) == [], "they are copies, or in different regions"
 
 
-def test_a_lost_run_of_one_side_is_settled_by_the_line_that_is_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("of_before", "of_after"), [("1235678", "12345678"), ("1245", "1245"), ("124", "136")])
+def test_lost_runs_are_settled_by_the_lines_that_are_printed(tmp_path: Path, of_before: str, of_after: str) -> None:
     rounds = ROOT / "data" / "raw" / "emulated-nights" / "ping" / "az1a-az3a"
-    for side, numbers, first in (("before", "1235678", 0), ("after", "12345678", 10)):
+    for side, numbers, first in (("before", of_before, 0), ("after", of_after, 10)):
         (tmp_path / side).mkdir()
         for number in numbers:
             shutil.copy(rounds / f"ping_r{first + int(number)}.txt", tmp_path / side / f"az1-az2_{number}.log")
     refused = compare("before", "after", cwd=tmp_path)
     assert refused.returncode == 3
-    (line,) = re.findall(r"write (run=\S+) into study.toml in its folder", refused.stdout)
-    (tmp_path / "before" / "study.toml").write_text(line, "utf-8")
+    lines = re.findall(r"runs of the (\w+) apart: .* write (run=\S+) into study.toml in its folder", refused.stdout)
+    for side, line in lines:
+        (tmp_path / {"base": "before", "candidate": "after"}[side] / "study.toml").write_text(line, "utf-8")
     settled = compare("before", "after", cwd=tmp_path)
-    assert "7 → 8" in settled.stdout, settled.stdout + settled.stderr
+    assert f"{len(of_before)} → {len(of_after)}" in settled.stdout, settled.stdout + settled.stderr
 
 
 def test_two_scenarios_of_one_study(tmp_path: Path, raw: Path) -> None:

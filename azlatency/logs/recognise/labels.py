@@ -16,6 +16,7 @@ from heapq import merge
 from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
+from unicodedata import category
 
 from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
@@ -26,8 +27,8 @@ from azlatency.logs.source.decode import Source
 #: What stands around the text of a label.
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
-    r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
-    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)])\s+(?P<comment>\S.{0,1000})"
+    r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
+    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)]|[a-z]\))\s+(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
@@ -38,12 +39,14 @@ _LABEL = re.compile(
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 #: What a script writes in front of a text: a time, and a level.
 _LOGGED = re.compile(
+    r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,40}(?:\[\d{1,9}\])?: "
+    r"|[IWEF]\d{4} [\d:.]{8,15} {1,9}\d{1,9} [\w.-]{1,40}:\d{1,9}\] )?"
     r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d)?[T ,]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
     r"[ :,|-]{1,4})?(?:[\w.]{1,40} - (?=[A-Z]{4,7}\b))?"
     r"(?:[\[<(|]?(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|TRACE)[\]>)|]?[ :|-]{1,4})?"
 )
 #: One bare word, or two, which may be the label of the run below.
-_BARE_WORD = re.compile(r"(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+_BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 #: What points to the log above it.
 _POINTING = ("^", "↑")
@@ -60,15 +63,17 @@ _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
-    r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
+    r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s?|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
     r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
 )
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
 _SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
+_TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote>[\"'])(?P<title>.{1,200}?)(?P=quote)")
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
+_DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
@@ -90,7 +95,28 @@ _NUMBERED = re.compile(
 _WORDS_IN_A_SENTENCE = 2
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
-_COUNTED = re.compile(r"[\[(]?\d{1,9}/\d{1,9}[\])]?\s+")
+_CLOSES = re.compile(
+    r"\W{0,9}(?:end|finish|complete|done|stop|ende|fim|fin|fine|koniec|конец)(?:ed|s)?\b"
+    r"|.*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
+#: Lines that frame a log or a step of a pipeline, and prompts without a command: they say nothing about a run.
+_FRAME = re.compile(
+    r"</.{0,80}|<\w{1,20}/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
+    r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
+    r"|\[ {0,3}\d+\] (?:\d|local ).*",
+    re.IGNORECASE,
+)
+#: A text without the quotes, boxes and pictures around it, and what may stand between its words.
+_CORE = re.compile(r"[^\w+]*(?P<core>.*[\w+-])")
+_BETWEEN = re.compile(r"\s[|.·:=]{1,80}(?=\s)|[.·_]{3,80}|\s+")
+_BRACKETS = frozenset("[](){}<>\"'`")
+#: A person sets whole numbers, and does not write of packets.
+_MEASURED_NUMBER = re.compile(
+    r"\d[.,]\d|\d ?%(?! ?(?:loss|load))|\bpackets?\b|\breceived\b|\btransmitted\b|\blost\b|<\w",
+    re.IGNORECASE,
+)
 #: Lines of nothing but these words say nothing about a run.
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
@@ -98,6 +124,13 @@ _SAYS_NOTHING_TEXT = """
     closed ready yes no true false null none ping iperf sockperf
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
+#: Words for the time between two runs, or for the end of one, and the words beside them: "Test took 4.1 seconds".
+_PASSES = frozenset({"waiting", "sleeping", "sleep", "elapsed", "took", "exit", "remaining", "pause", "cooldown"})
+_BESIDE_TEXT = """
+    for before after until between the next run runs time seconds second secs sec minutes minute min ms in of code
+    status returned now total all
+"""
+_BESIDE = _PASSES.union(_SAYS_NOTHING, _BESIDE_TEXT.split())
 _LONGEST = 1010
 #: What stands between the labels of a run, and in front of a command among them.
 JOINED, COMMAND = " / ", "$ "
@@ -119,6 +152,7 @@ def set_labels(
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
     outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
+    below = {_DIGITS.sub("", each.text) for each in outside if spans and each.line > spans[-1][1]}
     label: str | None = None
     section: str | None = None
     heading: str | None = None
@@ -135,15 +169,19 @@ def set_labels(
         while outside and outside[0].line < start:
             above.append(outside.popleft())
         sections[-1].append((run, [each.text for each in above if each.is_command]))
+        texts = {each.line for each in above if each.is_caption or each.is_sentence}
         above = [
-            each._replace(is_sentence=True) if each.is_caption and _is_paragraph(each, above) else each
+            # A line beside another one is part of a paragraph.
+            each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & texts else each
             for each in above
             if not each.is_command
         ]
         if is_first and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
         written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
-        # Of several labels, the last but one is that of a section.
+        # Of several labels, the last but one is that of a section, unless it ends the run above: "end of run 1".
+        is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
+        written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
         section = written[-2].text if len(written) > 1 else section
         own = written[-1].text if written else label
         run["heading"] = JOINED.join(filter(None, (heading, section, own))) or None
@@ -210,10 +248,6 @@ class _Label(NamedTuple):
     """Whether it is a command between two runs, which may change a setting."""
 
 
-def _is_paragraph(label: _Label, others: Sequence[_Label]) -> bool:
-    return any(abs(label.line - other.line) == 1 for other in others if other.is_caption or other.is_sentence)
-
-
 def _lines_outside(
     source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[_Label]:
@@ -227,6 +261,8 @@ def _lines_outside(
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
             is_output, above = not _SAYING.search(text) and not _FENCE.match(text), number
             is_after_output = is_output
+            if titled := _TITLED.match(text[:_LONGEST]):
+                yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
             if not inside and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
             continue
@@ -263,26 +299,51 @@ def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
 
 def _is_sentence(line: str) -> bool:
     """Return whether a line is text of a person: what a tool prints in an unknown form has more numbers."""
+    if not line.isascii():  # the vowels of Thai, and accents that are characters of their own
+        line = "".join(each for each in line if not category(each).startswith("M"))
     text = _DATE.sub("", _NUMBERED.sub("", line, count=1))
     if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line) or _THINGS.fullmatch(line):
         return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 
 
+def _is_list(line: str) -> bool:
+    """Return whether a line is a short text with several numbers that a person sets: ``MTU 1500, 8 streams``."""
+    if len(line) > _LONGEST_CAPTION or _MEASURED_NUMBER.search(line):
+        return False
+    return 0 < len(_NUMBER.findall(_DATE.sub("", line))) <= len(_WORD.findall(line))
+
+
+def _undecorated(line: str) -> str:
+    """Return the text of a person in a line, without quotes, boxes or pictures around it; empty if there is none."""
+    if _is_sentence(line):
+        return line
+    core = _CORE.match(line)
+    text = _BETWEEN.sub(" ", core["core"]) if core else ""
+    if not _is_sentence(text) and not _is_list(text):
+        return ""
+    return text if _BRACKETS.isdisjoint(text) else line
+
+
 def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
-    line = _COUNTED.sub("", line, count=1) if _COUNTED.match(line) else line
-    match = _LABEL.fullmatch(line)
-    if match is None and (not _is_sentence(line) or _SAID_BY_TOOLS.search(line)):
+    line = _COUNTED.sub("", line)
+    if _FRAME.fullmatch(line):
         return None
+    match = _LABEL.fullmatch(line)
+    if match is None:
+        line = _undecorated(line)
+        if not line or _SAID_BY_TOOLS.search(line):
+            return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
+    is_noise = words <= _SAYS_NOTHING and not (_BARE_WORD.fullmatch(text) and not words)
+    is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
-    is_noise = words <= _SAYS_NOTHING and not (is_bare and not words)
     is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)
     if is_command or is_noise:
         return None

@@ -134,14 +134,15 @@ def check_columns(runs: object, *names: str) -> None:
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
     """Return the column with one number per run: ``value``, else the first of `VALUE_COLUMNS` that has any number.
 
-    Raises `KeyError` if there is no such column; the message contains the most similar name, or all columns.
+    If no run has a number, as a ping has none whose replies all took "<1ms", it is the first of them. Raises `KeyError`
+    if there is no such column; the message contains the most similar name, or all columns.
     """
     if value is not None:
         check_columns(frame, value)
         return value
-    for column in VALUE_COLUMNS:
-        if column in frame.columns and (frame[column].notna().any() or not len(frame)):
-            return column
+    known = [column for column in VALUE_COLUMNS if column in frame.columns]
+    if known:
+        return next((column for column in known if frame[column].notna().any()), known[0])
     columns = ", ".join(map(str, frame.columns))
     raise KeyError(f"no value in any of {', '.join(VALUE_COLUMNS)}; name a column (value=…) of: {columns}")
 

@@ -23,7 +23,8 @@ _REPEATS_TEXT = f"""
     repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
     ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum mätning körning запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
+    tekrar tur ölçüm olcum mätning körning försök pokus měření mittaus lần percobaan
+    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
@@ -40,7 +41,8 @@ _RESULTS_TEXT = """
     bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
-    no nr baseline before after idle reference vanilla vorher nachher avant après antes después
+    no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
+    avant après antes después
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -77,8 +79,13 @@ _THINGS_TEXT = """
     端末 서버 클라이언트 노드
     gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
     edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
+    tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
+    avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
+    laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
+    uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
+    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
 """
-_THINGS = frozenset(_THINGS_TEXT.split())
+_THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
 _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|central)\d?")
 
@@ -100,7 +107,12 @@ _TIME = re.compile(
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
-    rf"|(?<![0-9]){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9])"
+    # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
+    r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
+    rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
+    r"|(?<![0-9])(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
+    # No part of a MAC address or of IPv6.
+    rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
@@ -128,6 +140,11 @@ _TOKEN = re.compile(
     rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
+)
+_SHAPE = re.compile(r"[^\W\d_]\d{1,3}\.$")
+#: A counter with its word at the end of a name in camel case: ``CubicRun1``.
+_CAMEL = re.compile(
+    r"(?P<rest>\w*[a-z0-9])(?P<counter>(?:Run|Rep|Repeat|Iter|Iteration|Trial|Round|Try|Attempt)\d{1,9})"
 )
 _NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
 _ORDINAL = re.compile(
@@ -164,7 +181,13 @@ _SERIES = re.compile(
 _FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
-    r"\b(?:test|sample|pass|no|nr|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b", re.IGNORECASE
+    r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
+    re.IGNORECASE,
+)
+#: Addresses, UUIDs and the number of a list, which tell no labels apart.
+_ADDRESS_OR_NUMBER = re.compile(
+    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
+    r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
 )
 _MOST_DIGITS = 9
 #: Of a longer label, the rest is not compared.
@@ -287,7 +310,7 @@ def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
     ``series`` are those of `series_that_count` of all labels.
     """
     text = _TIME.sub(" ", label[:_LONGEST_LABEL])
-    text = re.sub(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)", " ", text)
+    text = _ADDRESS_OR_NUMBER.sub(" ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
 
@@ -309,7 +332,12 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     """Return the words of a level without dates and times; a counter with its number is one word."""
     # As many characters keep the places of what follows.
     text = _TIME.sub(lambda match: "\0" * len(match[0]), level)
-    tokens = [(match.start(), match[0]) for match in _TOKEN.finditer(text)]
+    tokens = [
+        (match.start() + camel.start(part), camel[part]) if camel else (match.start(), match[0])
+        for match in _TOKEN.finditer(text)
+        for camel in [_CAMEL.fullmatch(match[0])]
+        for part in (("rest", "counter") if camel else ("",))
+    ]
     folded = [unicodedata.normalize("NFKC", token).casefold() for _, token in tokens] + [""] * 3
     words: list[_Word] = []
     at = 0
@@ -326,7 +354,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             words += [_Word(0, start, word, number, False, True)] * bool(word)
             at += length
         else:
-            is_assigned = text[:start].endswith("=")  # "NODELAY=1"
+            # "NODELAY=1"; "E2.1" is a type of machine, but "iperf3.1" a counter.
+            is_assigned = text[:start].endswith("=") or (
+                _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
+            )
             words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
             at += 1
     return tuple(words)
@@ -345,7 +376,10 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
         return int(of_n["word"] in _COUNTED if of_n["word"] else not is_thing(before))
     if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
         return 3
-    if ordinal and (ordinal["word"] or ordinal["counted"]) in _REPEATS and not _is_duration(ordinal, ordinal["word"]):
+    counted = (ordinal["word"] or ordinal["counted"] or "") if ordinal else ""
+    # In Chinese, a measure word may stand in front of what is counted: 第一次测试.
+    is_counted = counted in _REPEATS or {counted[:1], counted[1:]} <= _REPEATS
+    if ordinal and is_counted and not _is_duration(ordinal, ordinal["word"]):
         return 1
     if token in _REPEATS and following.isdecimal() and third == "of" and fourth.isdecimal():
         return 4
@@ -394,6 +428,11 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
     return bool(before and behind) and before[0].casefold() not in _RESULTS
+
+
+def is_result(word: str) -> bool:
+    """Return whether a word is the name of a tool or a word for a result, which sets nothing."""
+    return word.casefold() in _RESULTS
 
 
 def is_thing(word: str) -> bool:

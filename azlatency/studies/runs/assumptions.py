@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
-_LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
+_LAST_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?=\D*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -107,25 +108,40 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     for name in names:
         kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
     is_chain = are_labels and any(JOINED in name for name in names)
-    if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain:
+    repeated = {kind: alike for kind, alike in kinds.items() if len(alike) > 1}
+    # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
+    says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
+    if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain or says_more:
         return joining_entry(files)
-    repeated = [kind for kind, alike in kinds.items() if len(alike) > 1]
-    key = f'transcript = "{toml_text(_glob(files))}"\nheading' if are_labels else "log"
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
     more = len(repeated) - _MOST
     return [
         *(
             line
-            for kind in repeated[:_MOST]
+            for kind, alike in list(repeated.items())[:_MOST]
             for line in (
                 "[[run]]",
-                *f'{key} = "{toml_text(kind)}"'.split("\n"),
+                *(_heading(files, kind) if are_labels else _of_number(kind, alike, kinds)),
                 f'scenario = "{toml_text(_without_numbers(kind.removeprefix(within)))}"',
             )
         ),
         *([f"# the same for {more} more of these names"] if more > 0 else []),
     ]
+
+
+def _heading(files: Sequence[str], kind: str) -> list[str]:
+    return [f'transcript = "{toml_text(_glob(files))}"', f'heading = "{toml_text(kind)}"']
+
+
+def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[str]:
+    """Return the line that chooses files whose names differ in their last number, and no other file."""
+    # A pattern matches in any folder, and has its own meaning of braces and stars.
+    if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
+        pattern = _LAST_NUMBER.sub("{repeat}", files[0])
+        return [f'pattern = "{toml_text(pattern)}"']
+    quoted = [f'"{toml_text(literal(file))}"' for file in files]
+    return [f"log = [{', '.join(quoted)}]"]
 
 
 def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
@@ -161,7 +177,7 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 
 def _without_numbers(kind: str) -> str:
-    return os.path.splitext(kind)[0].replace("*", "").strip("-_./ ")
+    return os.path.splitext(kind)[0].replace("*", "").replace("//", "/").strip("-_./ =") or "same"
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ runs; what nothing tells apart is assumed to be the same, and the assumption is 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from operator import attrgetter
@@ -16,6 +17,7 @@ from azlatency.logs.recognise.labels import COMMAND, JOINED
 from azlatency.studies.manifest.names import (
     Name,
     Part,
+    is_result,
     is_thing,
     label_text,
     number_in,
@@ -60,11 +62,11 @@ def treatments(
     manifest reads from its name, round and repeat. ``others``: further files, such as a copy or an empty log, whose
     numbers fill the gaps between those of the runs.
     """
+    files, others = ([unicodedata.normalize("NFC", file) for file in each] for each in (files, others))
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
-    others = list(others)
     series = series_that_count([*files, *others])
     taken = _numbers_of(others)
     for runs in places.values():
@@ -160,9 +162,18 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
-        if without_gap(values, firsts):
+        is_switch = len(names) == len(values) == 2 and all(map(_is_switch, names.values()))
+        if without_gap(values, firsts) and not is_switch:
             counted.update(numbers)
     return counted
+
+
+def _is_switch(name: Name) -> bool:
+    """Return whether the number of a name may switch a setting: ``gro_0`` and ``gro_1``, but not ``ping_0``."""
+    if name.last is None or not name.place or number_in(name.last.text) > 1:
+        return False
+    before = name.parts[name.place - 1]
+    return before.level == name.last.level and not before.text.isdecimal() and not is_result(before.text)
 
 
 def _number_pairs(names: Iterable[Name]) -> set[_Rest]:

@@ -45,6 +45,11 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("INFO: AN off", "INFO: AN on"),
         ("TASK [AN off] *******\nok: [vm-a]", "TASK [AN on] *******\nok: [vm-a]"),
         ("AN off\n------", "AN on\n-----"),
+        ('"AN off"', '"AN on"'),
+        ("| AN off |", "| AN on |"),
+        ("✓ AN off (1/2)", "✓ AN on (2/2)"),
+        ("AN off, 64 bytes, 8 threads", "AN on, 64 bytes, 8 threads"),
+        ("I0131 10:15:00.123456   12345 main.go:42] AN off", "I0131 10:16:00.123456   12345 main.go:42] AN on"),
         ("無効：\nAN off:", "有効：\nAN on:"),
     ],
 )
@@ -68,6 +73,11 @@ def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name:
         "12 packets captured by filter\n",
         "avg = 3.67\nstd dev = 0.15/4.2%\n",  # what a person computed from the runs above
         "------------------\n",
+        "exit code: 0\n",
+        "Test took 4.05 seconds\n",
+        "::endgroup::\n",
+        "</details>\n",
+        "\\end{verbatim}\n",
         "$ ping -c 4 10.0.0.1\n",
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,19 @@ def test_rounds_of_numbers_and_names_keep_their_order() -> None:
     assert sorted_rounds([2, 1]) == ([1, 2], True) and sorted_rounds([1, "b"]) == ([1, "b"], False)
     values = run_values(runs(round=pd.Series([1, "b", 2, "a"], dtype=object)))
     assert list(values.rounds) == [1, "b", 2, "a"]
+
+
+def test_runs_without_any_value_have_no_row_and_no_plan(tmp_path: Path) -> None:
+    reply = "Antwort von 192.0.2.7: Bytes=32 Zeit<1ms TTL=64\n"
+    text = (
+        f"Ping wird ausgeführt für 192.0.2.7 mit 32 Bytes Daten:\n{reply * 4}\nPing-Statistik für 192.0.2.7:\n"
+        "    Pakete: Gesendet = 4, Empfangen = 4, Verloren = 0\n    (0% Verlust),\n"
+        "Ca. Zeitangaben in Millisek.:\n    Minimum = 0ms, Maximum = 0ms, Mittelwert = 0ms\n"
+    )
+    (tmp_path / "ping.log").write_text(text, "utf-8")
+    frame = az.latency(az.parse(tmp_path))
+    assert len(frame) == 1 and frame[["median_ns", "mean_ns"]].isna().all(axis=None)
+    assert az.summarize(frame).empty and az.plan(frame).empty
 
 
 def test_a_path_without_a_value_has_no_row() -> None:

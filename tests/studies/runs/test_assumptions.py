@@ -94,7 +94,8 @@ def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> No
 
 def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, *(f"{'far' if number % 2 else 'near'}_{number}.log" for number in range(2, 6))))
-    assert [line.strip() for line in found if "log =" in line] == ['log = "far_*.log"', 'log = "near_*.log"']
+    lines = [line.strip() for line in found if "pattern =" in line]
+    assert lines == ['pattern = "far_{repeat}.log"', 'pattern = "near_{repeat}.log"']
 
 
 def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> None:
@@ -167,11 +168,32 @@ def test_entries_that_join(files: list[str], entry: list[str]) -> None:
 def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not_shown() -> None:
     files = [f"dump.zip!logs/{law}/rps_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
     lines = joining_entries(files, files)
-    assert lines[:3] == ["[[run]]", 'log = "dump.zip!logs/bbr/rps_*.txt"', 'scenario = "logs/bbr/rps"']
+    assert lines[:3] == ["[[run]]", 'pattern = "dump.zip!logs/bbr/rps_{repeat}.txt"', 'scenario = "logs/bbr/rps"']
     assert lines.count("[[run]]") == 3 and lines[-1] == "# the same for 1 more of these names"
     two_archives = [f"{name}.zip!rps_{rate}.txt" for name in ("one", "two") for rate in (10, 20)]
     scenarios = [line for line in joining_entries(two_archives, two_archives) if line.startswith("scenario")]
     assert scenarios == ['scenario = "one.zip!rps"', 'scenario = "two.zip!rps"']
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [["A1", "A2", "A3"], ["A_tuned1", "A_tuned2"], ["A_x"]],
+        [["x/A1", "x/A2"], ["x/A1b", "x/A2b"], ["y/A1", "y/A2"]],
+        [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
+        [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
+        [["1_A", "4_A"], ["2_B", "3_B"]],
+    ],
+)
+def test_the_lines_for_numbers_join_no_other_names(tmp_path: Path, groups: list[list[str]]) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(logs(folder, *(name for group in groups for name in group)))
+    entries = "\n".join(line for line in found if line.startswith("    "))
+    (folder / "study.toml").write_text(f"[study]\n{entries}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    pooled = [sorted(files) for _, files in runs.groupby(["path", "method"])["file"]]
+    assert sorted(pooled) == sorted(groups)
 
 
 def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:

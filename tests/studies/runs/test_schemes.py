@@ -1,4 +1,4 @@
-"""Two hundred and sixty naming schemes and seventy labelled notes, with the groups that a person sees in them.
+"""Three hundred naming schemes and a hundred and forty labelled notes, with the groups that a person sees in them.
 
 The first 189 schemes and the notes were collected and grouped without knowledge of the rules, which then were mended
 where they failed: first 4 of 167 schemes pooled unlike runs, and 13 of 58 notes did. The schemes below "added after a
