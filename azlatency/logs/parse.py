@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.logs.grammar.command_line import describe_settings
 from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
 from azlatency.logs.parsers import Log, load_parsers, parser_version
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
@@ -284,8 +286,10 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     """Read the logs of a text, and classify and report the lines that no parser read."""
     source = recorder.source
     refused: set[str] = set()
+    foreign = {source.lines[claim.position].number for claim in segments.foreign}
     for log in segments.logs:
-        if log.tool not in refused and not _parse_log(recorder, log):
+        above_foreign = bool(foreign) and log.last_line + 1 in foreign
+        if log.tool not in refused and not _parse_log(recorder, log, above_foreign=above_foreign):
             refused.add(log.tool)
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
@@ -348,8 +352,10 @@ def _report_no_log(recorder: Recorder, segments: Segments, near: dict[str, int])
     recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
 
 
-def _parse_log(recorder: Recorder, log: Log) -> bool:
+def _parse_log(recorder: Recorder, log: Log, *, above_foreign: bool) -> bool:
     """Read one log with its parser; return whether it fits into memory.
+
+    ``above_foreign``: the output of a tool that no parser reads follows, and the last line may be its banner.
 
     A defect of the parser must not lose the other logs of the source.
     """
@@ -359,6 +365,8 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
             what = f"logs of {log.tool} in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
             raise TooLargeError(f"{what}; split the file", log.first_line)
         parser.parse(log, recorder)
+        if not above_foreign and log.document is None:
+            _record_begun_run(recorder, log, earlier)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
         fits = False
@@ -373,6 +381,22 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         if row["command"]:
             describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
     return fits
+
+
+def _record_begun_run(recorder: Recorder, log: Log, earlier: int) -> None:
+    """Record a further run without data if a line that begins one stands below all runs of a log: it was cut there."""
+    end = max((run["last_line"] for run in recorder.rows["runs"][earlier:]), default=log.last_line)
+    below = log.lines[bisect_right(log.lines, end, key=itemgetter(0)) :]
+    begun = None
+    for line in below:
+        text = line.text.strip()
+        for signature in load_parsers()[log.tool].signatures:
+            if signature.hint in text and signature.then is None and signature.pattern.fullmatch(text):
+                is_read = recorder.accounting.kind_of(line.number) in (KNOWN, DATA)
+                begun = None if signature.may_end else begun or (line if is_read else None)
+    if begun is not None:
+        text = "a further run begins here, but the log ends before any result of it; copy the whole log"
+        record_no_data(recorder, replace(log, lines=[line for line in below if line.number >= begun.number]), text)
 
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:

@@ -122,6 +122,7 @@ class _Wrk(RuleReader):
             self.ignored = True
             text = "the table is not that of the log above it and is left out; put each output in its own file"
             self.run.add_event("table_without_title", "warning", text, line.number)
+        self.has_title = False
 
     @data(
         rf"({_NUMBER})\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",

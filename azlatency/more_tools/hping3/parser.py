@@ -103,6 +103,8 @@ class _Hping(RuleReader):
 
     @data(_STATISTIC, hint="hping statistic")
     def statistic(self, line: Line, match: re.Match[str]) -> None:
+        if self.summary is not None and line.number > self.summary_line:
+            raise ValueError("a second summary")
         if self.run.row.get("server") is None:
             self.run.set(server=match[1] or None)
 

@@ -187,16 +187,17 @@ class K8sNetperfParser(Parser):
     tool = "k8s_netperf"
     commands = ("k8s-netperf",)
     signatures = (
-        Signature("+---", _BORDER, weak=True, then=_HEADER),
-        Signature("DRIVER", _HEADER, weak=True),
+        Signature("+---", _BORDER, weak=True, then=_HEADER, may_end=True),
+        Signature("DRIVER", _HEADER, weak=True, may_end=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log."""
         reader = _K8sNetperf(recorder)
         reader.feed(log.lines, recorder.accounting)
+        is_begun = bool(reader.columns) and "ROLE" not in reader.columns and not reader.started
         reader.finish()
-        if not reader.has_runs:
+        if is_begun or not reader.has_runs:
             record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 

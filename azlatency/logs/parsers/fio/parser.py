@@ -25,6 +25,8 @@ _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 #: The reader separates the jobs itself.
 _weak = partial(Signature, weak=True)
+#: The sum of all clients below their jobs is not read.
+_inner = partial(_weak, may_end=True)
 
 
 def _is_terse(text: str) -> bool:
@@ -47,10 +49,10 @@ class FioParser(Parser):
     signatures = (
         _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
         _weak("fio-", _HOST + r"fio-\d[\w.+-]{1,60}"),
-        _weak("(groupid=", _HOST + r".{1,200}?: \(groupid=\d{1,9}, jobs=\d{1,9}\): err= {0,2}-?\d{1,9}.{1,400}"),
-        _weak("IOPS=", _HOST + r"(?:read|write|trim|mixed) ?: IOPS=[\d.]{1,12}[kMG]?, BW=.{1,200}"),
-        _weak("iops=", _HOST + r"(?:read|write|trim|mixed) ?: io=.{1,40}, bw=.{1,40}, iops=.{1,40}, runt=.{1,40}"),
-        _weak("fio: ", r"fio: (?:pid=\d{1,12}, err=-?\d|terminating on signal \d).{0,500}"),
+        _inner("(groupid=", _HOST + r".{1,200}?: \(groupid=\d{1,9}, jobs=\d{1,9}\): err= {0,2}-?\d{1,9}.{1,400}"),
+        _inner("IOPS=", _HOST + r"(?:read|write|trim|mixed) ?: IOPS=[\d.]{1,12}[kMG]?, BW=.{1,200}"),
+        _inner("iops=", _HOST + r"(?:read|write|trim|mixed) ?: io=.{1,40}, bw=.{1,40}, iops=.{1,40}, runt=.{1,40}"),
+        _inner("fio: ", r"fio: (?:pid=\d{1,12}, err=-?\d|terminating on signal \d).{0,500}"),
         _weak('"fio version"', r'\{?\s*"fio version"\s*:\s*"fio-.*'),
         _weak(";fio-", LINE),
         # Rows of a latency log; the parser checks that all other lines are rows too.
