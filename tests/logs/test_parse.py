@@ -140,6 +140,10 @@ def test_a_further_run_that_is_cut_within_its_header_is_told(whole: str, cut: st
     (further,) = joined.rows["runs"][runs:]
     assert further["status"] in ("no_data", "truncated") and further["last_line"] == text.count("\n") + lines
     assert [event["severity"] for event in joined.rows["events"] if event["run_id"] == further["run_id"]] == ["error"]
+    both = parse_text(text_of(cut) + text, "a.log")
+    above = parse_text("".join(text_of(cut).splitlines(keepends=True)[:lines]) + text_of(cut) + text, "a.log")
+    told = [event["severity"] for event in above.rows["events"] if event["code"] in ("no_data", "truncated")]
+    assert told == ["error"] and len(above.rows["runs"]) - len(both.rows["runs"]) in (0, 1)
 
 
 def test_a_server_that_waits_begins_no_run() -> None:

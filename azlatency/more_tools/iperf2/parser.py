@@ -42,7 +42,7 @@ class Iperf2Parser(Parser):
     units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", BANNER_CLIENT),
-        _weak("Server listening on ", BANNER_SERVER),
+        _weak("Server listening on ", BANNER_SERVER, inner=True),
         _weak("connected with", CONNECTED),
         _weak("iperf version 2", r"iperf version 2\.[\w.+-]{1,40}(?: .{0,200})?"),
         _weak(" sec ", LOOSE_ROW),

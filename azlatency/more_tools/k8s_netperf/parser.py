@@ -40,9 +40,20 @@ class _K8sNetperf(RuleReader):
         self.results: set[tuple[str, ...]] = set()
         self.has_runs = False
 
+    def _tell_empty_table(self, line: Line) -> None:
+        if self.is_begun:
+            text = "the table above has no row of results, and another call of the tool follows; copy the whole log"
+            self.recorder.add_event("no_data", "error", text, line.number)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a table of results has no row so far."""
+        return bool(self.columns) and "ROLE" not in self.columns and not self.started
+
     @data(_BORDER, hint="+---")
     def border(self, line: Line, match: re.Match[str]) -> None:
         if self.place == "body":
+            self._tell_empty_table(line)
             self.place = "outside"
             if self.columns[:1] == ["TYPE"] and "ROLE" not in self.columns:
                 self.missing.discard("TYPE")
@@ -53,6 +64,7 @@ class _K8sNetperf(RuleReader):
 
     @data(_HEADER, hint="DRIVER")
     def header(self, line: Line, match: re.Match[str]) -> None:
+        self._tell_empty_table(line)
         self.columns = _cells(match[0])
         self.place = "header"
         if "BURST" in self.columns:
@@ -187,15 +199,15 @@ class K8sNetperfParser(Parser):
     tool = "k8s_netperf"
     commands = ("k8s-netperf",)
     signatures = (
-        Signature("+---", _BORDER, weak=True, then=_HEADER, may_end=True),
-        Signature("DRIVER", _HEADER, weak=True, may_end=True),
+        Signature("+---", _BORDER, weak=True, then=_HEADER, inner=True),
+        Signature("DRIVER", _HEADER, weak=True, inner=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log."""
         reader = _K8sNetperf(recorder)
         reader.feed(log.lines, recorder.accounting)
-        is_begun = bool(reader.columns) and "ROLE" not in reader.columns and not reader.started
+        is_begun = reader.is_begun
         reader.finish()
         if is_begun or not reader.has_runs:
             record_no_data(recorder, log, "the log has no row of results; copy the whole table")

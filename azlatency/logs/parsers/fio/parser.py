@@ -25,8 +25,8 @@ _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 #: The reader separates the jobs itself.
 _weak = partial(Signature, weak=True)
-#: The sum of all clients below their jobs is not read.
-_inner = partial(_weak, may_end=True)
+#: There may be many jobs, and the sum of all clients below them is not read.
+_inner = partial(_weak, inner=True)
 
 
 def _is_terse(text: str) -> bool:
@@ -47,7 +47,7 @@ class FioParser(Parser):
     document_keys: ClassVar = {"fio version": '"fio-'}
     units = FIO_UNITS
     signatures = (
-        _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
+        _inner(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
         _weak("fio-", _HOST + r"fio-\d[\w.+-]{1,60}"),
         _inner("(groupid=", _HOST + r".{1,200}?: \(groupid=\d{1,9}, jobs=\d{1,9}\): err= {0,2}-?\d{1,9}.{1,400}"),
         _inner("IOPS=", _HOST + r"(?:read|write|trim|mixed) ?: IOPS=[\d.]{1,12}[kMG]?, BW=.{1,200}"),
