@@ -441,6 +441,15 @@ def test_histogram_logs_are_added_up() -> None:
     ]
 
 
+def test_two_histogram_logs_in_one_file_are_no_run_with_doubled_counts() -> None:
+    row = ", ".join(["0"] * 1215 + ["3"])
+    log = "".join(f"{time}, {stream}, 4096, {row}\n" for time in (1000, 2000) for stream in (0, 1))
+    both = read_log(log + log, "job_clat_hist.1.log")
+    assert [run["status"] for run in both.records("runs")] == ["failed"] and not both.records("histograms")
+    assert [(event["code"], event["line"]) for event in both.records("events")] == [("joined_logs", 5)]
+    assert [run["status"] for run in read_log(log, "job_clat_hist.1.log").records("runs")] == ["complete"]
+
+
 # --- claims, odd text
 
 
