@@ -279,6 +279,18 @@ sockperf: Summary: BandWidth is 295.379 MBps (2363.031 Mbps)
 """
 
 
+SUMMARY = HEADLESS[HEADLESS.index("sockperf: Summary") :]
+OBSERVATIONS = HEADLESS[HEADLESS.index("sockperf: Total") :]
+
+
+@pytest.mark.parametrize("block", [SUMMARY, OBSERVATIONS])
+def test_equal_summaries_are_several_runs(read, block: str) -> None:
+    log = read(block * 2)
+    assert [(run["first_line"], run["status"]) for run in log.runs] == [
+        (1, "complete"), (1 + block.count("\n"), "complete"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("block", [HEADLESS, SERVER_0 + HEADLESS, TOTAL_RUN + SERVER_0 + HEADLESS])
 def test_equal_results_without_the_lines_above_them_are_several_runs(read, block: str) -> None:
     log = read(block * 3)

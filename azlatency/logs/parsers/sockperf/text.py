@@ -107,7 +107,8 @@ class SockperfText(RuleReader):
         name, value = match[0].strip(), line.text[match.end() :].strip()
         if name in _MEANS:
             name, value = _MEANS[0], f"{name} {value}"
-        if self.once.setdefault(name, value) != value or (self._is_complete() and name in _FIRST):
+        begins = self._is_complete() and (name in _FIRST or name in self.once)
+        if self.once.setdefault(name, value) != value or begins:
             self._open_headless_run(line)
             self.once = {name: value}
 
