@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter, mul
 from typing import NamedTuple
 
+from azlatency.logs.grammar.units import scale
 from azlatency.logs.parsers.common import exceeds, slack
 from azlatency.logs.record import Recorder, Row
 
@@ -45,6 +47,7 @@ class Numbers:
     places: dict[_Place, dict[str, Row]]
     intervals: Sequence[Row]
     buckets: Sequence[Row] = ()
+    quantiles: Sequence[Row] = ()
 
     @cached_property
     def counted(self) -> Mapping[_Place, Sequence[Row]]:
@@ -106,6 +109,40 @@ class Spread:
                         ends = " to ".join(end["printed"] or "?" for end in (low, high) if end is not None)
                         text = f"the {name} {row['printed']} of {prefix} is not in its range, {ends}"
                         yield Contradiction("impossible_spread", text, row["line"])
+
+
+@dataclass(frozen=True)
+class MeanOfQuantiles:
+    """A mean is possible for the quantiles of its observations: each says what share is at most, or at least, so long.
+
+    A quantile of n observations may be the value beside it: each end of a share is uncertain by one observation.
+    Where n is unknown, there are at least as many as the highest quantile needs.
+    """
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every mean that the quantiles, the minimum and the maximum of the same latency exclude."""
+        latencies: dict[tuple[str, str | None], list[Row]] = defaultdict(list)
+        for row in numbers.quantiles:
+            latencies[row["metric"], row["stream"]].append(row)
+        for (metric, stream), quantiles in latencies.items():
+            found = numbers.places.get((None, stream), {})
+            mean, low, high = (found.get(f"{metric}_{name}") for name in ("mean", "min", "max"))
+            if mean is None:
+                continue
+            rows = sorted(quantiles, key=itemgetter("q"))
+            n = found["observations"]["value"] if "observations" in found else None
+            count = rows[0]["n"] or n or 1 / (1 - rows[-1]["q"])
+            shares = [0.0, *(row["q"] for row in rows), 1.0]
+            values = [low["value"] if low else 0.0, *(row["value_ns"] for row in rows)]
+            widths = [right - left for left, right in pairwise(shares)]
+            rounding = 2 * slack(mean, *rows) + 2 * (max(values) - min(values)) / count
+            least = sum(map(mul, widths, values)) - rounding
+            most = math.inf
+            if high is not None:
+                most = sum(map(mul, widths, [*values[1:], high["value"]])) + rounding + 2 * high["value"] / count
+            if values == sorted(values) and not least <= mean["value"] <= most:
+                text = f"a mean of {mean['printed']} is impossible: the quantiles allow {least:.4g} to {most:.4g} ns"
+                yield Contradiction("impossible_spread", text, mean["line"])
 
 
 @dataclass(frozen=True)
@@ -278,9 +315,27 @@ class BytesOfDatagrams:
                 yield Contradiction("count_mismatch", text, datagrams["line"])
 
 
+@dataclass(frozen=True)
+class ClosedLoopRate:
+    """A closed loop over one connection: its transactions, each after the other, do not take longer than the time."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every mean that the transaction rate of a closed loop excludes."""
+        rows = numbers.places.get((None, None), {})
+        rate = rows.get("transaction_rate")
+        if rate is None or not numbers.run.get("closed_loop") or (numbers.run.get("connections") or 1) > 1:
+            return
+        for name in ("rtt_mean", "transaction_mean"):
+            mean = rows.get(name)
+            if mean is not None and rate["value"] * (mean["value"] - slack(mean)) > (1 + _OWN_TIMES) * scale("s"):
+                text = f"{rate['value']:g} transactions in a second, one after the other, cannot take {mean['printed']}"
+                yield Contradiction("rate_mismatch", text, mean["line"])
+
+
 Identity = (
     NotNegative
     | Spread
+    | MeanOfQuantiles
     | RisingBuckets
     | AtMost
     | NoTimeWithoutReply
@@ -289,11 +344,13 @@ Identity = (
     | SumOfStreams
     | SumOfIntervals
     | BytesOfDatagrams
+    | ClosedLoopRate
 )
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
     Spread(),
+    MeanOfQuantiles(),
     RisingBuckets(),
     NoTimeWithoutReply(),
     AtMost("received", "sent"),
@@ -324,10 +381,15 @@ def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identit
     buckets: dict[str, list[Row]] = defaultdict(list)
     for row in recorder.rows["histograms"]:
         buckets[row["run_id"]].append(row)
+    quantiles: dict[str, list[Row]] = defaultdict(list)
+    for row in recorder.rows["quantiles"]:
+        quantiles[row["run_id"]].append(row)
     told = {(event["run_id"], event["code"], event["severity"]) for event in recorder.rows["events"]}
     for run in recorder.rows["runs"]:
         run_id = run["run_id"]
-        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()), buckets.get(run_id, ()))
+        numbers = Numbers(
+            run, places[run_id], intervals.get(run_id, ()), buckets.get(run_id, ()), quantiles.get(run_id, ())
+        )
         for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
             for code, text, line, severity in identity.check(numbers):
                 if (run_id, code, severity) not in told:

@@ -564,3 +564,18 @@ def test_two_logs_of_single_ios_in_one_file_are_no_run_with_doubled_numbers(name
     assert logs.runs["status"].tolist() == ["failed"] and not len(logs.metrics) and not len(logs.histograms)
     (event,) = logs.events.loc[logs.events["severity"] == "error"].to_dict("records")
     assert event["code"] == "joined_logs" and event["line"] == raw.count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("log", "old", "new"),
+    [
+        ("3.16-randread-4k.json", '"total_ios" : 178571', '"total_ios" : 178579'),
+        ("3.16-randread-4k.json", '"runtime" : 5001', '"runtime" : 5002'),
+        ("3.33-randread-4k.txt", "rwts: total=135448", "rwts: total=139448"),
+        ("3.33-randread-4k.txt", "(529MiB/5001msec)", "(529MiB/5081msec)"),
+    ],
+)
+def test_rates_are_the_printed_counts_divided_by_the_printed_time(log: str, old: str, new: str) -> None:
+    text = fixture(log)
+    assert old in text and "rate_mismatch" not in event_code_set(read_log(text))
+    assert "rate_mismatch" in event_code_set(read_log(text.replace(old, new, 1)))

@@ -71,6 +71,9 @@ def test_every_declared_identity_is_one() -> None:
         ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_bytes  =   788", "rem_recv_bytes  =   768", "count_mismatch"),
         ("uperf/1.0.8-udp.log", "265.82Mb/s", "965.82Mb/s", "rate_mismatch"),
         ("echo/cca290c-reset.csv", "\n5,2026", "\n4,2026", "count_mismatch"),
+        ("fio/3.16-randwrite-4k.txt", "avg=2001909", "avg=5001909", "impossible_spread"),
+        ("cilium/0.19.7-multi-crr.log", "383.56µs", "483.56µs", "rate_mismatch"),
+        ("netperf/2.7.1-rr-k.log", "MEAN_LATENCY=61.03", "MEAN_LATENCY=67.03", "rate_mismatch"),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
