@@ -196,6 +196,25 @@ class NoTimeWithoutReply:
 
 
 @dataclass(frozen=True)
+class RequestedCount:
+    """A tool sends as many probes as its command asks for, unless it is stopped or has a deadline (``ping -w``)."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield a number of probes that is not the one in the command; fewer are a run that was stopped."""
+        requested, sent = numbers.run.get("requested_count"), numbers.places.get((None, None), {}).get("sent")
+        if not requested or sent is None or " -w" in (numbers.run.get("command") or ""):
+            return
+        if sent["value"] > requested:
+            text = f"{sent['value']:.0f} probes were sent, but the command asks for {requested}"
+            yield Contradiction("count_mismatch", text, sent["line"])
+        elif sent["value"] < requested:
+            text = (
+                f"only {sent['value']:.0f} of {requested} probes were sent: the tool was stopped, or the log is edited"
+            )
+            yield Contradiction("interrupted", text, sent["line"], "warning")
+
+
+@dataclass(frozen=True)
 class Sum:
     """A count is the sum of others of the same side and stream."""
 
@@ -339,6 +358,7 @@ Identity = (
     | RisingBuckets
     | AtMost
     | NoTimeWithoutReply
+    | RequestedCount
     | Sum
     | WholeCount
     | SumOfStreams
@@ -353,6 +373,7 @@ EVERYWHERE: tuple[Identity, ...] = (
     MeanOfQuantiles(),
     RisingBuckets(),
     NoTimeWithoutReply(),
+    RequestedCount(),
     AtMost("received", "sent"),
     AtMost("valid_received", "valid_sent"),
     AtMost("lost", "sent"),

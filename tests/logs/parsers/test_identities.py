@@ -209,3 +209,22 @@ def test_the_datagrams_of_iperf_2_are_the_bytes_that_it_sent(tmp_path: Path, sen
         "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec   0.013 ms    0/ 2552 (0%)\n"
     )
     assert list(parse(tmp_path, text).runs["status"]) == [status]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ping -c 3 10.0.0.4", []),
+        ("ping -c 2 10.0.0.4", [("count_mismatch", "error")]),
+        ("ping -c 40 10.0.0.4", [("interrupted", "warning")]),
+        ("ping -c 2 -w 9 10.0.0.4", []),
+    ],
+)
+def test_as_many_probes_are_sent_as_the_command_asks_for(
+    tmp_path: Path, command: str, told: list[tuple[str, str]]
+) -> None:
+    log = (FIXTURES / "ping/iputils-20221126-D.log").read_text("utf-8")
+    sent = log[log.index("statistics ---") :].split()[2]
+    events = parse(tmp_path, f"user@host:~$ {command}\n{log}").events
+    assert sent == "3"
+    assert [(row["code"], row["severity"]) for _, row in events.iterrows() if row["severity"] != "info"] == told
