@@ -6,7 +6,6 @@ bit/s, losses fractions.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import re
@@ -45,7 +44,7 @@ def export(study: Study, target: Path, format: str) -> list[str]:
     if target.exists():
         raise LogError(f"{target}: exists; choose another name, or delete it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = target.with_name(f".azlatency.{os.getpid()}.part")
     try:
         told = FORMATS[format](study, part)
         os.replace(part, target)
@@ -55,9 +54,9 @@ def export(study: Study, target: Path, format: str) -> list[str]:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what an export to this target left that was killed."""
+    """Remove what exports left that were killed, whatever the names of their targets in this folder."""
     for end in ("", _DUCKDB_LOG):
-        for part in target.parent.glob(f".{glob.escape(target.name)}.*.part{end}"):
+        for part in target.parent.glob(f".azlatency.*.part{end}"):
             process = part.name.removesuffix(end).split(".")[-2]
             if process.isdecimal() and not is_running(int(process)):
                 _remove(part.with_name(part.name.removesuffix(end)))
