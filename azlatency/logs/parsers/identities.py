@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter, mul
+from statistics import median_low
 from typing import NamedTuple
 
 from azlatency.logs.grammar.units import scale
@@ -162,6 +163,26 @@ class RisingBuckets:
                 text = f"the bucket from {row['low_ns'] / 1e3:g} us stands below one from {lows[key] / 1e3:g} us"
                 yield Contradiction("not_monotone", text, row["line"])
             lows[key] = row["low_ns"]
+
+
+@dataclass(frozen=True)
+class EqualBuckets:
+    """The buckets of a histogram are equally wide but for the first and the last, up to the rounding of their edges."""
+
+    rounding_ns: int = 0
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield the first bucket of another width than most."""
+        inner = [row for row in numbers.buckets[1:-1] if row["high_ns"] is not None]
+        if not inner:
+            return
+        usual = median_low([row["high_ns"] - row["low_ns"] for row in inner])
+        for row in inner:
+            width = row["high_ns"] - row["low_ns"]
+            if abs(width - usual) > self.rounding_ns:
+                text = f"the bucket from {row['low_ns'] / 1e3:g} us is {width / 1e3:g} us wide, not {usual / 1e3:g} us"
+                yield Contradiction("value_conflict", text, row["line"])
+                return
 
 
 @dataclass(frozen=True)
@@ -356,6 +377,7 @@ Identity = (
     | Spread
     | MeanOfQuantiles
     | RisingBuckets
+    | EqualBuckets
     | AtMost
     | NoTimeWithoutReply
     | RequestedCount
