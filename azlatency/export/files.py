@@ -6,11 +6,9 @@ bit/s, losses fractions.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +19,7 @@ from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
-from azlatency.studies.store.study import is_running
+from azlatency.studies.store.study import remove_unfinished, unfinished
 from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
 #: What is better, for Otava: 1 is more, -1 is less.
 _DIRECTION = {"goodput": 1}
-_DUCKDB_LOG = ".wal"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -41,32 +38,17 @@ def export(study: Study, target: Path, format: str) -> list[str]:
 
     Nothing that exists is overwritten: `LogError`. A file or folder appears as a whole.
     """
-    _remove_leftovers(target)
+    remove_unfinished(target.parent)
     if target.exists():
         raise LogError(f"{target}: exists; choose another name, or delete it")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = unfinished(target.parent)
     try:
         told = FORMATS[format](study, part)
         os.replace(part, target)
     finally:
-        _remove(part)
+        remove_unfinished(target.parent)
     return told
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what an export to this target left that was killed."""
-    for end in ("", _DUCKDB_LOG):
-        for part in target.parent.glob(f".{glob.escape(target.name)}.*.part{end}"):
-            process = part.name.removesuffix(end).split(".")[-2]
-            if process.isdecimal() and not is_running(int(process)):
-                _remove(part.with_name(part.name.removesuffix(end)))
-
-
-def _remove(part: Path) -> None:
-    """Remove an unfinished file or folder, and the log that DuckDB writes beside its file."""
-    shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
-    part.with_name(part.name + _DUCKDB_LOG).unlink(missing_ok=True)
 
 
 def _frames(study: Study) -> dict[str, pd.DataFrame]:

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.grammar.command_line import describe_settings
 from azlatency.logs.grammar.rules import BLANK, DATA, KNOWN, PROSE, UNKNOWN, UNMARKED, LineAccounting
-from azlatency.logs.parsers import Log, load_parsers, parser_version
+from azlatency.logs.parsers import Log, Signature, load_parsers, parser_version
+from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.identities import check_identities
 from azlatency.logs.recognise.claims import Claim, Claims, find_claims
 from azlatency.logs.recognise.documents import find_document
@@ -40,7 +42,7 @@ from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import Source, SourceError, has_control
 from azlatency.logs.source.expand import expand
 from azlatency.logs.source.large import LARGEST_WHOLE, FileText, TooLargeError
-from azlatency.logs.source.lines import unique_pieces
+from azlatency.logs.source.lines import Line, unique_pieces
 from azlatency.logs.source.unwrap import Unwrapped, propose_unwrapped, take_head
 from azlatency.logs.tables import Logs
 
@@ -284,8 +286,10 @@ def _read_segments(recorder: Recorder, segments: Segments) -> Recorder:
     """Read the logs of a text, and classify and report the lines that no parser read."""
     source = recorder.source
     refused: set[str] = set()
+    foreign = {source.lines[claim.position].number for claim in segments.foreign}
     for log in segments.logs:
-        if log.tool not in refused and not _parse_log(recorder, log):
+        above_foreign = bool(foreign) and log.last_line + 1 in foreign
+        if log.tool not in refused and not _parse_log(recorder, log, above_foreign=above_foreign):
             refused.add(log.tool)
     for conflict in segments.conflicts:
         tools = " and ".join(claim.tool for claim in conflict)
@@ -348,8 +352,10 @@ def _report_no_log(recorder: Recorder, segments: Segments, near: dict[str, int])
     recorder.add_event("not_recognised", "error", f"{what}; see azlatency parse --explain", 1)
 
 
-def _parse_log(recorder: Recorder, log: Log) -> bool:
+def _parse_log(recorder: Recorder, log: Log, *, above_foreign: bool) -> bool:
     """Read one log with its parser; return whether it fits into memory.
+
+    ``above_foreign``: the output of a tool that no parser reads follows, and the last line may be its banner.
 
     A defect of the parser must not lose the other logs of the source.
     """
@@ -359,6 +365,8 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
             what = f"logs of {log.tool} in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
             raise TooLargeError(f"{what}; split the file", log.first_line)
         parser.parse(log, recorder)
+        if log.document is None:
+            _tell_begun_runs(recorder, log, recorder.rows["runs"][earlier:], above_foreign=above_foreign)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
         fits = False
@@ -373,6 +381,48 @@ def _parse_log(recorder: Recorder, log: Log) -> bool:
         if row["command"]:
             describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
     return fits
+
+
+def _tell_begun_runs(recorder: Recorder, log: Log, runs: Sequence[Row], *, above_foreign: bool) -> None:
+    """Tell of each further run that a log was cut within: lines that begin one, and no result.
+
+    Below all runs, any such line shows it; above a run, one that stands there again. For ``above_foreign`` see
+    `_parse_log`.
+    """
+    end = log.first_line - 1
+    for run in sorted(runs, key=itemgetter("first_line")):
+        begun: dict[Signature, Line] = {}
+        for line, signature in _beginnings(recorder, log, end, run["first_line"]):
+            if signature in begun:
+                text = "a run begins here, but another one follows before any result of it; copy the whole log"
+                recorder.add_event("no_data", "error", text, begun[signature].number)
+                begun.clear()
+            if not signature.inner:
+                begun[signature] = line
+        end = max(end, run["last_line"])
+    below = [] if above_foreign else list(_beginnings(recorder, log, end, log.last_line))
+    if below and not below[-1][1].inner:
+        at = next(index for index, line in enumerate(log.lines) if line.number == below[0][0].number)
+        text = "a further run begins here, but the log ends before any result of it; copy the whole log"
+        record_no_data(recorder, replace(log, lines=log.lines[at:]), text)
+
+
+def _beginnings(recorder: Recorder, log: Log, above: int, last: int) -> Iterator[tuple[Line, Signature]]:
+    """Yield the lines below a line, up to another one, that a signature of the log's tool matches and that are read."""
+    if above >= last:
+        return
+    start, stop = (bisect_right(log.lines, number, key=itemgetter(0)) for number in (above, last))
+    for line in log.lines[start:stop]:
+        text = line.text.strip()
+        for signature in load_parsers()[log.tool].signatures:
+            if (
+                signature.hint in text
+                and signature.then is None
+                and recorder.accounting.kind_of(line.number) in (KNOWN, DATA)
+                and signature.pattern.fullmatch(text)
+            ):
+                yield line, signature
+                break
 
 
 def _fail_contradicted_runs(recorder: Recorder) -> None:

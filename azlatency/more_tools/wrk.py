@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
@@ -59,6 +60,8 @@ _UNIT_IN_NAME = re.compile(r"(?:^|[^A-Za-z0-9])(s|ms|us|ns)\.(?:hgrm|txt|log)$")
 _LEVELS = frozenset({0.5, 0.75, 0.9, 0.99, 0.999})
 #: Sub-buckets of HdrHistogram at three significant digits, for a file that does not state them.
 _SUB_BUCKETS = 2048
+#: Where the first match of a summary has a metric, which its unit follows.
+_IN_SUMMARY = (("rtt_mean", 1), ("rtt_sd", 3), ("rtt_max", 5))
 
 
 class _Row(NamedTuple):
@@ -68,6 +71,15 @@ class _Row(NamedTuple):
     share: float
     cumulative: int
     number: int
+
+
+class _Class(NamedTuple):
+    """The times between two rows of the table (ns): how many there are, and how many up to here."""
+
+    low: float
+    high: float
+    times: int
+    cumulative: int
 
 
 class _Wrk(RuleReader):
@@ -122,6 +134,7 @@ class _Wrk(RuleReader):
             self.ignored = True
             text = "the table is not that of the log above it and is left out; put each output in its own file"
             self.run.add_event("table_without_title", "warning", text, line.number)
+        self.has_title = False
 
     @data(
         rf"({_NUMBER})\s{{1,20}}([01]\.\d{{2,15}})\s{{1,20}}(\d{{1,18}})(?:\s{{1,20}}(?:\d{{1,18}}\.\d{{2}}|inf))?",
@@ -237,18 +250,21 @@ class _Wrk(RuleReader):
             run.add_metric("observations", count(token), number)
         sub_buckets = int(self.statistics.get("sub_buckets", (str(_SUB_BUCKETS), 0))[0]) or _SUB_BUCKETS
         before, below = None, 0
+        classes: list[_Class] = []
         for token, share, cumulative, number in self.rows:
             value = quantity(token, unit)
             step = (value.resolution or 0.0) + 2 * abs(value.value) / sub_buckets
             if round(share, 6) in _LEVELS:
                 self.quantiles.insert(0, (round(share, 6), value, number, cumulative))
             low = max(value.value - step, 0.0) if before is None else before
-            if value.value < (before or 0.0) or cumulative < below:
-                text = f"{token} {unit} with {cumulative} in total is below the row above it; the log is edited"
+            is_same = before is not None and cumulative == below
+            if value.value < (before or 0.0) or cumulative < below or (is_same and value.value != before):
+                text = f"{token} {unit} with {cumulative} in total excludes the row above it; the log is edited"
                 run.add_event("not_monotone", "error", text, number)
                 run.set(status="failed")
                 return
             if cumulative > below:
+                classes.append(_Class(low, value.value, cumulative - below, cumulative))
                 bounds = {"low_ns": round(low), "high_ns": round(value.value)}
                 run.add_bucket(metric="rtt", stream=None, count=cumulative - below, line=number, **bounds)
             before, below = value.value, cumulative
@@ -257,6 +273,53 @@ class _Wrk(RuleReader):
         if observations is not None and below != observations:
             text = f"the table ends at {below} of {observations:.0f} times; rows are missing"
             run.add_event("count_mismatch", "warning", text, self.rows[-1].number)
+        elif observations:
+            self._check_shares()
+            self._check_statistics(classes, sub_buckets)
+
+    def _check_shares(self) -> None:
+        """Report a row whose share of all times is not that of the number of times up to it.
+
+        A row stands at the first value up to which there are at least as many times as its share.
+        """
+        total, below = self.rows[-1].cumulative, 0
+        for row in self.rows[:-1]:
+            due = row.share * total
+            if due > row.cumulative + 1 or (row.cumulative > below and row.share and due < below - 1):
+                text = f"{row.cumulative} of {total} times are not a share of {row.share:g}"
+                contradict(self.run, "count_mismatch", text, row.number)
+                return
+            below = row.cumulative
+
+    def _check_statistics(self, classes: Sequence[_Class], sub_buckets: int) -> None:
+        """Report a mean, a maximum or a percentile that is not between the rows of the table around it."""
+        total, run = classes[-1].cumulative, self.run
+
+        def around(rank: int) -> tuple[float, float]:
+            return next((one.low, one.high) for one in classes if one.cumulative >= rank)
+
+        low, high = (math.fsum(one[end] * one.times for one in classes) / total for end in (0, 1))
+        ranges = {"rtt_mean": (low, high), "rtt_max": around(total)}
+        printed = [
+            (quantity(token, str(self.unit)), line, *ranges[name])
+            for name in ranges
+            for token, line in [self.statistics.get(name, ("nan", 0))]
+            if token[-3:] != "nan"
+        ]
+        if self.summary is not None:
+            match, line = self.summary
+            printed += [
+                (_time(match[at], match[at + 1]), line, *ranges[name]) for name, at in _IN_SUMMARY if name in ranges
+            ]
+        for q, value, line, rank in self.quantiles:
+            if rank is None:
+                printed.append((value, line, *around(max(math.floor(q * total + 0.5), 1))))
+        for value, line, low, high in printed:
+            width = 1.01 * (value.resolution or 0.0) + 4 * high / sub_buckets
+            if not low - width <= value.value <= high + width:
+                where = f"where the table has {low / 1e6:g} to {high / 1e6:g} ms"
+                text = f"the log prints {value.printed} {value.printed_unit} {where}"
+                contradict(run, "summary_mismatch", text, line)
 
     def _store_summary(self) -> None:
         """Store the summary of wrk, which prints no table."""
@@ -265,7 +328,7 @@ class _Wrk(RuleReader):
             run.add_metric("observations", count(self.requests[0]), self.requests[1])
         if self.summary is not None:
             match, number = self.summary
-            for name, at in (("rtt_mean", 1), ("rtt_sd", 3), ("rtt_max", 5)):
+            for name, at in _IN_SUMMARY:
                 run.add_metric(name, _time(match[at], match[at + 1]), number)
         self._store_quantiles(_SUB_BUCKETS)
 

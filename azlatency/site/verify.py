@@ -32,6 +32,7 @@ _LIST_OF_CHANGES = re.compile(
 _SHARED = ("docs", "notebooks")
 #: What a web server needs beside a report belongs to who publishes it; any other file is compared.
 _OF_THE_SERVER = frozenset({"CNAME", "robots.txt"})
+_PAGES = frozenset({".htm", ".html", ".svg"})
 #: What tells the next report whether a page is out of date: where its logs lie, and the code that made it.
 _FRESHNESS = ("run", "read", "look")
 #: What the fonts and the version of matplotlib decide in a chart.
@@ -90,9 +91,11 @@ def compare_sites(site: Path, again: Path, *, by_text: bool) -> Iterator[str]:
 
 
 def _files(folder: Path) -> set[str]:
-    """Return the files of a report in a folder."""
+    """Return the files of a report in a folder, with hidden pages, which a web server shows like others."""
     names = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    shown = (name for name in names if not any(part.startswith(".") for part in name.parts))
+    shown = (
+        name for name in names if name.suffix.lower() in _PAGES or not any(part.startswith(".") for part in name.parts)
+    )
     return {name.as_posix() for name in shown} - _OF_THE_SERVER
 
 

@@ -174,10 +174,10 @@ def test_nothing_is_overwritten_and_unknown_names_need_a_format(project: Path) -
 
 def test_what_a_killed_export_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
     finished = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    left = tmp_path / f".results.{int(finished.stdout)}.part"
+    left = tmp_path / f".azlatency.{int(finished.stdout)}.part"
     left.mkdir()
     (left / "latency.csv").write_text("half", "utf-8")
-    running = tmp_path / ".results.1.part"
+    running = tmp_path / ".azlatency.1.part"
     running.mkdir()
     files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
     assert not left.exists() and running.exists(), "an export that is running keeps its files"
@@ -186,7 +186,7 @@ def test_what_a_killed_export_left_is_removed_by_the_next_one(tmp_path: Path) ->
         files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")
     assert not left.exists(), "also if this one is refused"
     # DuckDB writes a log beside its file.
-    log = tmp_path / f".results.{int(finished.stdout)}.part.wal"
+    log = tmp_path / f".azlatency.{int(finished.stdout)}.part.wal"
     log.write_bytes(b"half")
     with pytest.raises(az.LogError, match="exists; choose another name"):
         files.export(load("westeurope-azure-cni"), tmp_path / "results", "csv")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.edited import parse_text, text_of
 from helpers.logs import event_codes, metric_values
 from helpers.places import ROOT
 
@@ -114,3 +115,38 @@ def test_values_in_running_text_are_told() -> None:
     assert [line for line, _ in events] == [5, 7]
     assert "msg_size' looks like a result of qperf" in events[0][1]
     assert "'Maximo = 1ms' looks like a result of a tool" in events[1][1]
+
+
+@pytest.mark.parametrize(
+    ("whole", "cut", "lines"),
+    [
+        ("iperf2/2.1.8-tcp-i1-client.log", "iperf2/2.1.8-bounceback-client.log", 4),
+        ("iperf3/3.12-P4.txt", "iperf3/3.12-verbose.txt", 1),
+        ("iostat/12.6.1-plain.txt", "iostat/12.6.1-h.log", 1),
+        ("k8s_netperf/0.1.43-terminal.log", "k8s_netperf/0.1.25-same-node.log", 9),
+        ("netperf/2.7.0-stream.log", "netperf/2.7.1-rr-k.log", 1),
+    ],
+)
+def test_a_further_run_that_is_cut_within_its_header_is_told(whole: str, cut: str, lines: int) -> None:
+    text = text_of(whole)
+    alone, joined = (
+        parse_text(content, "a.log")
+        for content in (text, text + "".join(text_of(cut).splitlines(keepends=True)[:lines]))
+    )
+    runs = len(alone.rows["runs"])
+    assert [(row["status"], row["last_line"]) for row in joined.rows["runs"][:runs]] == [
+        (row["status"], row["last_line"]) for row in alone.rows["runs"]
+    ]
+    (further,) = joined.rows["runs"][runs:]
+    assert further["status"] in ("no_data", "truncated") and further["last_line"] == text.count("\n") + lines
+    assert [event["severity"] for event in joined.rows["events"] if event["run_id"] == further["run_id"]] == ["error"]
+    both = parse_text(text_of(cut) + text, "a.log")
+    above = parse_text("".join(text_of(cut).splitlines(keepends=True)[:lines]) + text_of(cut) + text, "a.log")
+    told = [event["severity"] for event in above.rows["events"] if event["code"] in ("no_data", "truncated")]
+    assert told == ["error"] and len(above.rows["runs"]) - len(both.rows["runs"]) in (0, 1)
+
+
+def test_a_server_that_waits_begins_no_run() -> None:
+    text = text_of("iperf3/3.12-server-three-tests.txt")
+    assert text.rstrip().endswith("-") and "(test #4)" in text
+    assert [row["status"] for row in parse_text(text, "a.log").rows["runs"]] == ["complete"] * 3

@@ -51,7 +51,7 @@ def test_the_first_table_has_the_pod_as_its_scenario(read) -> None:
 
 def test_a_rate_that_the_mean_excludes_is_an_error(read) -> None:
     log = read(TITLE + HEADER + ROW.replace("7310.90", "73109.00"))
-    assert log.codes("error") == ["impossible_rate"]
+    assert log.codes("error") == ["rate_mismatch"]
     assert log.runs[0]["status"] == "failed"
 
 

@@ -56,6 +56,11 @@ def test_a_listener_is_no_ping(read) -> None:
     assert not [name for name in ("rtt_min", "rtt_mean", "rtt_max") if log.metric(name) is not None]
 
 
+def test_the_statistic_of_a_further_run_is_told(read) -> None:
+    log = read(HEADER + REPLIES + SUMMARY + "\n--- 10.2.3.9 hping statistic ---\n")
+    assert log.codes("warning") == ["unknown_line"]
+
+
 def test_duplicates_are_not_replies(read) -> None:
     text = HEADER + REPLY.format(0, 3.4) + "DUP! " + REPLY.format(0, 7.2) + REPLY.format(2, 3.6) + SUMMARY
     log = read(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -526,3 +527,34 @@ def test_a_connect_line_below_a_total_begins_another_test() -> None:
     rows = "[  {}]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec\n"
     runs = read_text(SERVER + CLIENT + FROM_CLIENT + rows.format(3) + back + rows.format(4)).rows["runs"]
     assert [(run["first_line"], run["last_line"]) for run in runs] == [(3, 4), (5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2.1.8-udp-server.log", "2.1.8-reverse-client.log"),  # of two protocols
+        ("2.1.8-udp-e-server.log", "2.1.8-tcp-e-server.log"),  # a number of a stream for two connections
+    ],
+)
+def test_outputs_whose_lines_alternate_are_no_complete_run(first: str, second: str) -> None:
+    texts = [fixture(name).splitlines(keepends=True) for name in (first, second)]
+    mixed = read_log("".join(itertools.chain.from_iterable(itertools.zip_longest(*texts, fillvalue=""))))
+    assert "complete" not in {run["status"] for run in mixed.records("runs")}
+    assert "mixed_outputs" in event_code_set(mixed)
+
+
+@pytest.mark.parametrize(
+    "connection",
+    [
+        "[  4] local 10.0.0.1 port 5009 connected with 10.0.0.7 port 40000\n",  # a port that no banner names
+        "[  4] local 10.0.0.1 port 5001 connected with 10.0.0.7 port 40000\n",  # a dual test with two hosts
+    ],
+)
+def test_a_connection_of_another_test_fails_the_run(connection: str) -> None:
+    rows = "".join(
+        f"[  {stream}]  0.0-{end}.0 sec  {end}.00 MBytes  8.39 Mbits/sec\n" for end in (1, 2) for stream in (3, 4)
+    )
+    text = SERVER + CLIENT + FROM_CLIENT + connection + rows.replace("0.0-2.0", "0.0- 2.0")
+    tables = read_log(text)
+    assert [run["status"] for run in tables.records("runs")] == ["failed"]
+    assert {event["line"] for event in tables.records("events") if event["code"] == "mixed_outputs"} == {4}

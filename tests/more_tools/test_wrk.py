@@ -135,3 +135,23 @@ def test_a_rate_that_requests_and_time_contradict_fails_the_run(tmp_path: Path, 
     logs = az.parse(tmp_path / "a.log")
     assert [run["status"] for run in logs.records("runs")] == ["failed"]
     assert [event["code"] for event in logs.records("events")] == ["rate_mismatch"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("Mean    =       10.294", "Mean    =       18.294", "summary_mismatch"),
+        ("Max     =       39.264", "Max     =       39.764", "summary_mismatch"),
+        ("Latency    10.29ms", "Latency    18.29ms", "summary_mismatch"),
+        ("39.26ms   68.50%", "49.26ms   68.50%", "summary_mismatch"),
+        (" 75.000%   14.08ms", " 75.000%   17.08ms", "summary_mismatch"),
+        ("0.600000          120", "0.600000          118", "count_mismatch"),
+        ("0.600000          120", "0.690000          120", "count_mismatch"),
+        ("34.143     0.993750", "34.943     0.993750", "not_monotone"),
+    ],
+)
+def test_a_number_that_the_table_contradicts_fails_the_run(read, old: str, new: str, code: str) -> None:
+    text = (FIXTURES / "wrk" / "wrk2-L.log").read_text("utf-8")
+    assert old in text and read(text).runs[0]["status"] == "complete"
+    log = read(text.replace(old, new, 1))
+    assert log.runs[0]["status"] == "failed" and code in log.codes("error")

@@ -58,7 +58,7 @@ def two_sites(tmp_path: Path) -> tuple[Path, Path]:
     return sites
 
 
-@pytest.mark.parametrize("name", ["b.htm", "b.HTML", "b.pdf", "b.csv", "b"])
+@pytest.mark.parametrize("name", ["b.htm", "b.HTML", "b.pdf", "b.csv", "b", ".b.html"])
 def test_a_file_of_any_kind_that_is_not_made_from_the_logs_is_named(tmp_path: Path, name: str) -> None:
     site, again = two_sites(tmp_path)
     (site / "CNAME").write_text("example.com")

@@ -56,6 +56,9 @@ class Signature:
         wins over the claims of other tools.
     shape : str, optional
         Pattern of the line without its digits and points, if many lines of other logs contain the literal.
+    inner : bool
+        Whether the line does not show that a run begins: a server that waits prints it, or it repeats within a run.
+        Every other signature below the last run of a log, or twice above a run, shows a run that the log was cut in.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class Signature:
         weak: bool = False,
         then: str | re.Pattern[str] | None = None,
         shape: str | None = None,
+        inner: bool = False,
     ) -> None:
-        self.hint, self._pattern, self.weak, self.shape = hint, pattern, weak, shape
+        self.hint, self._pattern, self.weak, self.shape, self.inner = hint, pattern, weak, shape, inner
         self.then = None if then is None else re.compile(then)
 
     @cached_property

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter, mul
+from statistics import median_low
 from typing import NamedTuple
 
+from azlatency.logs.grammar.units import scale
 from azlatency.logs.parsers.common import exceeds, slack
 from azlatency.logs.record import Recorder, Row
 
@@ -45,6 +48,7 @@ class Numbers:
     places: dict[_Place, dict[str, Row]]
     intervals: Sequence[Row]
     buckets: Sequence[Row] = ()
+    quantiles: Sequence[Row] = ()
 
     @cached_property
     def counted(self) -> Mapping[_Place, Sequence[Row]]:
@@ -109,6 +113,40 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class MeanOfQuantiles:
+    """A mean is possible for the quantiles of its observations: each says what share is at most, or at least, so long.
+
+    A quantile of n observations may be the value beside it: each end of a share is uncertain by one observation.
+    Where n is unknown, there are at least as many as the highest quantile needs.
+    """
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every mean that the quantiles, the minimum and the maximum of the same latency exclude."""
+        latencies: dict[tuple[str, str | None], list[Row]] = defaultdict(list)
+        for row in numbers.quantiles:
+            latencies[row["metric"], row["stream"]].append(row)
+        for (metric, stream), quantiles in latencies.items():
+            found = numbers.places.get((None, stream), {})
+            mean, low, high = (found.get(f"{metric}_{name}") for name in ("mean", "min", "max"))
+            if mean is None:
+                continue
+            rows = sorted(quantiles, key=itemgetter("q"))
+            n = found["observations"]["value"] if "observations" in found else None
+            count = rows[0]["n"] or n or 1 / (1 - rows[-1]["q"])
+            shares = [0.0, *(row["q"] for row in rows), 1.0]
+            values = [low["value"] if low else 0.0, *(row["value_ns"] for row in rows)]
+            widths = [right - left for left, right in pairwise(shares)]
+            rounding = 2 * slack(mean, *rows) + 2 * (max(values) - min(values)) / count
+            least = sum(map(mul, widths, values)) - rounding
+            most = math.inf
+            if high is not None:
+                most = sum(map(mul, widths, [*values[1:], high["value"]])) + rounding + 2 * high["value"] / count
+            if values == sorted(values) and not least <= mean["value"] <= most:
+                text = f"a mean of {mean['printed']} is impossible: the quantiles allow {least:.4g} to {most:.4g} ns"
+                yield Contradiction("impossible_spread", text, mean["line"])
+
+
+@dataclass(frozen=True)
 class RisingBuckets:
     """The buckets of a histogram that count something begin at rising edges, so none is there twice."""
 
@@ -125,6 +163,26 @@ class RisingBuckets:
                 text = f"the bucket from {row['low_ns'] / 1e3:g} us stands below one from {lows[key] / 1e3:g} us"
                 yield Contradiction("not_monotone", text, row["line"])
             lows[key] = row["low_ns"]
+
+
+@dataclass(frozen=True)
+class EqualBuckets:
+    """The buckets of a histogram are equally wide but for the first and the last, up to the rounding of their edges."""
+
+    rounding_ns: int = 0
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield the first bucket of another width than most."""
+        inner = [row for row in numbers.buckets[1:-1] if row["high_ns"] is not None]
+        if not inner:
+            return
+        usual = median_low([row["high_ns"] - row["low_ns"] for row in inner])
+        for row in inner:
+            width = row["high_ns"] - row["low_ns"]
+            if abs(width - usual) > self.rounding_ns:
+                text = f"the bucket from {row['low_ns'] / 1e3:g} us is {width / 1e3:g} us wide, not {usual / 1e3:g} us"
+                yield Contradiction("value_conflict", text, row["line"])
+                return
 
 
 @dataclass(frozen=True)
@@ -156,6 +214,25 @@ class NoTimeWithoutReply:
         if times and "received" in rows and rows["received"]["value"] == 0:
             text = f"{times[0]['metric']} is {times[0]['printed']}, but no reply was received"
             yield Contradiction("count_mismatch", text, times[0]["line"])
+
+
+@dataclass(frozen=True)
+class RequestedCount:
+    """A tool sends as many probes as its command asks for, unless it is stopped or has a deadline (``ping -w``)."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield a number of probes that is not the one in the command; fewer are a run that was stopped."""
+        requested, sent = numbers.run.get("requested_count"), numbers.places.get((None, None), {}).get("sent")
+        if not requested or sent is None or " -w" in (numbers.run.get("command") or ""):
+            return
+        if sent["value"] > requested:
+            text = f"{sent['value']:.0f} probes were sent, but the command asks for {requested}"
+            yield Contradiction("count_mismatch", text, sent["line"])
+        elif sent["value"] < requested:
+            text = (
+                f"only {sent['value']:.0f} of {requested} probes were sent: the tool was stopped, or the log is edited"
+            )
+            yield Contradiction("interrupted", text, sent["line"], "warning")
 
 
 @dataclass(frozen=True)
@@ -278,24 +355,47 @@ class BytesOfDatagrams:
                 yield Contradiction("count_mismatch", text, datagrams["line"])
 
 
+@dataclass(frozen=True)
+class ClosedLoopRate:
+    """A closed loop over one connection: its transactions, each after the other, do not take longer than the time."""
+
+    def check(self, numbers: Numbers) -> Iterator[Contradiction]:
+        """Yield every mean that the transaction rate of a closed loop excludes."""
+        rows = numbers.places.get((None, None), {})
+        rate = rows.get("transaction_rate")
+        if rate is None or not numbers.run.get("closed_loop") or (numbers.run.get("connections") or 1) > 1:
+            return
+        for name in ("rtt_mean", "transaction_mean"):
+            mean = rows.get(name)
+            if mean is not None and rate["value"] * (mean["value"] - slack(mean)) > (1 + _OWN_TIMES) * scale("s"):
+                text = f"{rate['value']:g} transactions in a second, one after the other, cannot take {mean['printed']}"
+                yield Contradiction("rate_mismatch", text, mean["line"])
+
+
 Identity = (
     NotNegative
     | Spread
+    | MeanOfQuantiles
     | RisingBuckets
+    | EqualBuckets
     | AtMost
     | NoTimeWithoutReply
+    | RequestedCount
     | Sum
     | WholeCount
     | SumOfStreams
     | SumOfIntervals
     | BytesOfDatagrams
+    | ClosedLoopRate
 )
 SENT_IS_RECEIVED_AND_LOST = Sum("sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
     NotNegative(),
     Spread(),
+    MeanOfQuantiles(),
     RisingBuckets(),
     NoTimeWithoutReply(),
+    RequestedCount(),
     AtMost("received", "sent"),
     AtMost("valid_received", "valid_sent"),
     AtMost("lost", "sent"),
@@ -324,10 +424,15 @@ def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identit
     buckets: dict[str, list[Row]] = defaultdict(list)
     for row in recorder.rows["histograms"]:
         buckets[row["run_id"]].append(row)
+    quantiles: dict[str, list[Row]] = defaultdict(list)
+    for row in recorder.rows["quantiles"]:
+        quantiles[row["run_id"]].append(row)
     told = {(event["run_id"], event["code"], event["severity"]) for event in recorder.rows["events"]}
     for run in recorder.rows["runs"]:
         run_id = run["run_id"]
-        numbers = Numbers(run, places.get(run_id, {}), intervals.get(run_id, ()), buckets.get(run_id, ()))
+        numbers = Numbers(
+            run, places[run_id], intervals.get(run_id, ()), buckets.get(run_id, ()), quantiles.get(run_id, ())
+        )
         for identity in (*EVERYWHERE, *declared.get(run["tool"], ())):
             for code, text, line, severity in identity.check(numbers):
                 if (run_id, code, severity) not in told:

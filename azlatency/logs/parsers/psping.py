@@ -51,7 +51,7 @@ from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run
-from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, EqualBuckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
 
@@ -428,7 +428,8 @@ class PsPingParser(Parser):
     """Reads PsPing; see `azlatency.logs.parsers.psping`."""
 
     tool = "psping"
-    identities = (SENT_IS_RECEIVED_AND_LOST,)
+    # Edges have two decimals of a millisecond.
+    identities = (SENT_IS_RECEIVED_AND_LOST, EqualBuckets(rounding_ns=20_000))
     commands = ("psping", "psping64", "PsPing", "PsPing64")
     sends_rarely = True
     options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}

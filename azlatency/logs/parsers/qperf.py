@@ -70,6 +70,8 @@ _DEFAULT_DURATION_NS = 2 * 10**9
 _TICK_NS = 10**7
 _FEW_ROUND_TRIPS = 100
 _SIZE = "msg_size"
+#: A size that is no multiple of it is printed in bytes, or with a decimal prefix.
+_KIBI = 1024
 #: More tests than this are not those of one command.
 _MOST_TESTS = 10_000
 #: Options without a value; every other one has one.
@@ -223,11 +225,16 @@ class _Qperf(RuleReader):
             printed_as = "round_trip" if name == _COMPLETION else "half_round_trip"
             self.run.set(printed_as=printed_as, closed_loop=True)
 
-    @data(_pair("msg_size", rf"{_NUMBER} (?:bytes|[KMG]iB \({_COUNT}\)|[KMG]B)"), hint="msg_size")
+    @data(_pair("msg_size", rf"{_NUMBER} (?:bytes|([KMG]iB) \({_COUNT}\)|[KMG]B)"), hint="msg_size")
     def message_size(self, line: Line, match: re.Match[str]) -> None:
-        exact = match[2] or (match[1] if "bytes" in match[0] else None)
+        exact = match[3] or (match[1] if "bytes" in match[0] else None)
         if exact is not None:
             self.run.set(message_bytes=int(count(exact).value))
+        if match[2] is not None:
+            size, shown = count(match[3]).value, quantity(match[1], match[2])
+            if size % _KIBI or abs(size - shown.value) > 2 * (shown.resolution or 0.0):
+                text = f"{match[1]} {match[2]} are not {match[3]} bytes"
+                contradict(self.run, "value_conflict", text, line.number)
 
     @data(_pair("sock_buf_size", rf"{_NUMBER} (?:bytes|[KMG]iB \({_COUNT}\)|[KMG]B)"), hint="sock_buf_size")
     def buffer_size(self, line: Line, match: re.Match[str]) -> None:

@@ -8,7 +8,8 @@ from typing import ClassVar
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, record_no_data
+from azlatency.logs.parsers.common import end_run, record_no_data
+from azlatency.logs.parsers.identities import ClosedLoopRate
 from azlatency.logs.record import Recorder, Run
 from azlatency.more_tools.common import netperf_percentile
 
@@ -27,8 +28,6 @@ _TIMES = {"min": "min", "mean": "mean", "max": "max"}
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _DURATIONS = frozenset(("duration", *_TIMES, *_QUANTILES))
 _MICROSECOND_NS = 1000.0
-#: More transactions per second than their mean time allows.
-_CLOSED_LOOP_SLACK = 1.05
 
 
 class _Cilium(RuleReader):
@@ -67,7 +66,6 @@ class _Cilium(RuleReader):
         for name, value in values.items():
             if value is not None:
                 self._store(run, name, value, prefix, line, is_mean=row.get("num samples", "1") != "1")
-        self._check_rate(run, prefix, line)
         end_run(run, has_numbers=True, ended=True, last_line=line.number)
 
     def _store(self, run: Run, name: str, value: Quantity, prefix: str, line: Line, *, is_mean: bool) -> None:
@@ -88,12 +86,6 @@ class _Cilium(RuleReader):
             run.add_metric("transaction_rate", value, line.number)
         else:
             run.add_metric("throughput", value, line.number, side="receiver")
-
-    def _check_rate(self, run: Run, prefix: str, line: Line) -> None:
-        rate, mean = run.value("transaction_rate"), run.row_of(f"{prefix}_mean")
-        if rate and mean is not None and rate * mean["value"] / 1e9 > _CLOSED_LOOP_SLACK:
-            text = f"{rate:g} transactions per second, one after the other, cannot take {mean['printed']} each"
-            contradict(run, "impossible_rate", text, line.number)
 
     known = known(
         ("cilium ", r"(?:\$ )?cilium connectivity (?:perf|test .{0,100}--perf).{0,300}"),
@@ -137,6 +129,7 @@ class CiliumParser(Parser):
     """Reads cilium connectivity perf; see `azlatency.more_tools.cilium`."""
 
     tool = "cilium"
+    identities = (ClosedLoopRate(),)
     commands = ("cilium", "cilium-cli")
     units: ClassVar = {"cilium samples": ("count", 1)}
     signatures = (

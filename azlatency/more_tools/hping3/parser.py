@@ -103,6 +103,8 @@ class _Hping(RuleReader):
 
     @data(_STATISTIC, hint="hping statistic")
     def statistic(self, line: Line, match: re.Match[str]) -> None:
+        if self.summary is not None and line.number > self.summary_line:
+            raise ValueError("a second summary")
         if self.run.row.get("server") is None:
             self.run.set(server=match[1] or None)
 
@@ -163,6 +165,9 @@ class _Hping(RuleReader):
         if not len(replies):
             return
         shows_all = self.summary is not None and int(self.summary[2]) == len(replies)
+        if sent is not None and replies.highest >= sent:
+            text = f"a reply has the number {replies.highest}, but only {sent} packets were sent, from 0 on"
+            contradict(self.run, "count_mismatch", text, self.summary_line)
         self.run.add_samples(**replies.sort(sent if shows_all else None).columns())
         longest = replies.longest(below=SECOND_NS) if replies.slow else None
         for reply in replies.slow:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import BytesOfDatagrams, SumOfIntervals, SumOfStreams
+from azlatency.logs.parsers.identities import BytesOfDatagrams, ClosedLoopRate, SumOfIntervals, SumOfStreams
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.csv_output import HEADER as CSV_HEADER
 from azlatency.more_tools.iperf2.csv_output import ROW as CSV_ROW
@@ -27,6 +27,7 @@ class Iperf2Parser(Parser):
         # What is under way at the end of the test is a datagram of the intervals or of the total only.
         *(SumOfIntervals("retransmits"), SumOfIntervals("lost"), SumOfIntervals("datagrams", tolerance=0.05)),
         BytesOfDatagrams(),
+        ClosedLoopRate(),
     )
     commands = ("iperf", "iperf2")
     options: ClassVar = {
@@ -42,7 +43,7 @@ class Iperf2Parser(Parser):
     units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", BANNER_CLIENT),
-        _weak("Server listening on ", BANNER_SERVER),
+        _weak("Server listening on ", BANNER_SERVER, inner=True),
         _weak("connected with", CONNECTED),
         _weak("iperf version 2", r"iperf version 2\.[\w.+-]{1,40}(?: .{0,200})?"),
         _weak(" sec ", LOOSE_ROW),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import record_no_data
+from azlatency.logs.parsers.common import contradict, record_no_data
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.run import Histogram, ReportRow, Test
@@ -73,6 +73,8 @@ class Iperf2Text(RuleReader):
         """Server and port of the last client's banner."""
         self.listen: str | None = None
         self.protocol: str | None = None
+        self.protocols: dict[str, str] = {}
+        """The protocol in the last banner of a client, and in that of a server."""
         self.block: int | None = None
         self.report_of: str | None = None
         self.failures: list[tuple[int, str]] = []
@@ -117,6 +119,7 @@ class Iperf2Text(RuleReader):
             self.listen = self.listen if dual else None
             self.first_banner, self.block, self.ran = "client", None, False
         self.connect, self.protocol = (match[1], match[3]), match[2].lower()
+        self.protocols["client"] = self.protocol
         if self.test is not None:
             self.test.connect = self.connect
 
@@ -128,15 +131,38 @@ class Iperf2Text(RuleReader):
             self.close()
             self.first_banner, self.connect, self.block, self.ran = "server", None, None, False
         self.listen, self.protocol = match[2], match[1].lower()
+        self.protocols["server"] = self.protocol
 
     @data(CONNECTED, hint="connected with")
     def connected(self, line: Line, match: re.Match[str]) -> None:
         if self.test is not None and self.test.over(match["id"]) and not self._goes_on(line, self.test):
             self.close()
         test = self._open(line)
-        test.connections[match["id"]] = Connection(match["id"], match[2], match[3], match[4], match[5], match[6] or "")
+        connection = Connection(match["id"], match[2], match[3], match[4], match[5], match[6] or "")
+        if self._is_of_another(test, connection):
+            text = "the connection is none of the test above: the lines of several outputs are mixed; separate them"
+            contradict(test.run, "mixed_outputs", text, line.number)
+        test.connections[match["id"]] = connection
         if match[8] == "UTC":
             test.run.set(started_at=datetime.strptime(match[7], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC))
+
+    def _is_of_another(self, test: Test, connection: Connection) -> bool:
+        """Return whether a connection cannot be of a test, whose banners name its ports and its protocol."""
+        ends = self._ends_of(connection)
+        if (self.connect or self.listen) and not ends:
+            return True
+        if test.connections.get(connection.stream, connection) != connection:
+            return True
+        connections = [*test.connections.values(), connection]
+        is_dual = len(set().union(*map(self._ends_of, connections))) > 1
+        hosts = {one.remote.split("%")[0] for one in connections}
+        return is_dual and (len(set(self.protocols.values())) > 1 or len(hosts) > 1)
+
+    def _ends_of(self, connection: Connection) -> set[str]:
+        """Return which banner names the port of a connection: that of the client, of the server, or of a dual test."""
+        opened = self.connect is not None and connection.remote_port == self.connect[1]
+        accepted = connection.local_port == self.listen
+        return {end for end, is_named in (("client", opened), ("server", accepted)) if is_named}
 
     def _goes_on(self, line: Line, test: Test) -> bool:
         """Return whether a row below continues a stream of the open test, whose other direction connects here."""

@@ -7,7 +7,7 @@ import re
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data
+from azlatency.logs.parsers.common import contradict, end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
 from azlatency.more_tools.common import netperf_percentile
 
@@ -16,6 +16,8 @@ _BORDER = r"\+(?:-{3,120}\+){5,40}"
 _ROW = r"\|[^|]{3,40}(?:Results|Retransmissions|Percent|Utilization) {1,40}\| {1,12}\w{3,20} {1,12}\|.{20,1500}\|"
 _VALUE = re.compile(r"(\d{1,12}\.\d{6})(?: \((Mb/s|OP/s|usec)\))?")
 _INTERVAL = re.compile(r"(-?\d{1,12}\.\d{6})-(-?\d{1,12}\.\d{6}) \((Mb/s|OP/s)\)")
+#: What the six decimals of a mean and of the ends of its interval add up to.
+_INTERVAL_STEP = 2.5e-6
 _COUNT, _COUNTS = re.compile(r"\d{1,9}"), ("DURATION", "SAMPLES", "PARALLELISM", "MESSAGE SIZE")
 _UNITS = {"Mb/s": "Mbits/sec", "OP/s": "/s", "usec": "us"}
 _IDENTITY = ("DRIVER", "SCENARIO", "PARALLELISM", "HOST NETWORK", "SERVICE", "MESSAGE SIZE", "BURST", "SAME NODE")
@@ -40,9 +42,20 @@ class _K8sNetperf(RuleReader):
         self.results: set[tuple[str, ...]] = set()
         self.has_runs = False
 
+    def _tell_empty_table(self, line: Line) -> None:
+        if self.is_begun:
+            text = "the table above has no row of results, and another call of the tool follows; copy the whole log"
+            self.recorder.add_event("no_data", "error", text, line.number)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a table of results has no row so far."""
+        return bool(self.columns) and "ROLE" not in self.columns and not self.started
+
     @data(_BORDER, hint="+---")
     def border(self, line: Line, match: re.Match[str]) -> None:
         if self.place == "body":
+            self._tell_empty_table(line)
             self.place = "outside"
             if self.columns[:1] == ["TYPE"] and "ROLE" not in self.columns:
                 self.missing.discard("TYPE")
@@ -53,6 +66,7 @@ class _K8sNetperf(RuleReader):
 
     @data(_HEADER, hint="DRIVER")
     def header(self, line: Line, match: re.Match[str]) -> None:
+        self._tell_empty_table(line)
         self.columns = _cells(match[0])
         self.place = "header"
         if "BURST" in self.columns:
@@ -141,6 +155,9 @@ class _K8sNetperf(RuleReader):
                 for ending, bound in (("ci_low", interval[1]), ("ci_high", interval[2])):
                     limit = quantity(bound, _UNITS[interval[3]])
                     run.add_metric(f"{metric}_{ending}", limit, line.number, side=side)
+                if abs(float(interval[1]) + float(interval[2]) - 2 * float(value.printed or 0)) > _INTERVAL_STEP:
+                    text = f"{value.printed} is not the middle of its interval, {interval[1]} to {interval[2]}"
+                    contradict(run, "value_conflict", text, line.number)
 
     def _store_latency(self, run: Run, name: str, value: Quantity, row: dict[str, str], line: Line) -> None:
         kind = row["SCENARIO"].split("_", 1)[1]
@@ -187,16 +204,17 @@ class K8sNetperfParser(Parser):
     tool = "k8s_netperf"
     commands = ("k8s-netperf",)
     signatures = (
-        Signature("+---", _BORDER, weak=True, then=_HEADER),
-        Signature("DRIVER", _HEADER, weak=True),
+        Signature("+---", _BORDER, weak=True, then=_HEADER, inner=True),
+        Signature("DRIVER", _HEADER, weak=True, inner=True),
     )
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log."""
         reader = _K8sNetperf(recorder)
         reader.feed(log.lines, recorder.accounting)
+        is_begun = reader.is_begun
         reader.finish()
-        if not reader.has_runs:
+        if is_begun or not reader.has_runs:
             record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 

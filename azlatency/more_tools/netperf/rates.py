@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, quantity
-from azlatency.logs.parsers.common import utc
+from azlatency.logs.parsers.common import contradict, utc
 from azlatency.more_tools.netperf.run import MICROSECOND, SECOND, TRANSACTIONS, NetperfRun, Rate
 
 _FEW_TRANSACTIONS = 100
 _STALL = 2.0
+_LONGEST_MEAN = 1.02
 _RATE_TOLERANCE = 2e-3
 _EARLY_END = 0.9
 
@@ -107,6 +108,9 @@ def check_run(test: NetperfRun) -> None:
         if abs(product / (1 + test.burst) - 1) > _RATE_TOLERANCE:
             text = f"rate times round-trip time is {product:.4g}, not 1 + burst = {1 + test.burst}"
             run.add_event("rate_mismatch", "warning", text, line)
+        elif mean and test.kind == "rr" and "CONFIDENCE_ITERATION" not in test.values and mean > _LONGEST_MEAN * rtt:
+            text = f"the rate implies {rtt / MICROSECOND:g} us per round trip, the mean is {mean / MICROSECOND:g} us"
+            contradict(run, "rate_mismatch", text, line)
         elif mean and test.kind == "rr" and rtt > _STALL * mean:
             text = f"the rate implies {rtt / MICROSECOND:g} us per round trip, the mean is {mean / MICROSECOND:g} us: "
             run.add_event("stall", "warning", text + "the test stalled", line)

@@ -22,6 +22,7 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.source.expand import LARGEST_SOURCE, MOST_MEMBERS
 from azlatency.studies.imports.changes import iter_entries
 from azlatency.studies.manifest.manifest import FILE_NAME
+from azlatency.studies.store.study import remove_unfinished, unfinished
 
 STANDARD_INPUT = "stdin.log"
 
@@ -64,6 +65,8 @@ def copy_sources(sources: Sequence[Path], folder: Path) -> CopiedFiles:
     others.
     """
     copied = CopiedFiles(folder)
+    for place, _, _ in os.walk(folder):
+        remove_unfinished(Path(place))
     try:
         for source in sources:
             _copy_source(source, copied, alone=len(sources) == 1)
@@ -163,7 +166,7 @@ def _copy(file: Path, name: PurePosixPath, copied: CopiedFiles, source: Path) ->
         return
     copied.make_folder(target.parent)
     # The name of a log may be as long as a name can be.
-    part = target.with_name(f".azlatency.{os.getpid()}.part")
+    part = unfinished(target.parent)
     try:
         with stream, part.open("wb") as copy:
             shutil.copyfileobj(stream, copy)

@@ -410,6 +410,19 @@ def is_running(process: int) -> bool:
     return True
 
 
+def unfinished(folder: Path) -> Path:
+    """Return the name under which this process writes what then gets its own name in a folder."""
+    return folder / f".azlatency.{os.getpid()}.part"
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove the files and folders in a folder that a killed process left under such a name, or one that begins so."""
+    for part in folder.glob(".azlatency.*.part*"):
+        process = part.name.split(".")[2]
+        if process.isdecimal() and not is_running(int(process)):
+            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
+
+
 def _is_running_on_windows(process: int, kernel32: Any) -> bool:
     """Return whether there is such a process: `os.kill` would send it Ctrl-C."""
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)

@@ -441,6 +441,15 @@ def test_histogram_logs_are_added_up() -> None:
     ]
 
 
+def test_two_histogram_logs_in_one_file_are_no_run_with_doubled_counts() -> None:
+    row = ", ".join(["0"] * 1215 + ["3"])
+    log = "".join(f"{time}, {stream}, 4096, {row}\n" for time in (1000, 2000) for stream in (0, 1))
+    both = read_log(log + log, "job_clat_hist.1.log")
+    assert [run["status"] for run in both.records("runs")] == ["failed"] and not both.records("histograms")
+    assert [(event["code"], event["line"]) for event in both.records("events")] == [("joined_logs", 5)]
+    assert [run["status"] for run in read_log(log, "job_clat_hist.1.log").records("runs")] == ["complete"]
+
+
 # --- claims, odd text
 
 
@@ -555,3 +564,18 @@ def test_two_logs_of_single_ios_in_one_file_are_no_run_with_doubled_numbers(name
     assert logs.runs["status"].tolist() == ["failed"] and not len(logs.metrics) and not len(logs.histograms)
     (event,) = logs.events.loc[logs.events["severity"] == "error"].to_dict("records")
     assert event["code"] == "joined_logs" and event["line"] == raw.count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("log", "old", "new"),
+    [
+        ("3.16-randread-4k.json", '"total_ios" : 178571', '"total_ios" : 178579'),
+        ("3.16-randread-4k.json", '"runtime" : 5001', '"runtime" : 5002'),
+        ("3.33-randread-4k.txt", "rwts: total=135448", "rwts: total=139448"),
+        ("3.33-randread-4k.txt", "(529MiB/5001msec)", "(529MiB/5081msec)"),
+    ],
+)
+def test_rates_are_the_printed_counts_divided_by_the_printed_time(log: str, old: str, new: str) -> None:
+    text = fixture(log)
+    assert old in text and "rate_mismatch" not in event_code_set(read_log(text))
+    assert "rate_mismatch" in event_code_set(read_log(text.replace(old, new, 1)))

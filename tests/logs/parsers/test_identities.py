@@ -71,6 +71,17 @@ def test_every_declared_identity_is_one() -> None:
         ("qperf/0.4.11-asymmetric-vvs.log", "rem_recv_bytes  =   788", "rem_recv_bytes  =   768", "count_mismatch"),
         ("uperf/1.0.8-udp.log", "265.82Mb/s", "965.82Mb/s", "rate_mismatch"),
         ("echo/cca290c-reset.csv", "\n5,2026", "\n4,2026", "count_mismatch"),
+        ("fio/3.16-randwrite-4k.txt", "avg=2001909", "avg=5001909", "impossible_spread"),
+        ("lagscope/1.0.1-H.log", "    500 \t 12\n", "    507 \t 12\n", "value_conflict"),
+        ("psping/typed-latency.log", "0.29\t2\n", "0.25\t2\n", "value_conflict"),
+        ("qperf/0.4.11-m64k-vvu.log", "64 KiB (65,536)", "64 KiB (65,532)", "value_conflict"),
+        ("qperf/0.4.11-m64k-vvu.log", "64 KiB (65,536)", "62 KiB (65,536)", "value_conflict"),
+        ("k8s_netperf/0.1.20-hosts-and-pods.log", " 94.435000 ", " 94.735000 ", "value_conflict"),
+        ("ping/inetutils-2.4-c4.log", "icmp_seq=1", "icmp_seq=7", "count_mismatch"),
+        ("ping/busybox-1.35-c4.log", "seq=2", "seq=3", "count_mismatch"),
+        ("hping3/3.0.0-alpha-2-terminal.log", "seq=2", "seq=9", "count_mismatch"),
+        ("cilium/0.19.7-multi-crr.log", "383.56µs", "483.56µs", "rate_mismatch"),
+        ("netperf/2.7.1-rr-k.log", "MEAN_LATENCY=61.03", "MEAN_LATENCY=67.03", "rate_mismatch"),
         ("iperf3/3.1-udp.json", '"num_streams":\t1', '"num_streams":\t8', "count_mismatch"),
     ],
 )
@@ -206,3 +217,22 @@ def test_the_datagrams_of_iperf_2_are_the_bytes_that_it_sent(tmp_path: Path, sen
         "[  3]  0.0-30.0 sec  3664 KBytes  1000 Kbits/sec   0.013 ms    0/ 2552 (0%)\n"
     )
     assert list(parse(tmp_path, text).runs["status"]) == [status]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ping -c 3 10.0.0.4", []),
+        ("ping -c 2 10.0.0.4", [("count_mismatch", "error")]),
+        ("ping -c 40 10.0.0.4", [("interrupted", "warning")]),
+        ("ping -c 2 -w 9 10.0.0.4", []),
+    ],
+)
+def test_as_many_probes_are_sent_as_the_command_asks_for(
+    tmp_path: Path, command: str, told: list[tuple[str, str]]
+) -> None:
+    log = (FIXTURES / "ping/iputils-20221126-D.log").read_text("utf-8")
+    sent = log[log.index("statistics ---") :].split()[2]
+    events = parse(tmp_path, f"user@host:~$ {command}\n{log}").events
+    assert sent == "3"
+    assert [(row["code"], row["severity"]) for _, row in events.iterrows() if row["severity"] != "info"] == told

@@ -269,3 +269,17 @@ def test_fewer_devices_show_a_cut_only_within_one_command() -> None:
     assert statuses(f"{BANNER}\n{both}\n{one}") == ["complete", "truncated"]
     assert statuses(f"{BANNER}\n{both}\n{one}\n") == ["complete", "complete"], "a blank line ends a report"
     assert statuses(f"{BANNER}\n{both}\n{BANNER}\n{one}") == ["complete", "complete"], "another command"
+
+
+@pytest.mark.parametrize(
+    ("log", "old", "new"),
+    [
+        ("12.6.1-dk-t.txt", "36276113", "37276113"),
+        ("12.6.1-dk-t.txt", " 12959.79 ", " 12059.79 "),
+        ("12.6.1-plain.txt", "76550.50", "76750.50"),
+    ],
+)
+def test_what_was_transferred_takes_one_time_at_all_rates(log: str, old: str, new: str) -> None:
+    text = fixture(log)
+    assert old in text and "rate_mismatch" not in event_code_set(read_log(text))
+    assert "rate_mismatch" in event_code_set(read_log(text.replace(old, new, 1)))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,18 @@ sockperf: Summary: BandWidth is 295.379 MBps (2363.031 Mbps)
 """
 
 
+SUMMARY = HEADLESS[HEADLESS.index("sockperf: Summary") :]
+OBSERVATIONS = HEADLESS[HEADLESS.index("sockperf: Total") :]
+
+
+@pytest.mark.parametrize("block", [SUMMARY, OBSERVATIONS])
+def test_equal_summaries_are_several_runs(read, block: str) -> None:
+    log = read(block * 2)
+    assert [(run["first_line"], run["status"]) for run in log.runs] == [
+        (1, "complete"), (1 + block.count("\n"), "complete"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("block", [HEADLESS, SERVER_0 + HEADLESS, TOTAL_RUN + SERVER_0 + HEADLESS])
 def test_equal_results_without_the_lines_above_them_are_several_runs(read, block: str) -> None:
     log = read(block * 3)
@@ -354,3 +367,23 @@ def test_numbers_that_exclude_each_other_fail_a_run(log: str, printed: str, fals
     assert text.count(printed) == 1
     logs = read_text(text.replace(printed, false))
     assert first_run(logs)["status"] == "failed" and code in event_codes(logs)
+
+
+@pytest.mark.parametrize("log", ["3.10-under-load-full.csv", "3.5-full.csv"])
+@pytest.mark.parametrize("repeats", [1, 300])
+def test_a_row_whose_times_exclude_its_last_column_fails_the_run(read, log: str, repeats: int) -> None:
+    lines = (FIXTURES / "sockperf" / log).read_text("utf-8").splitlines(keepends=True)
+    head = next(index for index, line in enumerate(lines) if line.startswith("packet, ")) + 1
+    rows = [line for line in lines[head:] if line[:1].isdigit()] * repeats
+    edited = re.sub(
+        r", (\d+)\.(\d)(\d+), ", lambda time: f", {time[1]}.{9 - int(time[2])}{time[3]}, ", rows[-1], count=1
+    )
+    told = [
+        [
+            event["line"]
+            for event in read("".join([*lines[:head], *some])).tables.rows["events"]
+            if event["code"] == "value_conflict"
+        ]
+        for some in (rows, [*rows[:-1], edited])
+    ]
+    assert told == [[], [head + len(rows)]]

@@ -12,6 +12,9 @@ import pytest
 from azlatency.logs.parse import LogError
 from azlatency.studies.imports.ingest import copy_sources
 
+#: The number of a process that does not exist.
+NO_PROCESS = 999_999_999
+
 
 def test_the_content_of_a_folder_is_copied_and_known_files_are_counted(tmp_path: Path) -> None:
     source, target = tmp_path / "dump", tmp_path / "study"
@@ -20,6 +23,16 @@ def test_the_content_of_a_folder_is_copied_and_known_files_are_counted(tmp_path:
     assert [file.name for file in copy_sources([source], target).new] == ["a.log"]
     again = copy_sources([source], target)
     assert (again.new, again.present) == ([], 1)
+
+
+def test_what_a_killed_copy_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("one\n")
+    left, running = (tmp_path / "study" / "night" / f".azlatency.{number}.part" for number in (NO_PROCESS, 1))
+    left.parent.mkdir(parents=True)
+    for file in (left, running):
+        file.write_text("half")
+    copy_sources([tmp_path / "a.log"], tmp_path / "study")
+    assert not left.exists() and running.exists(), "an import that is running keeps its file"
 
 
 def test_a_different_file_of_the_same_name_is_an_error_that_leaves_the_study_as_it_was(tmp_path: Path) -> None:

@@ -168,9 +168,7 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
             endings.add(ending)
     streams = [name for name, total in zip(_STREAMS, totals, strict=True) if total.rows]
     if again:
-        run.set(status="failed")
-        text = f"the times start again in line {again}: several logs in one file, left out; separate them"
-        run.add_event("joined_logs", "error", text, again)
+        _refuse_joined_logs(run, again)
         return
     averaged, sizes = sizes == {0}, sizes - {0}
     run.set(duration_ns=longest * _MS, message_bytes=sizes.pop() if len(sizes) == 1 else None)
@@ -183,6 +181,13 @@ def _read_samples(rows: _Rows, recorder: Recorder) -> None:
     elif kind in LATENCIES and not averaged:
         _write_latencies(run, rows, LATENCIES[kind], endings)
     _write_counts(run, totals, rows.first, averaged=averaged)
+
+
+def _refuse_joined_logs(run: Run, line: int) -> None:
+    """Fail a run whose times start again in a line, before any of its numbers is written."""
+    run.set(status="failed")
+    text = f"the times start again in line {line}: several logs in one file, left out; separate them"
+    run.add_event("joined_logs", "error", text, line)
 
 
 @dataclass
@@ -263,7 +268,8 @@ def _read_histograms(rows: _Rows, recorder: Recorder) -> None:
     run = recorder.start_run("fio", rows.first, last_line=rows.last, dialect="fio-log-hist")
     totals: dict[str, Counter[int]] = {}
     sizes: set[int] = set()
-    end, step = 0, 1
+    ends: dict[str, int] = {}
+    step = 1
     cut, read = rows.log.unfinished_line, 0
     if cut == rows.last:
         run.set(status="truncated")
@@ -275,10 +281,14 @@ def _read_histograms(rows: _Rows, recorder: Recorder) -> None:
         parts = [int(part) for part in text.split(", ")]
         counts = parts[3:]
         step = _US if len(counts) == _OLD_BUCKETS else 1
-        totals.setdefault(_STREAMS[parts[1]], Counter()).update({i: n for i, n in enumerate(counts) if n})
+        stream = _STREAMS[parts[1]]
+        if parts[0] <= ends.get(stream, -1):
+            _refuse_joined_logs(run, line.number)
+            return
+        ends[stream] = parts[0]
+        totals.setdefault(stream, Counter()).update({i: n for i, n in enumerate(counts) if n})
         sizes.add(parts[2])
-        end = max(end, parts[0])
-    run.set(duration_ns=end * _MS, message_bytes=sizes.pop() if len(sizes) == 1 else None)
+    run.set(duration_ns=max(ends.values(), default=0) * _MS, message_bytes=sizes.pop() if len(sizes) == 1 else None)
     for stream, counter in totals.items():
         run.set(test=stream if len(totals) == 1 else None)
         number = Quantity(float(sum(counter.values())), "count", None, None)

@@ -11,6 +11,7 @@ from azlatency.logs.grammar.units import Quantity, UnitError, nanoseconds, quant
 
 _BUCKET_BITS = 6
 _RATE_TOLERANCE = 0.02
+_EXACT, _OWN_TIME = 1e-6, 1e-3
 _US = round(scale("us"))
 _BLOCK_SUFFIXES = {"": "B", "b": "B", "k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB"}
 _SECONDS = {"": "s", "s": "s", "ms": "ms", "us": "us"}
@@ -124,14 +125,25 @@ def rate_conflicts(
     iops: Quantity | None,
     runtime_ns: int | None,
     block_bytes: int | None,
+    issued: int | None,
+    *,
+    exact: bool,
 ) -> Iterator[str]:
-    """Say that a bandwidth is not bytes / time, or not IOPS times the block size."""
+    """Say that a bandwidth is not bytes / time or IOPS times the block size, or that IOPS are not I/Os / time.
+
+    ``exact``: the rates are of the printed time, which JSON shows; text may print the time of another job.
+    """
+    own = _EXACT if exact else _OWN_TIME
+    if iops is not None and issued is not None and (runtime_ns or not issued):
+        computed = issued / ((runtime_ns or 1) / scale("s"))
+        if abs(computed - iops.value) > own * computed + (iops.resolution or 0.0):
+            yield f"{iops.printed} IOPS are not {issued} I/Os divided by {(runtime_ns or 0) / 1e9:g} s"
     if rate is None:
         return
     half = rate.resolution or 0.0
     if size is not None and runtime_ns:
         computed = size.value / (runtime_ns / scale("s"))
-        slack = (size.resolution or 0.0) / max(size.value, 1.0) + 1e-3
+        slack = (size.resolution or 0.0) / max(size.value, 1.0) + own
         if abs(computed - rate.value) > slack * rate.value + half:
             yield f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes divided by {runtime_ns / 1e9:g} s"
     if iops is not None and iops.value and block_bytes:

@@ -25,6 +25,8 @@ _HOST = r"(?:<[\w.:-]{1,253}> ?)?"
 
 #: The reader separates the jobs itself.
 _weak = partial(Signature, weak=True)
+#: There may be many jobs, and the sum of all clients below them is not read.
+_inner = partial(_weak, inner=True)
 
 
 def _is_terse(text: str) -> bool:
@@ -45,12 +47,12 @@ class FioParser(Parser):
     document_keys: ClassVar = {"fio version": '"fio-'}
     units = FIO_UNITS
     signatures = (
-        _weak(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
+        _inner(": (g=", _HOST + r".{1,200}?: \(g=\d{1,9}\): rw=\w{1,20}, .{1,300}"),
         _weak("fio-", _HOST + r"fio-\d[\w.+-]{1,60}"),
-        _weak("(groupid=", _HOST + r".{1,200}?: \(groupid=\d{1,9}, jobs=\d{1,9}\): err= {0,2}-?\d{1,9}.{1,400}"),
-        _weak("IOPS=", _HOST + r"(?:read|write|trim|mixed) ?: IOPS=[\d.]{1,12}[kMG]?, BW=.{1,200}"),
-        _weak("iops=", _HOST + r"(?:read|write|trim|mixed) ?: io=.{1,40}, bw=.{1,40}, iops=.{1,40}, runt=.{1,40}"),
-        _weak("fio: ", r"fio: (?:pid=\d{1,12}, err=-?\d|terminating on signal \d).{0,500}"),
+        _inner("(groupid=", _HOST + r".{1,200}?: \(groupid=\d{1,9}, jobs=\d{1,9}\): err= {0,2}-?\d{1,9}.{1,400}"),
+        _inner("IOPS=", _HOST + r"(?:read|write|trim|mixed) ?: IOPS=[\d.]{1,12}[kMG]?, BW=.{1,200}"),
+        _inner("iops=", _HOST + r"(?:read|write|trim|mixed) ?: io=.{1,40}, bw=.{1,40}, iops=.{1,40}, runt=.{1,40}"),
+        _inner("fio: ", r"fio: (?:pid=\d{1,12}, err=-?\d|terminating on signal \d).{0,500}"),
         _weak('"fio version"', r'\{?\s*"fio version"\s*:\s*"fio-.*'),
         _weak(";fio-", LINE),
         # Rows of a latency log; the parser checks that all other lines are rows too.

@@ -322,9 +322,10 @@ def _write_direction(job: Job, direction: Direction, run: Run) -> None:
 
 
 def _check_direction(job: Job, direction: Direction, run: Run) -> None:
-    """Report a bandwidth that is not bytes / time, or not IOPS times the block size."""
+    """Report rates that are not bytes / time, I/Os / time, or IOPS times the block size."""
     rate, size, iops = (direction.get(name) for name in ("bandwidth", "transferred", "iops"))
-    for text in rate_conflicts(rate, size, iops, direction.runtime_ns, job.block_bytes):
+    time, exact = direction.runtime_ns, job.dialect.startswith("fio-json")
+    for text in rate_conflicts(rate, size, iops, time, job.block_bytes, direction.issued, exact=exact):
         run.add_event("rate_mismatch", "warning", text, direction.line)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -140,6 +141,7 @@ class Reports:
             _check_bandwidth(report, name, values)
         run = report.run
         _check_cpu(report)
+        _check_transfers(report)
         # The last column of -x is the utilisation; --pretty spreads the columns over several tables.
         lacks_table = any("r/s" in values and not {"%util", "util"} & set(values) for values in report.values.values())
         if lacks_table or (report.cpu and not report.values and self.devices):
@@ -194,6 +196,25 @@ def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> 
         if abs(rates.value * sizes.value - products.value) > 1.001 * (slack + (products.resolution or 0.0)) + 1e-9:
             text = f"{name}: {rates.printed} {rate} times {sizes.printed} kB is not {products.printed} {product}"
             report.run.add_event("rate_mismatch", "warning", text, report.lines[name])
+
+
+def _check_transfers(report: Report) -> None:
+    """Report what was transferred and its rate if they are of another time than those of the other devices."""
+    least, most = 0.0, math.inf
+    for name, values in report.values.items():
+        for column, rate in values.items():
+            size = values.get(column.removesuffix("/s")) if column.endswith("/s") else None
+            if size is None or size.unit != "bytes":
+                continue
+            # Sizes are cut, rates are rounded.
+            unit, half = 2 * (size.resolution or 0.0), 1.001 * (rate.resolution or 0.0)
+            low = max(size.value - unit, 0.0) / (rate.value + half)
+            high = (size.value + unit) / (rate.value - half) if rate.value > half else math.inf
+            if low > most or high < least:
+                text = f"{name}: {size.printed} at {rate.printed} {column} take another time than the numbers above"
+                report.run.add_event("rate_mismatch", "warning", text, report.lines[name])
+                return
+            least, most = max(least, low), min(most, high)
 
 
 def read_stamp(match: re.Match[str]) -> Stamp:

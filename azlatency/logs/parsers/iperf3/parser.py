@@ -30,9 +30,9 @@ _TITLE = re.compile(rf"(\S{{1,60}}):  (?:{ANCHORS})")
 _LINES_TO_TITLE = 20
 
 
-def _weak(hint: str, pattern: str) -> Signature:
+def _weak(hint: str, pattern: str, *, inner: bool = False) -> Signature:
     """Return the signature of a line after any prefix; it is weak, because the reader separates the tests itself."""
-    return Signature(hint, r".{0,200}?" + pattern, weak=True)
+    return Signature(hint, r".{0,200}?" + pattern, weak=True, inner=inner)
 
 
 class Iperf3Parser(Parser):
@@ -62,14 +62,14 @@ class Iperf3Parser(Parser):
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),
-        _weak("iperf3: ", STOPPED),
-        _weak("Server listening on ", r"Server listening on \d{1,5}(?: \(test #\d{1,9}\))?"),
+        _weak("iperf3: ", STOPPED, inner=True),
+        _weak("Server listening on ", r"Server listening on \d{1,5}(?: \(test #\d{1,9}\))?", inner=True),
         _weak("Accepted connection from ", r"Accepted connection from \S{1,253}, port \d{1,5}"),
         _weak(" connected to ", CONNECTED),
         _weak("/sec", f"{_NOT_IPERF2}{ROW}"),
         # The brace is part of the literal, because every interval has a "start" too.
         *(
-            Signature(hint, r'\{?\s*"start"\s*:\s*\{.*', weak=True)
+            Signature(hint, r'\{?\s*"start"\s*:\s*\{.*', weak=True, inner=True)
             for hint in ('"start":\t{', '"start": {', '"start":{')
         ),
         Signature('"event"', r'\{\s*"event"\s*:\s*"(?:start|interval|end|error)"\s*,\s*"data".*', weak=True),

@@ -243,8 +243,12 @@ class PingRun:
         if not missing:
             return
         unlisted = int(lost) - samples.count("lost", "unreachable")
+        replies = samples.count("ok", "duplicate", "void")
         if missing == unlisted and missing <= _MOST_FILLED:
             samples.add_lost(start, stop)
+        elif replies == (run.value("received") or 0) + (run.value("duplicates") or 0) and missing > unlisted:
+            text = f"{missing} probes have no line, but all {replies} replies have: one has another number"
+            contradict(run, "count_mismatch", text, run.row["first_line"])
         else:
             text = f"{missing} probes have no line, but the counts leave {unlisted} lost; lines are missing"
             run.add_event("lines_missing", "info", text, run.row["first_line"])

@@ -48,6 +48,8 @@ _FIRST = {"[Total Run]", "[Valid Duration]", "====> avg-", "Total of", "Summary:
 _MEANS = ("Summary: Latency", "Summary: Round trip")
 # A full log truncates both times of a round trip to whole ns; the statistics are computed from clock ticks.
 _ROW_SLACK_NS = 4
+# The last column of a row has three decimals, of the round trip or of half of it.
+_ROW_STEP_NS = 2
 # "each percentile contains" has two decimals.
 _EACH_STEP = 0.0051
 _SPREADS = {
@@ -78,6 +80,9 @@ class SockperfText(RuleReader):
         self.bin_us: int | None = None
         self.full_log = False
         self.first_row = self.last_row = 0
+        self.shown = 0
+        """How often the first row prints its round trip: once, or half of it; 0 before it."""
+        self.wrong_row = 0
         self.origin = 0
         self.sent: Column = array("q")
         self.rtt: Column = array("q")
@@ -107,7 +112,8 @@ class SockperfText(RuleReader):
         name, value = match[0].strip(), line.text[match.end() :].strip()
         if name in _MEANS:
             name, value = _MEANS[0], f"{name} {value}"
-        if self.once.setdefault(name, value) != value or (self._is_complete() and name in _FIRST):
+        begins = self._is_complete() and (name in _FIRST or name in self.once)
+        if self.once.setdefault(name, value) != value or begins:
             self._open_headless_run(line)
             self.once = {name: value}
 
@@ -341,7 +347,7 @@ class SockperfText(RuleReader):
 
     @data(
         r"(?:(?P<packet>\d{1,15}), ?)?(?P<sent>\d{1,10}\.\d{9}), ?(?P<received>\d{1,10}\.\d{9})"
-        r"(?:, ?(?P<printed>-?[\d.]+))?",
+        r"(?:, ?(?:(?P<printed>-?\d{1,12}\.\d{3})|-?[\d.]{1,24}))?",
         hint=", ",
     )
     def row(self, line: Line, match: re.Match[str]) -> None:
@@ -354,19 +360,30 @@ class SockperfText(RuleReader):
         self.has_open_header = False
         self.sent.append(sent - self.origin)
         self.rtt.append(nanoseconds(match["received"], "sec") - sent)
+        if match["printed"] is not None:
+            printed = nanoseconds(match["printed"], "usec")
+            self.shown = self.shown or _share_of(self.rtt[-1], printed)
+            if abs(self.rtt[-1] - self.shown * printed) > _ROW_STEP_NS:
+                self.wrong_row = self.wrong_row or line.number
         self.first_row, self.last_row = self.first_row or line.number, line.number
 
     @bulk(row)
     def rows(self, rows: UniformBlock, match: re.Match[str]) -> bool:
         """Read many rows of a full log at once."""
-        columns = rows.columns(match, packet=None, sent=9, received=9, printed=None) if self.full_log else None
+        columns = rows.columns(match, packet=None, sent=9, received=9, printed=3) if self.full_log else None
         if columns is None:
             return False
         if not self.sent:
             self.origin = int(columns["sent"][0])
         self.has_open_header = False
         self.sent = extended(self.sent, columns["sent"] - self.origin)
-        self.rtt = extended(self.rtt, columns["received"] - columns["sent"])
+        rtt = columns["received"] - columns["sent"]
+        self.rtt = extended(self.rtt, rtt)
+        if "printed" in columns:
+            self.shown = self.shown or _share_of(int(rtt[0]), int(columns["printed"][0]))
+            wrong = abs(rtt - self.shown * columns["printed"]) > _ROW_STEP_NS
+            if wrong.any():
+                self.wrong_row = self.wrong_row or rows.first + int(wrong.argmax())
         self.first_row, self.last_row = self.first_row or rows.first, rows.last
         return True
 
@@ -518,6 +535,9 @@ class SockperfText(RuleReader):
             return
         rows = len(self.sent)
         self.run.add_samples(seq=range(rows), sent_ns=self.sent, rtt_ns=self.rtt, status=Repeated("ok", rows))
+        if self.wrong_row:
+            text = "the times of this row are not as far apart as its last column says; the log is edited"
+            contradict(self.run, "value_conflict", text, self.wrong_row)
         if self.observations is not None and rows != self.observations:
             text = f"the full log has {rows} rows, but the summary counts {self.observations} observations"
             self.run.add_event("count_mismatch", "warning", text, self.first_row)
@@ -525,3 +545,8 @@ class SockperfText(RuleReader):
                 self.run.set(status="truncated")
         elif self.observations is not None and "burst" not in self.run.codes:
             check_samples(self.run, self.rtt, _ROW_SLACK_NS)
+
+
+def _share_of(rtt: int, printed: int) -> int:
+    """Return by what to multiply the last column of a row (ns) for a round trip: 2 if it is half of it, else 1."""
+    return 2 if abs(rtt - 2 * printed) <= _ROW_STEP_NS else 1
