@@ -255,9 +255,10 @@ class _Panel:
             return
         ends = [*places, *numbers.iloc[:, 1:].stack() / self.unit.scale]
         most, least = max(ends), min(places)
-        logarithmic = least > 0 and most > _LOGARITHMIC * least
+        has_both_signs = min(ends) < 0
+        logarithmic = least > 0 and most > _LOGARITHMIC * least and not has_both_signs
         left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most or 1.0)
-        if least < 0:
+        if has_both_signs:
             left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)
         if logarithmic:
