@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, Row, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing, words
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
@@ -124,7 +124,7 @@ def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
     return found.assign(
         what=row["what"],
         level=found["value"].median(),
-        note=f"r = {format_number(row['lag1'], 2)}, p = {row['lag1_p']:.3f}",
+        note=f"r = {format_number(row['lag1'], 2)}, p = {P_VALUE.text(row['lag1_p'], 1.0)}".replace("= <", "<"),
         path=row["path"],
         unit=[read_in(row["unit"])] * len(found),
     )

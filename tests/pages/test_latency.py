@@ -127,6 +127,8 @@ def test_runs_that_resemble_their_neighbours_are_drawn_first_and_named() -> None
     assert isinstance(chart, Chart) and "in 1 of 2 series" in str(chart.title)
     assert chart.alt.splitlines()[0].startswith("b → c, ping 56 B: 1,000, 1,010, 1,020")
     assert ordered["lag1_p"][0] > 0.05 and ordered["lag1_p"][1] <= 1e-3
+    headings = " ".join(axis.get_title(loc="left") for axis in chart.figure.axes)
+    assert "p < 0.001" in headings and "p = 0.000" not in headings
     text = str(page.runs_in_order(ordered))
     assert "drift" in text
     sentences = str(page.find(runs, ordered, NOTHING, NOTHING))
