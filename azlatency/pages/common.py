@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 _MOST_FILES = 40
 #: Most zones of a matrix.
 _MOST_ZONES = 60
+#: Share of the squares of a matrix without numbers that has to be filled: of zones of many regions, few are.
+_FILLED = 0.1
 #: Ratio of the largest value to the smallest up to which methods share an axis.
 _ONE_AXIS = 200
 #: What a column of runs is called, and its unit.
@@ -269,6 +271,8 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
+    if len(names) > MOST_ENDS and len(set(zones.values())) < _FILLED * len(names) ** 2:
+        return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
     scale, _ = shown_unit = read_in(unit)
     method = main["method"].iloc[0]
     bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()

@@ -88,6 +88,12 @@ def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
     more = runs.assign(zone=[f"{zone}{place % 2}" for place, zone in enumerate(runs["zone"])], path=runs.index.map(str))
     note = common.zone_matrix(more, NOTHING)
     assert isinstance(note, Note) and "zones are too many" in note.text
+    # Pairs within regions of three zones each fill little of a matrix of all zones.
+    few = runs[runs["zone"].str[1:].astype(int) // 3 == runs["peer_zone"].str[1:].astype(int) // 3]
+    few = pd.concat([few.assign(zone=f"{region}{few['zone'].iloc[0]}", peer_zone=region) for region in "abcdefgh"])
+    few = few.assign(path=range(len(few)))
+    note = common.zone_matrix(few.astype({"path": str}), NOTHING)
+    assert isinstance(note, Note) and "most pairs of zones were not measured" in note.text
 
 
 def test_medians_are_named_with_their_paths(cni: Study) -> None:
