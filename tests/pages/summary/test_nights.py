@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from helpers.studies import load
 
+import azlatency as az
 from azlatency.kit.sentences import plain_sentence
 from azlatency.pages.summary.nights import changed_levels
 
 
 def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     """dal12–dal14 of IBM Cloud: 2.19 ms to June 2025, 1.55 to 1.59 ms in September, 0.62 ms from November."""
-    text = plain_sentence(changed_levels(load("ibm-cloud-zones")))
+    text = plain_sentence(changed_levels(az.history(load("ibm-cloud-zones"))))
     assert text.startswith(
         "Changed in or before the 30 days to 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
     )
@@ -21,6 +22,6 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
 
 @pytest.mark.slow
 def test_two_changes_of_one_window_share_its_date() -> None:
-    text = plain_sentence(changed_levels(load("ibm-cloud-regions")))
+    text = plain_sentence(changed_levels(az.history(load("ibm-cloud-regions"))))
     assert text.startswith("Changed in or before the 30 days to 2025-11-09: Tokyo → Toronto, mean −28 ms")
     assert " and Tokyo → Washington DC, mean −28 ms (−16 %) (9 of 90 series changed). " in text
