@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers.studies import load
+from helpers.studies import load, load_card
 
 import azlatency as az
 from azlatency.kit.sentences import plain_sentence
@@ -18,6 +18,10 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     )
     assert "; in or before the 30 days to 2025-11-09: us-south-dal12-a → us-south-dal14-a, mean " in text
     assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (9 of 64 series" in text
+
+
+def test_nobody_is_asked_to_repeat_a_published_series() -> None:
+    assert load_card("ibm-cloud-zones").next_step.startswith("Measure your own pairs in at least 11 rounds")
 
 
 @pytest.mark.slow
