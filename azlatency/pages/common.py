@@ -147,7 +147,7 @@ def typical_forest(
     """
     what, canonical = _QUANTITIES[value]
     measured = runs[runs[value].notna()]
-    measured = measured.assign(value=measured[value].astype(float))
+    measured = measured.assign(value=measured[value].astype(float), step=measured.get(f"{value}_resolution", 0.0))
     if measured.empty:
         return Note(f"No chart: no log of this study contains a {what}.")
     if len(measured) == 1:
@@ -203,7 +203,8 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     """Return a row per path and method, smallest first: the typical run, if it stands for its runs, and its text."""
     estimates = {(row["path"], row["method"]): row for row in typical.to_dict("records")}
     rows = []
-    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["value"]:
+    for (path, method), of_path in measured.groupby(["path", "method"], sort=False, dropna=False):
+        runs, step = of_path["value"], float(of_path["step"].max())
         row, finite = estimates.get((path, method)), runs[runs < math.inf]
         estimate, interval_ends = math.nan if row is None else row["estimate"], interval_in(row)
         size = runs.median() if math.isnan(estimate) else estimate
@@ -211,7 +212,7 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
         if interval_ends is None and finite.nunique() != 1:
             estimate = math.nan
         shown = finite.iloc[0] if math.isnan(estimate) and len(finite) == 1 else estimate
-        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale)
+        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale, step / unit.scale)
         low, high = interval_ends or (math.nan, math.nan)
         if interval_ends is not None:
             text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
@@ -285,16 +286,19 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         low=("low", "min"),
         high=("high", "max"),
     )
+    step = float(main["step"].max())
     ends = squares[["least", "most"]] / scale
     squares = squares.assign(
         method=method,
         confidence=typical["confidence"].max() if len(typical) else math.nan,
-        text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
+        text=[
+            "–".join(dict.fromkeys(short_number(end, step / scale) for end in pair))
+            for pair in ends.itertuples(index=False)
+        ],
     )
     ends_of_all = [paths["value"].min(), paths["value"].max()]
-    light, dark = (span([end], unit) for end in ends_of_all)
-    step = runs[f"{value}_resolution"].max() if f"{value}_resolution" in runs else 0.0
-    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=0.0 if pd.isna(step) else float(step))
+    light, dark = (span([end], unit, step=step) for end in ends_of_all)
+    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
     place = place_of_ends(names, runs)
     caption = f"Row: client's {place}; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:

@@ -166,3 +166,13 @@ def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
     for value, configured in (("median_ns", pd.DataFrame()), ("p99_ns", links)):
         chart = common.typical_forest(runs, az.summarize(runs, value), value, links=configured)
         assert isinstance(chart, Chart) and "configured" not in chart.caption
+
+
+def test_charts_print_no_digit_that_the_log_does_not_have() -> None:
+    """The lagscope logs print whole µs: 74 µs inside zone 1a."""
+    runs = az.latency(load("aws-euwest1-lagscope"))
+    typical = az.summarize(runs, "median_ns")
+    matrix, forest = common.zone_matrix(runs, typical), common.typical_forest(runs, typical)
+    assert isinstance(matrix, Chart) and "1a → 1a 74;" in matrix.alt
+    assert isinstance(forest, Chart) and "74" in [text.get_text() for text in forest.figure.axes[0].texts]
+    assert "74.0" not in [text.get_text() for text in forest.figure.axes[0].texts]
