@@ -129,3 +129,8 @@ def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
 
 def test_without_round_trips_there_is_no_picture() -> None:
     assert picture([source("ec2-token-buckets")]) is None and picture([]) is None
+
+
+def test_an_axis_of_less_than_two_decades_shows_its_ticks_on_a_phone() -> None:
+    view = picture([changed(source("westeurope-azure-cni"), value=1.56e6)])
+    assert view is not None and [(tick.text, tick.label) for tick in view.ticks] == [("2 ms", "")]
