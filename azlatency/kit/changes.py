@@ -81,7 +81,7 @@ def difference(change: Row) -> str:
     step = abs(gap) if is_rounding(change) else 0.0
     levels = " → ".join(format_value(change[end], change["unit"], step=step) for end in ("before", "after"))
     if step:
-        return f"{levels}, one step of the printed numbers: size unknown"
+        return f"{levels}, one printed step: size unknown"
     if not math.isfinite(gap):
         return levels
     text = (

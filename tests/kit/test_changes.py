@@ -48,7 +48,7 @@ def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str
         ),
         (
             {"before": 12e6, "after": 13e6, "flags": "one_printed_step"},
-            *["12 ms → 13 ms, one step of the printed numbers: size unknown"] * 3,
+            *["12 ms → 13 ms, one printed step: size unknown"] * 3,
         ),
     ],
 )  # fmt: skip

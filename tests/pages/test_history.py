@@ -184,7 +184,7 @@ def test_a_change_of_one_printed_step_has_no_size_and_comes_last() -> None:
     chart = page.history(found)
     assert isinstance(chart, Chart) and "Frankfurt → London: 12,000 µs, then 13,000 µs; " in chart.alt
     assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
-    size = "12 ms → 13 ms, one step of the printed numbers: size unknown"
+    size = "12 ms → 13 ms, one printed step: size unknown"
     assert cell(page.changes(found), "Frankfurt → London", "change") == size
     lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]
     assert "Tokyo → Toronto" in lines[0] and size in lines[-1]
