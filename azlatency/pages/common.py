@@ -279,24 +279,24 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
     bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()
     paths = pd.DataFrame([(path, *ends, values[path]) for path, ends in zones.items()])
     paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
+    # The typical run of several is finer than the print of one.
+    printed = main["step"].where(main["n"] == 1).fillna(0.0)
+    paths = paths.assign(step=paths["path"].map(dict(zip(main["path"], printed, strict=True))))
     squares = paths.groupby(["from", "to"], as_index=False).agg(
         value=("value", "median"),
         least=("value", "min"),
         most=("value", "max"),
         low=("low", "min"),
         high=("high", "max"),
+        step=("step", "min"),
     )
-    step = float(main["step"].max())
-    ends = squares[["least", "most"]] / scale
+    ends = zip(*(squares[name] / scale for name in ("least", "most", "step")), strict=True)
     squares = squares.assign(
         method=method,
         confidence=typical["confidence"].max() if len(typical) else math.nan,
-        text=[
-            "–".join(dict.fromkeys(short_number(end, step / scale) for end in pair))
-            for pair in ends.itertuples(index=False)
-        ],
+        text=["–".join(dict.fromkeys(short_number(end, step) for end in (low, high))) for low, high, step in ends],
     )
-    ends_of_all = [paths["value"].min(), paths["value"].max()]
+    ends_of_all, step = [paths["value"].min(), paths["value"].max()], main["step"].min()
     light, dark = (span([end], unit, step=step) for end in ends_of_all)
     reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
     place = place_of_ends(names, runs)
