@@ -93,13 +93,16 @@ def typical_runs(
     # Equal ends show the rounding of the tool and are left out.
     flat = shown["low"] == shown["high"]
     shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
+    estimated = {
+        "typical run": Column("", _estimate, _POINT, unit),
+        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+    }
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
         "runs": count("n"),
         quantity: Column("", lambda row: (row["min"], row["max"]), interval(",.5g", join_equal=True), unit),
-        "typical run": Column("", _estimate, _POINT, unit),
-        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+        **(estimated if shown["estimate"].notna().any() else {}),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
         "flags": flags(hide=["no_replication"] if is_window(measured).all() else []),

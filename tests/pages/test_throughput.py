@@ -81,3 +81,9 @@ def test_a_typical_rate_of_a_series_that_changed_leads_to_its_history() -> None:
     runs = az.throughput(load("emulated-nights"))
     found = str(page.find(runs, az.summarize(runs, "throughput_bit_s")))
     assert "may hide a level that changed: see the page *History* for az2a → az3a and az3a → az2a (iperf3 TCP)" in found
+
+
+def test_a_table_of_single_runs_has_no_empty_columns(cni: Study) -> None:
+    runs = az.throughput(cni)
+    table = page.paths(runs, az.summarize(runs, "throughput_bit_s"))
+    assert isinstance(table, Table) and "typical run" not in str(table) and "95 % interval" not in str(table)
