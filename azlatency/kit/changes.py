@@ -52,12 +52,12 @@ def date_with_interval(change: Row) -> str:
 
 def when(change: Row, day: str = "") -> str:
     """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
-    return f"{'no later than in the mean of the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+    return f"{'in or before the' if _is_of_windows(change) else 'on'} {day or date(change)}"
 
 
 def changed(change: Row, day: str = "") -> str:
     """Return "changed on 2026-09-26", or the window from which on the new level is seen; ``day`` as in `when`."""
-    return f"changed{',' if _is_of_windows(change) else ''} {when(change, day)}"
+    return f"changed {when(change, day)}"
 
 
 def window_length(window_ns: float) -> str:
@@ -81,7 +81,7 @@ def difference(change: Row) -> str:
     step = abs(gap) if is_rounding(change) else 0.0
     levels = " → ".join(format_value(change[end], change["unit"], step=step) for end in ("before", "after"))
     if step:
-        return f"{levels}, one step of the printed numbers: size unknown"
+        return f"{levels}, one printed step: size unknown"
     if not math.isfinite(gap):
         return levels
     text = (

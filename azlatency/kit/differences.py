@@ -70,4 +70,4 @@ def interval_words(row: Row, comparisons: int = 1) -> str:
     """Return the interval of a ratio, which holds for all comparisons together: "95 % CI 1.40–1.80 for all 3 …"."""
     level = 1 - comparisons * (1 - row["confidence"])
     interval = f"{100 * level:g} % CI {format_interval(row['ratio_low'], row['ratio_high'])}"
-    return f"{interval} for all {comparisons} comparisons" if comparisons > 1 else interval
+    return f"{interval} for all {comparisons:,} comparisons" if comparisons > 1 else interval

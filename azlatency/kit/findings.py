@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from azlatency.kit.objects import Finding
+from azlatency.stats.across_runs.run_history import FEWEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,15 @@ def measured_once(typical: pd.DataFrame) -> list[Finding]:
     method = f" with {join(methods)}" if len(methods) < typical["method"].nunique() else ""
     names = count_or_names(single["path"].astype(str))
     return [act(f"Measured once{method}: {names}. Repeat the runs, in rounds, before you rank the paths.")]
+
+
+def hidden_levels(typical: pd.DataFrame) -> list[Finding]:
+    """Warn of typical runs of series that are long enough for a history and whose runs resemble their neighbours."""
+    series = typical[(typical["n"] >= FEWEST) & has_flag(typical, "dependent_runs")]
+    if series.empty:
+        return []
+    names = join_by_method(zip(series["path"], series["method"], strict=True))
+    return [act(f"A typical run may hide a level that changed: see the page *History* for {names}.")]
 
 
 def has_flag(frame: pd.DataFrame, *names: str) -> pd.Series:

@@ -139,7 +139,7 @@ def most_apart(frame: pd.DataFrame) -> tuple[str, dict[str, float]]:
 def ratio_result(frame: pd.DataFrame, what: str) -> str:
     """Return the result in words: how many comparisons differ, and the largest difference if it is not a tie."""
     if frame["ratio_low"].isna().all():
-        return f"{what}: measured once, so not tested"
+        return f"{what}: ratio {ratio_range(frame['ratio'])}, measured once, so not tested"
     counts = frame["verdict"].value_counts()
     if "different" not in counts:
         within = "different_within_margin" in counts
@@ -150,7 +150,7 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
     result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}"
     method, largest = most_apart(apart)
     if not largest:
-        return result
+        return f"{result}; ratio {ratio_range(apart['ratio'])}"
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
     most = "most " if len(apart) > len(largest) else ""
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"

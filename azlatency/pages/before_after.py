@@ -137,9 +137,9 @@ def _size(ratios: pd.Series) -> pd.Series:
 # --- findings
 
 
-def find(found: pd.DataFrame) -> Findings:
-    """Say what changed, what is practically equivalent, and what cannot be compared."""
-    findings = [answer(_answer(found))]
+def find(found: pd.DataFrame, before: str = "") -> Findings:
+    """Say what changed since the study ``before``, what is practically equivalent, and what cannot be compared."""
+    findings = [answer(_answer(found, f"`{before}`" if before else "the other study"))]
     changed = found[(found["verdict"] == "different") & found["ratio_low"].notna()]
     for place, row in enumerate(changed.to_dict("records")):
         interval = f"{row['ratio']:.3f} ({row['ratio_low']:.3f} to {row['ratio_high']:.3f})"
@@ -151,7 +151,7 @@ def find(found: pd.DataFrame) -> Findings:
     return Findings.of(findings)
 
 
-def _answer(found: pd.DataFrame) -> str:
+def _answer(found: pd.DataFrame, before: str) -> str:
     """Say how many comparisons show a change and the largest of them, or that none does."""
     judged = found[found["ratio_low"].notna()]
     if judged.empty:
@@ -165,10 +165,10 @@ def _answer(found: pd.DataFrame) -> str:
             "inconclusive": "inconclusive",
         }
         listed = ", ".join(f"{counts[verdict]} {name}" for verdict, name in names.items() if verdict in counts)
-        return f"No change beyond the margin is shown since the other study: of {number}, {listed}."
+        return f"No change beyond the margin is shown since {before}: of {number}, {listed}."
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=_size, ascending=False, kind="stable")
     most = changed.iloc[0]
-    since = f"changed since the other study{in_drift(changed.head(1))}"
+    since = f"changed since {before}{in_drift(changed.head(1))}"
     return (
         f"**{len(changed)} of {number}** {since}; most of all {most['what']}: "
         f"**{times(most['ratio'], 'the value before')}**."

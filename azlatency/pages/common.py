@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 _MOST_FILES = 40
 #: Most zones of a matrix.
 _MOST_ZONES = 60
+#: Share of the squares of a matrix without numbers that has to be filled: of zones of many regions, few are.
+_FILLED = 0.1
 #: Ratio of the largest value to the smallest up to which methods share an axis.
 _ONE_AXIS = 200
 #: What a column of runs is called, and its unit.
@@ -91,13 +93,16 @@ def typical_runs(
     # Equal ends show the rounding of the tool and are left out.
     flat = shown["low"] == shown["high"]
     shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
+    estimated = {
+        "typical run": Column("", _estimate, _POINT, unit),
+        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+    }
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
         "runs": count("n"),
         quantity: Column("", lambda row: (row["min"], row["max"]), interval(",.5g", join_equal=True), unit),
-        "typical run": Column("", _estimate, _POINT, unit),
-        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+        **(estimated if shown["estimate"].notna().any() else {}),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
         "flags": flags(hide=["no_replication"] if is_window(measured).all() else []),
@@ -145,7 +150,7 @@ def typical_forest(
     """
     what, canonical = _QUANTITIES[value]
     measured = runs[runs[value].notna()]
-    measured = measured.assign(value=measured[value].astype(float))
+    measured = measured.assign(value=measured[value].astype(float), step=measured.get(f"{value}_resolution", 0.0))
     if measured.empty:
         return Note(f"No chart: no log of this study contains a {what}.")
     if len(measured) == 1:
@@ -201,7 +206,8 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     """Return a row per path and method, smallest first: the typical run, if it stands for its runs, and its text."""
     estimates = {(row["path"], row["method"]): row for row in typical.to_dict("records")}
     rows = []
-    for (path, method), runs in measured.groupby(["path", "method"], sort=False, dropna=False)["value"]:
+    for (path, method), of_path in measured.groupby(["path", "method"], sort=False, dropna=False):
+        runs, step = of_path["value"], float(of_path["step"].max())
         row, finite = estimates.get((path, method)), runs[runs < math.inf]
         estimate, interval_ends = math.nan if row is None else row["estimate"], interval_in(row)
         size = runs.median() if math.isnan(estimate) else estimate
@@ -209,7 +215,7 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
         if interval_ends is None and finite.nunique() != 1:
             estimate = math.nan
         shown = finite.iloc[0] if math.isnan(estimate) and len(finite) == 1 else estimate
-        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale)
+        text_at_edge = "" if math.isnan(shown) else short_number(shown / unit.scale, step / unit.scale)
         low, high = interval_ends or (math.nan, math.nan)
         if interval_ends is not None:
             text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
@@ -269,28 +275,33 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
+    if len(names) > MOST_ENDS and len(set(zones.values())) < _FILLED * len(names) ** 2:
+        return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
     scale, _ = shown_unit = read_in(unit)
     method = main["method"].iloc[0]
     bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()
     paths = pd.DataFrame([(path, *ends, values[path]) for path, ends in zones.items()])
     paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
+    # The typical run of several is finer than the print of one.
+    printed = main["step"].where(main["n"] == 1).fillna(0.0)
+    paths = paths.assign(step=paths["path"].map(dict(zip(main["path"], printed, strict=True))))
     squares = paths.groupby(["from", "to"], as_index=False).agg(
         value=("value", "median"),
         least=("value", "min"),
         most=("value", "max"),
         low=("low", "min"),
         high=("high", "max"),
+        step=("step", "min"),
     )
-    ends = squares[["least", "most"]] / scale
+    ends = zip(*(squares[name] / scale for name in ("least", "most", "step")), strict=True)
     squares = squares.assign(
         method=method,
         confidence=typical["confidence"].max() if len(typical) else math.nan,
-        text=["–".join(dict.fromkeys(map(short_number, pair))) for pair in ends.itertuples(index=False)],
+        text=["–".join(dict.fromkeys(short_number(end, step) for end in (low, high))) for low, high, step in ends],
     )
-    ends_of_all = [paths["value"].min(), paths["value"].max()]
-    light, dark = (span([end], unit) for end in ends_of_all)
-    step = runs[f"{value}_resolution"].max() if f"{value}_resolution" in runs else 0.0
-    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=0.0 if pd.isna(step) else float(step))
+    ends_of_all, step = [paths["value"].min(), paths["value"].max()], main["step"].min()
+    light, dark = (span([end], unit, step=step) for end in ends_of_all)
+    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
     place = place_of_ends(names, runs)
     caption = f"Row: client's {place}; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:

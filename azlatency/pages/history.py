@@ -15,7 +15,6 @@ from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, flags, table, text
 from azlatency.kit.titles import capitalised
-from azlatency.kit.units import read_in
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
 from azlatency.shapes.series import series as draw_series
@@ -23,7 +22,7 @@ from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import LIMITS
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.format import count_of, fitting_unit, format_value, one_prefix
 from azlatency.studies.runs.selection import window_ends
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def history(found: History) -> Chart | Note:
     points = points.assign(
         panel=_joined(points, differing),
         below=points["what"].map(lambda what: below.get(what, "")),
-        unit=points["unit"].map(lambda unit: PERCENT if unit == "fraction" else read_in(unit)),
+        unit=points["unit"].map(_units(points)),
     )
     return draw_series(
         points,
@@ -68,6 +67,12 @@ def history(found: History) -> Chart | Note:
         "median of the dots between two changes.",
         name="history",
     )
+
+
+def _units(points: pd.DataFrame) -> dict[str, Unit]:
+    """Return the unit of the axes of each quantity, in which all of its points are readable."""
+    of_units = points.groupby("unit")["value"]
+    return {unit: PERCENT if unit == "fraction" else Unit(*fitting_unit(unit, values)) for unit, values in of_units}
 
 
 def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series:
@@ -124,7 +129,7 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "no later than in" if _window(found) else "changed on": Column("", words.date, in_words()),
+        "in or before the" if _window(found) else "changed on": Column("", words.date, in_words()),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
         "change": Column("", words.size, in_words(), align="right"),

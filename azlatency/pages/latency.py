@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, Row, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing, words
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
-from azlatency.kit.findings import act, answer, has_flag, info, join_by_method, measured_once
+from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, flags, number, p_value, table, text
@@ -124,7 +124,7 @@ def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
     return found.assign(
         what=row["what"],
         level=found["value"].median(),
-        note=f"r = {format_number(row['lag1'], 2)}, p = {row['lag1_p']:.3f}",
+        note=f"r = {format_number(row['lag1'], 2)}, p = {P_VALUE.text(row['lag1_p'], 1.0)}".replace("= <", "<"),
         path=row["path"],
         unit=[read_in(row["unit"])] * len(found),
     )
@@ -442,7 +442,7 @@ def _dependent(typical: pd.DataFrame) -> list[Finding]:
         f"Consecutive runs are autocorrelated on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
         "Spread the runs over more time; to compare, alternate both sides in rounds."
     )
-    findings = [act(sentence)]
+    findings = [*hidden_levels(tested), act(sentence)]
     for row in tested[tested["warm_up_runs"] > 0].to_dict("records"):
         apart = "in measuring order lie apart from all later runs; leave them out"
         findings.append(act(f"{row['what']}: the first {count_of(int(row['warm_up_runs']), 'run')} {apart}."))

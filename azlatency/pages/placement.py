@@ -125,7 +125,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         unit=MICROSECONDS,
         xlabel="round-trip time, µs",
         caption=sentences(
-            (f"Each hollow dot is a {each}.", True),
+            (f"Each hollow dot is a {each}.", len(logged)),
             (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
             (
                 "A dot without a bar is a single run; the spread between runs is unknown.",
@@ -373,7 +373,9 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
     tools = ", ".join(dict.fromkeys(judged["method"].str.split().str[0]))
     apart = judged[_is_apart(judged)]
     if apart.empty:
-        return f"{count}: {change_words(judged, len(judged))} ({tools})"
+        untested = verdict_on(judged) in ("once", "reported")
+        measured = times([*judged["measured_low"], *judged["measured_high"]], "as long") if untested else ""
+        return f"{count}: {', '.join(filter(None, [measured, change_words(judged, len(judged))]))} ({tools})"
     drift, (_, largest) = in_drift(apart), most_apart(apart.assign(path=apart["row"]))
     if len(largest) == 1:
         (name, ratio), *_ = largest.items()

@@ -485,19 +485,21 @@ def _from_to(falls: pd.DataFrame) -> list[str]:
 
 
 def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
-    """Say how many runs kept their level, how many rates fell, and how many connections broke."""
+    """Say in how many runs a level shift is confirmed, how many rates fell, and how many connections broke."""
     parts = []
     judged = runs[runs["stable"].notna()]
     if len(judged):
-        kept = f"**{int(judged['stable'].sum())} of {count_of(len(judged), 'run')}**"
-        untested = f" ({len(runs) - len(judged):,} more not testable)" if len(judged) < len(runs) else ""
-        parts.append(f"{kept} kept the level of their round-trip times{untested}")
+        # A level that no test shows to shift may have shifted, and runs differ by more than one of them can show.
+        shifted, tested = int((~judged["stable"].astype(bool)).sum()), count_of(len(judged), "run")
+        untested = f"; {len(runs) - len(judged):,} more not testable" if len(judged) < len(runs) else ""
+        share = f"in **{shifted} of {tested}**" if shifted else f"in any of **{tested}**"
+        parts.append(f"{'a' if shifted else 'no'} level shift of the round-trip time is confirmed {share}{untested}")
     fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
     if len(fallen):
         burst, sustained = _from_to(fallen)
         verb = "falls" if len(fallen) == 1 else "fall"
         share = f"**{len(fallen)} of {len(tested)}** transfers {verb} from {burst} to {sustained}"
-        parts.append(f"{share}, after {span(fallen['at_s'] * _NS, 'ns')}")
+        parts.append(f"{share}, after {duration(*(fallen['at_s'] * _NS))}")
     elif len(tested):
         parts.append(f"no fall of the rate in {count_of(len(tested), 'transfer')}")
     if len(broken):

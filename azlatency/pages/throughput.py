@@ -9,7 +9,7 @@ import pandas as pd
 
 from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
-from azlatency.kit.findings import act, answer, info, join, join_by_method, measured_once
+from azlatency.kit.findings import act, answer, hidden_levels, info, join, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, number, table, text
@@ -110,7 +110,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
             f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         )
         findings.append(act(sentence))
-    findings += measured_once(typical) + _both_at_once(runs)
+    findings += hidden_levels(typical) + measured_once(typical) + _both_at_once(runs)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]

@@ -18,7 +18,7 @@ from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
 from azlatency.kit.drawing.base import grid, lines, narrow, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
-from azlatency.kit.drawing.palette import Look, looks
+from azlatency.kit.drawing.palette import INK, Look, looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
@@ -233,7 +233,7 @@ def _name_ends(
         axis.plot(
             [1.03, 1.07, 1.11], [spot] * 3, color=colour, linestyle=look[path].dash, transform=axis.transAxes, **mark
         )
-        axis.text(1.12, spot, names[path], va="center", fontsize=8, color=colour, transform=axis.transAxes)
+        axis.text(1.12, spot, names[path], va="center", fontsize=8, color=INK, transform=axis.transAxes)
 
 
 def _in_words(rows: pd.DataFrame, unit: Unit) -> str:

@@ -255,9 +255,10 @@ class _Panel:
             return
         ends = [*places, *numbers.iloc[:, 1:].stack() / self.unit.scale]
         most, least = max(ends), min(places)
-        logarithmic = least > 0 and most > _LOGARITHMIC * least
+        has_both_signs = min(ends) < 0
+        logarithmic = least > 0 and most > _LOGARITHMIC * least and not has_both_signs
         left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most or 1.0)
-        if least < 0:
+        if has_both_signs:
             left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)
         if logarithmic:
@@ -289,7 +290,7 @@ class _Panel:
                 of_row = runs.get(row["_row"], [])
                 numbers = of_row if len(of_row) == 1 else ends
                 said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
-                draw.at_edge(self.axis, place, said, mark.colour)
+                draw.at_edge(self.axis, place, said)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
@@ -300,7 +301,7 @@ class _Panel:
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
             number = format(row["_value"], spec) if spec else draw.short_number(row["_value"])
-            draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}", mark.colour)
+            draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}")
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Return the values of the runs by row."""

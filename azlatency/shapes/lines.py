@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
@@ -167,13 +167,9 @@ def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Loo
     distance = min(_NAME / room, 1 / len(last))
     heights = [((math.log(value) - low) / (high - low) - _EDGE) / room for value in last["_value"]]
     places = [_EDGE + room * place for place in spread(heights, distance)]
+    start, end = (1.03 / (1 + _ROOM), 1.09 / (1 + _ROOM))
     for key, name, place in zip(last[line].astype(str), last["_name"], places, strict=True):
-        axis.text(
-            1.03 / (1 + _ROOM),
-            place,
-            name,
-            transform=axis.transAxes,
-            fontsize=7,
-            color=look[key].colour,
-            va="center",
-        )
+        style: dict[str, Any] = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1.4}
+        # Letters need more contrast than lines, so the colour is that of a line before the name.
+        axis.plot([start, end], [place, place], transform=axis.transAxes, clip_on=False, **style)
+        axis.text(1.11 / (1 + _ROOM), place, name, transform=axis.transAxes, fontsize=7, color=INK, va="center")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -30,9 +31,9 @@ _INTERVAL, _MOST_PANELS = (6, 4), 5
 #: Inches of a square without a number.
 _SHADE = 0.14
 #: Size of the names around many squares, in points.
-_NAME_POINTS = 6
-#: Most columns whose names have room in a narrow figure; of more, every second one is named, as the rows name all.
-_MOST_NAMED = 24
+_NAME_POINTS = 7.5
+#: Most columns whose names have room, on a page and in a column; of more, some are named, as the rows name all.
+_MOST_NAMED = (44, 18)
 
 
 @styled
@@ -167,9 +168,9 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
         name_ends(axis, names)
         # A reader of the middle finds the names at the nearest side.
         axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=not narrow())
-        if narrow() and len(names) > _MOST_NAMED:
+        if (step := math.ceil(len(names) / _MOST_NAMED[narrow()])) > 1:
             below = [text.get_text() for text in axis.get_xticklabels()[: len(names)]]
-            axis.set_xticklabels(["" if place % 2 else name for place, name in enumerate(below)])
+            axis.set_xticklabels(["" if place % step else name for place, name in enumerate(below)])
         return
     for cell in squares.to_dict("records"):
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))

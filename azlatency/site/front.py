@@ -55,7 +55,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Lane:
-    """The round trips of a placement, shortest first, and the pages of their studies by title."""
+    """The round trips of a placement, shortest first, and the pages of their studies by cloud and region."""
 
     name: str
     dots: tuple[Mark, ...]
@@ -128,7 +128,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
             Mark(
                 at=place(trip["value"]),
                 text=_typical(trip),
-                label=f"{source.title}: {trip['path']}, {trip['method']}",
+                label=f"{source.group}: {trip['path']}, {trip['method']}",
                 height=_HEIGHTS[number % len(_HEIGHTS)] if len(there) > 1 else 50,
                 kind=_kind(trip),
                 page=source.page,
@@ -136,20 +136,21 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
             for number, (source, trip) in enumerate(there)
         )
         if dots:
-            studies = tuple(dict.fromkeys((source.title, source.page) for source, _ in there))
+            studies = tuple(dict.fromkeys((source.group, source.page) for source, _ in there))
             lanes.append(Lane(name=PLACES[placement].removeprefix("in the "), dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
+    steps = [step for step in steps if start < math.log(step) < end]
+    # A phone has no room for the minor ones; without two others, they are all that tells the scale.
+    major = [step for step in steps if f"{step:e}"[0] == "1"]
+    major = major if len(major) > 1 else steps
     return Picture(
         lanes=tuple(lanes),
         limits=tuple(
             Mark(at=place(value), text=f"“{printed}”", label=source) for value, printed, source in sorted(published)
         ),
         ticks=tuple(
-            Mark(
-                at=place(step), text=format_value(step, "ns", digits=1), label="" if f"{step:e}"[0] == "1" else "minor"
-            )
+            Mark(at=place(step), text=format_value(step, "ns", digits=1), label="" if step in major else "minor")
             for step in steps
-            if start < math.log(step) < end
         ),
     )
 

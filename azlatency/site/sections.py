@@ -37,6 +37,12 @@ class Part:
         return match[1].lstrip("# ") if match else ""
 
     @property
+    def is_silent(self) -> bool:
+        """Whether a text without a heading introduces cells that show nothing."""
+        code = [cell for cell in self.cells if cell.source.strip()]
+        return bool(code) and not self.heading and all(_note(output) for cell in code for output in cell.outputs)
+
+    @property
     def body(self) -> str:
         """The whole text below the heading."""
         return f"{_HEADING.sub('', self.lead)} {self.more}".strip()
@@ -52,6 +58,11 @@ class Section:
     def title(self) -> str:
         """The heading of the section."""
         return self.parts[0].heading
+
+    @property
+    def shown(self) -> tuple[Part, ...]:
+        """The parts that introduce something, and the first one, which has the heading."""
+        return self.parts[:1] + tuple(part for part in self.parts[1:] if self.is_method or not part.is_silent)
 
     @property
     def is_method(self) -> bool:

@@ -41,4 +41,4 @@ def test_a_half_is_as_large_a_change_as_the_double() -> None:
     assert most_apart(pd.DataFrame([_ratio(0.5, **{"from": "a", "to": "c"})])) == ("iperf3", {"c → a": 2.0})
     # One path took twice as long, the other half: neither is the largest change.
     sides = pd.DataFrame([_ratio(2.0, path="a → c"), _ratio(0.5, path="b → c")])
-    assert most_apart(sides)[1] == {} and ratio_result(sides, "Goodput") == "Goodput: 2 of 2 differ"
+    assert most_apart(sides)[1] == {} and ratio_result(sides, "Goodput") == "Goodput: 2 of 2 differ; ratio 0.500–2.00"

@@ -88,6 +88,12 @@ def test_fifty_zones_are_shades_with_their_names_on_all_sides() -> None:
     more = runs.assign(zone=[f"{zone}{place % 2}" for place, zone in enumerate(runs["zone"])], path=runs.index.map(str))
     note = common.zone_matrix(more, NOTHING)
     assert isinstance(note, Note) and "zones are too many" in note.text
+    # Pairs within regions of three zones each fill little of a matrix of all zones.
+    few = runs[runs["zone"].str[1:].astype(int) // 3 == runs["peer_zone"].str[1:].astype(int) // 3]
+    few = pd.concat([few.assign(zone=f"{region}{few['zone'].iloc[0]}", peer_zone=region) for region in "abcdefgh"])
+    few = few.assign(path=range(len(few)))
+    note = common.zone_matrix(few.astype({"path": str}), NOTHING)
+    assert isinstance(note, Note) and "most pairs of zones were not measured" in note.text
 
 
 def test_medians_are_named_with_their_paths(cni: Study) -> None:
@@ -160,3 +166,20 @@ def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
     for value, configured in (("median_ns", pd.DataFrame()), ("p99_ns", links)):
         chart = common.typical_forest(runs, az.summarize(runs, value), value, links=configured)
         assert isinstance(chart, Chart) and "configured" not in chart.caption
+
+
+def test_charts_print_no_digit_that_the_log_does_not_have() -> None:
+    """The lagscope logs print whole µs: 74 µs inside zone 1a."""
+    runs = az.latency(load("aws-euwest1-lagscope"))
+    typical = az.summarize(runs, "median_ns")
+    matrix, forest = common.zone_matrix(runs, typical), common.typical_forest(runs, typical)
+    assert isinstance(matrix, Chart) and "1a → 1a 74;" in matrix.alt
+    assert isinstance(forest, Chart) and "74" in [text.get_text() for text in forest.figure.axes[0].texts]
+    assert "74.0" not in [text.get_text() for text in forest.figure.axes[0].texts]
+    # iperf3 prints 7.91 and 11.8 Gbit/s in these runs, and the typical run of twelve may lie between two whole µs.
+    streams = az.throughput(load("westeurope-azure-cni"))
+    matrix = common.zone_matrix(streams, az.summarize(streams, "throughput_bit_s"), "throughput_bit_s")
+    assert isinstance(matrix, Chart) and "3 → 1 7.91;" in matrix.alt and "1 → 1 11.8;" in matrix.alt
+    repeated = az.latency(load("emulated-cloud"))
+    matrix = common.zone_matrix(repeated, az.summarize(repeated, "median_ns"))
+    assert isinstance(matrix, Chart) and "98.2–99.5" in matrix.alt

@@ -95,7 +95,9 @@ def test_a_single_measurement_is_said_in_a_note(zones: Measured) -> None:
 
 def test_a_title_of_changes_that_were_measured_once_ranks_none(zones: Measured) -> None:
     chart = page.single_changes(zones.changes(zones.levels, *FACTORS), NO_LINKS, zones.runs)
-    assert isinstance(chart, Chart) and chart.title == "4 changes of one factor: measured once (sockperf)"
+    assert isinstance(chart, Chart) and chart.title == (
+        "4 changes of one factor: 1.11–1.91× as long, measured once (sockperf)"
+    )
     # 93.556 / 53.433 µs
     assert "sockperf TCP 1400 B 1.751, inconclusive" in chart.alt
 

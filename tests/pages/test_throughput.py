@@ -74,3 +74,16 @@ def test_paths_on_which_nothing_arrived_are_a_loss_and_not_a_rate(runs: pd.DataF
     assert "Nothing arrived on Single node" in text and "all packets were lost" in text
     # 96 bit/s of UDP at 99.97 % loss says nothing about memory.
     assert "memory" not in text and " 0.00 " not in text
+
+
+def test_a_typical_rate_of_a_series_that_changed_leads_to_its_history() -> None:
+    """From round 46 on, az3a → az2a carries half of what the typical run of all 60 rounds says."""
+    runs = az.throughput(load("emulated-nights"))
+    found = str(page.find(runs, az.summarize(runs, "throughput_bit_s")))
+    assert "may hide a level that changed: see the page *History* for az2a → az3a and az3a → az2a (iperf3 TCP)" in found
+
+
+def test_a_table_of_single_runs_has_no_empty_columns(cni: Study) -> None:
+    runs = az.throughput(cni)
+    table = page.paths(runs, az.summarize(runs, "throughput_bit_s"))
+    assert isinstance(table, Table) and "typical run" not in str(table) and "95 % interval" not in str(table)

@@ -168,3 +168,9 @@ def test_a_range_far_from_one_and_a_truth_beyond_the_values_are_inside_the_axis(
     assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[0] < 0.12
     chart = az.charts.forest(far.assign(true=9.0), "ratio", panel="panel", row="row", truth="true")
     assert isinstance(chart, Chart) and chart.figure.axes[0].get_xlim()[1] > 9
+
+
+def test_an_interval_below_zero_has_its_place_on_the_axis_although_its_value_is_above() -> None:
+    frame = FRAME.assign(ratio=[0.3, 0.5, 20.0], ratio_low=[-27.0, -26.0, 1.0], ratio_high=[26.0, 25.0, 30.0])
+    axis = drawn(frame, unit=(1.0, "µs")).figure.axes[0]
+    assert axis.get_xscale() == "linear" and axis.get_xlim()[0] < -27

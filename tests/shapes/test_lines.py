@@ -7,6 +7,7 @@ import pytest
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
+from azlatency.kit.drawing.palette import INK
 from azlatency.kit.objects import Chart, Note
 
 DAYS = pd.date_range("2026-01-01", periods=4, freq="90D", tz="UTC")
@@ -27,8 +28,12 @@ def test_each_line_is_drawn_named_and_told() -> None:
     assert isinstance(chart, Chart) and chart.caption == "RTT. n = 4 points per line."
     assert chart.alt == "r1: x–y 1,000 → 500 µs; x–z 2,000 → 2,000 µs\nr2: x–y 300 → 400 µs"
     first = chart.figure.axes[0]
-    limit, near, far = (list(line.get_ydata()) for line in first.lines)
+    drawn_lines, marks = first.lines[:3], first.lines[3:]
+    limit, near, far = (list(line.get_ydata()) for line in drawn_lines)
     assert (limit, near, far) == ([1000, 1000], [1000, 1000, 500, 500], [2000] * 4)
+    # Letters are in ink; the colour of a line is before its name.
+    assert [mark.get_color() for mark in marks] == [line.get_color() for line in drawn_lines[1:]]
+    assert {text.get_color() for text in first.texts} == {INK}
     assert first.get_yscale() == "log" and [text.get_text() for text in first.texts] == ["x–y", "x–z"]
 
 
@@ -36,7 +41,7 @@ def test_a_line_that_ended_before_has_no_name() -> None:
     chart = drawn(FRAME[(FRAME["link"] != "x–z") | (FRAME["date"] < DAYS[3])])
     assert isinstance(chart, Chart) and [text.get_text() for text in chart.figure.axes[0].texts] == ["x–y"]
     assert "x–z 2,000 → 2,000 µs" in chart.alt
-    kept, ended = chart.figure.axes[0].lines
+    kept, ended, _ = chart.figure.axes[0].lines
     assert kept.get_linestyle() == "-" and ended.get_linestyle() == "--"
 
 

@@ -81,9 +81,10 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     found = {tile.question: [one.title for one, _ in tile.answers] for tile in tiles(sources)}
     assert found == {
         "Which pair of zones for my replicas?": ["westeurope-azure-cni"],
+        "How much throughput between zones?": ["westeurope-azure-cni"],
         "Can I trust one run?": ["emulated-cloud"],
     }
-    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 1, "emulated-cloud/00_summary.html": 2}
+    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 3}
 
 
 def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: Path) -> None:
@@ -93,6 +94,18 @@ def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: 
     page = site._render("site.html.j2", "index.html", studies=[], tiles=tiles([own]))
     [link] = BeautifulSoup(page, "html.parser").select(".tiles li a[title]")
     assert (link.get_text(), link["title"]) == ("AWS · eu-west-1", own.title)
+
+
+def test_of_many_studies_the_answers_are_folded_and_of_few_they_are_open(tmp_path: Path) -> None:
+    """The questions of readers stand above, with an answer each."""
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    card = source("aws-euwest1-lagscope").card
+    views = [pages.study_view(name) for name in ("aws-euwest1-lagscope", *["uksouth-echo-latency"] * 3)]
+    for studies in (views, views[:1]):
+        page = site._render("site.html.j2", "index.html", studies=studies, cards={views[0].name: card}, pages={})
+        fold = BeautifulSoup(page, "html.parser").select_one("details.words")
+        assert fold.has_attr("open") == (len(studies) == 1) and fold.select_one(".says") and fold.select_one(".dots")
+        assert fold.summary.get_text() == "AWS · eu-west-1: answer, 0 pages"
 
 
 def test_what_a_text_reports_is_not_called_unanswered(tmp_path: Path) -> None:
@@ -116,3 +129,8 @@ def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
 
 def test_without_round_trips_there_is_no_picture() -> None:
     assert picture([source("ec2-token-buckets")]) is None and picture([]) is None
+
+
+def test_an_axis_of_less_than_two_decades_shows_its_ticks_on_a_phone() -> None:
+    view = picture([changed(source("westeurope-azure-cni"), value=1.56e6)])
+    assert view is not None and [(tick.text, tick.label) for tick in view.ticks] == [("2 ms", "")]

@@ -317,6 +317,26 @@ def test_one_drawing_of_each_chart_is_shown_inside_its_box(
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
+#: The smallest letters of the drawings for phones, in points.
+SMALLEST = """Math.min(...[...document.querySelectorAll('.phone-width text')].map(each => {
+    const drawing = each.ownerSVGElement, scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+    return 0.75 * scale * parseFloat(getComputedStyle(each).fontSize);
+}))"""
+
+
+def test_letters_of_a_chart_on_a_phone_have_eight_points(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", width=390)
+    assert browser.evaluate(SMALLEST) >= 7.9
+
+
+def test_charts_beside_each_other_fill_their_columns(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html", width=1280)
+    widths = browser.evaluate(
+        "['.beside', '.beside figure', '.beside .card'].map(each => document.querySelector(each).clientWidth)"
+    )
+    assert widths[1] > 0.45 * widths[0] and widths[2] >= widths[1] - 2
+
+
 def test_a_phone_enlarges_its_own_drawing_and_a_page_saves_the_wide_one(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", width=390)
     press = "[...document.querySelectorAll('figure')].at(-1).querySelectorAll('button')[{}].click()".format

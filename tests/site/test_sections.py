@@ -75,3 +75,22 @@ def test_the_section_that_a_page_folds_is_a_section_of_the_notebooks() -> None:
     cells = [cell for path in (ROOT / "notebooks").glob("*.ipynb") for cell in nbformat.read(path, as_version=4).cells]
     headings = {cell.source.partition("\n")[0].removeprefix("## ") for cell in cells if cell.cell_type == "markdown"}
     assert METHOD in headings
+
+
+def test_a_text_that_introduces_nothing_is_left_out() -> None:
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Page"),
+            new_markdown_cell("## Full\n\nProse."),
+            _cell("a table"),
+            new_markdown_cell("The same again:"),
+            _cell(Note("No log has it.")),
+            new_markdown_cell("And in plain pandas:"),
+            new_code_cell("None"),
+            new_markdown_cell("Last:"),
+            _cell("a chart"),
+        ]
+    )
+    _, full = sections(notebook)
+    assert [part.lead for part in full.shown] == ["## Full\n\nProse.", "Last:"]
+    assert full.reason == "No log has it."

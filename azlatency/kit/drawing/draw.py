@@ -112,9 +112,19 @@ def caption(*parts: str | tuple[str, object]) -> str:
     return " ".join(text.strip() for text in chosen if text)
 
 
-def at_edge(axis: Axes, row: float, text: str, colour: str = INK) -> None:
+def at_edge(axis: Axes, row: float, text: str) -> None:
     """Write a text right of the axis, level with a row."""
-    _annotate(axis, row, 1, "axes fraction", text, colour)
+    axis.annotate(
+        text,
+        (1, row),
+        (5, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=7.5,
+        color=INK,
+        annotation_clip=False,
+    )
 
 
 def short_number(value: float, step: float = 0.0) -> str:
@@ -130,17 +140,3 @@ def with_interval(value: float, ends: Sequence[float]) -> str:
     decimals = max(interval_decimals(*ends), decimals_for(value))
     low, high = (format_number(end, decimals) for end in ends)
     return f"{format_number(value, decimals)} ({low}{' to ' if ends[0] < 0 else '–'}{high})"
-
-
-def _annotate(axis: Axes, row: float, place: float, of: str, text: str, colour: str) -> None:
-    axis.annotate(
-        text,
-        (place, row),
-        (5, 0),
-        xycoords=(of, "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize=7.5,
-        color=colour,
-        annotation_clip=False,
-    )

@@ -1,7 +1,8 @@
 """Colours of all charts, and the look of each path: one hue per pair of ends, one dash per direction.
 
-Every colour that carries meaning has a contrast of at least 3:1 with the background, in both schemes. The hues of pairs
-differ by at least 30 (CIE 1976 ΔE*ab) from each other, also for readers with deuteranopia or protanopia.
+Every colour that carries meaning has a contrast of at least 3:1 with the background, in both schemes; letters, which
+need 4.5:1, are in ink beside a mark of the colour. The hues of pairs differ by at least 30 (CIE 1976 ΔE*ab) from each
+other, also for readers with deuteranopia or protanopia.
 `tests/kit/drawing/test_palette.py` computes this.
 """
 

@@ -30,6 +30,7 @@ from azlatency.pages.summary.settings import settings
 from azlatency.pages.summary.zones import pairs_of_zones
 from azlatency.stats.across_runs.crossings import crossings
 from azlatency.stats.across_runs.placement import conditions, widest
+from azlatency.stats.across_runs.run_history import history
 from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.manifest.zones import zone_maps as maps_of
 from azlatency.studies.runs.assumptions import assumptions
@@ -66,11 +67,11 @@ def make_card(study: Study) -> Card:
     window = newest_window(newest) if len(newest) < len(runs) else ""
     measured = conditions(study, newest)
     data = Data(study, newest, widest(measured), window)
-    trips = crossings(study, measured, runs)
+    trips, levels = crossings(study, measured, runs), history(study)
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
-    answer = replace(answer, answer=(*changed_levels(study), *answer.answer))
+    answer = replace(answer, answer=(*changed_levels(levels), *answer.answer))
     first = next(iter(stated_conclusions(study)), None)
     if window:
         said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."
@@ -86,7 +87,7 @@ def make_card(study: Study) -> Card:
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
         round_trips=_round_trips(trips.iloc[:0] if study.info.get("emulated") else trips),
-        readers=answers(study, trips, runs),
+        readers=answers(study, trips, runs, streams, levels),
         limits=pd.DataFrame(
             [
                 {"value": float(row["high"]), "printed": str(row["printed"]), "source": str(row["conditions"])}

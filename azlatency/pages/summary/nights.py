@@ -8,19 +8,18 @@ from azlatency.kit.cells import RunsRef
 from azlatency.kit.changes import changed, difference, largest_first, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.titles import capitalised
-from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
+from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import sightings
 
 if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+    from azlatency.stats.across_runs.run_history import History
 
 #: Most series that are named.
 _MOST = 2
 
 
-def changed_levels(study: Study) -> Sentence:
+def changed_levels(found: History) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
-    found = history(study)
     seen = sightings(found)
     last = largest_first(found.changes.drop_duplicates(KEYS, keep="last"))
     sentence: Sentence = ()

@@ -63,7 +63,7 @@ def falling_rates(data: Data) -> Answer | None:
         badge=badge_of(moments),
         answer=(
             Linked(f"{len(chosen) + len(others)} of {len(tested)}", _intervals_of(tested), bold=False),
-            f" transfers fall once, and were watched for {_watched(pd.concat([chosen, others]))} after that. ",
+            f" transfers fall once; their logs end {_watched(pd.concat([chosen, others]))} later. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs),
             " (median runs): ",
@@ -83,9 +83,7 @@ def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
     times = grouped(fallen, "path")["at_s"].agg(["min", "max"]).sort_values("min", kind="stable")
     falls = [f"{path} {duration(1e9 * ends['min'], 1e9 * ends['max'])}" for path, ends in times.iterrows()]
     steady = tested[~tested["run_ids"].isin(fallen["run_ids"])]
-    paths = [
-        f"{path}, watched for {duration(*(1e9 * seconds))}" for path, seconds in grouped(steady, "path")["seconds"]
-    ]
+    paths = [f"{path}, in {duration(*(1e9 * seconds))}" for path, seconds in grouped(steady, "path")["seconds"]]
     still = f"; {len(steady):,} did not fall ({join_words(paths)})" if paths else ""
     return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
 
@@ -208,7 +206,7 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
         burst,
         " to ",
         sustained,
-        f". The logs go on for {_watched(chosen)} after that.",
+        f". The logs end {_watched(chosen)} later.",
     )
 
 

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef
+from azlatency.kit.changes import largest_first, percent, when
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
 from azlatency.stats.across_runs.crossings import ALIKE
-from azlatency.stats.across_runs.main_method import Measured, rank_methods
+from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS
 from azlatency.stats.across_runs.zone_pairs import short_pair
-from azlatency.stats.within_run.time_series import falling, reported_connection_ends, throughput_series
-from azlatency.studies.format import count_of, join_words, one_prefix, plain
+from azlatency.stats.within_run.time_series import by_burst, falling, reported_connection_ends, throughput_series
+from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.run_history import History
     from azlatency.studies.store.study import Study
 
 #: The questions, in the order of the first page.
@@ -29,7 +32,10 @@ QUESTIONS = {
     "replicas": "Which pair of zones for my replicas?",
     "placement": "Zone, availability set or placement group?",
     "accelerated": "Does accelerated networking matter?",
+    "throughput": "How much throughput between zones?",
+    "bursts": "How long does a burst last?",
     "connections": "Do connections break?",
+    "changed": "Did paths change over time?",
     "one_run": "Can I trust one run?",
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
@@ -37,17 +43,24 @@ _MOST_LISTED, _FEW = 4, 3
 _SETS = ("proximity_placement_group", "availability_set")
 
 
-def answers(study: Study, trips: pd.DataFrame, runs: pd.DataFrame) -> dict[str, Sentence]:
+def answers(
+    study: Study, trips: pd.DataFrame, runs: pd.DataFrame, streams: pd.DataFrame, levels: History
+) -> dict[str, Sentence]:
     """Return what a study says to each question that it can answer, by question.
 
-    ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`.
+    ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`, ``streams`` as by
+    `azlatency.throughput`, ``levels`` as by `azlatency.history`.
     """
+    falls, _ = falling(throughput_series(study.intervals, client_runs(study)))
     found = {
         "replicas": _replicas(trips),
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
+        "throughput": _throughput(streams),
+        "bursts": _bursts(falls),
         "connections": _connections(study),
-        "one_run": _one_run(runs) or _one_rate(study) or _published(runs),
+        "changed": _changed(levels),
+        "one_run": _one_run(runs) or _one_rate(falls) or _published(runs),
     }
     return {question: sentence for question, sentence in found.items() if sentence}
 
@@ -123,6 +136,49 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 
+def _throughput(streams: pd.DataFrame) -> Sentence:
+    """Lay the goodputs of the placements beside each other, of the method that measured most."""
+    runs = streams[streams["placement"].isin(NEAR_TO_FAR[1:]) & (streams["throughput_bit_s"].astype(float) > 0)]
+    if not (runs["placement"] == "cross_zone").any():
+        return ()
+    method = rank_methods(measured_runs(runs))[0]
+    rates = runs.loc[runs["method"] == method, "throughput_bit_s"].astype(float)
+    like, by_place = one_prefix(rates, "bit/s"), dict(iter(rates.groupby(runs["placement"])))
+    said = listed(
+        (f"{PLACES[place]} ", Linked(span(own, "bit/s", like=like), RunsRef(tuple(map(str, own.index)), "throughput")))
+        for place in NEAR_TO_FAR
+        if (own := by_place.get(place)) is not None
+    )
+    return *said, f" ({method})"
+
+
+def _bursts(falls: pd.DataFrame) -> Sentence:
+    """Say after how long transfers fall, and to what rate: the median of those that start at the usual rate."""
+    if falls.empty:
+        return ()
+    usual, _ = by_burst(falls)
+    like, parts = one_prefix(usual["burst_rate"], "bit/s"), list[Sentence]()
+    for path, own in sorted(grouped(usual, "path"), key=lambda item: item[1]["at_s"].median()):
+        ref = RunsRef(tuple(own["run_ids"]), "intervals")
+        time, rate = (
+            duration(1e9 * own["at_s"].median()),
+            format_value(own["sustained_rate"].median(), "bit/s", like=like),
+        )
+        parts.append((f"{path} ", Linked(time, ref), " (then ", Linked(rate, ref), ")"))
+    return listed(parts[:_MOST_LISTED])
+
+
+def _changed(levels: History) -> Sentence:
+    """Say how many series changed, and the largest change."""
+    last = largest_first(levels.changes.drop_duplicates(KEYS, keep="last"))
+    if last.empty:
+        return ()
+    row = {str(name): value for name, value in last.iloc[0].items()}
+    size = Linked(percent(row), RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]]))
+    count = f"{len(last)} of {levels.series['level'].notna().sum()} series"
+    return f"{count}; most {row['path']}: {row['metric']} ", size, f" {when(row)}"
+
+
 def _connections(study: Study) -> Sentence:
     ends = reported_connection_ends(study.reported)
     if not len(ends):
@@ -147,9 +203,8 @@ def _one_run(runs: pd.DataFrame) -> Sentence:
     return "median RTTs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
 
 
-def _one_rate(study: Study) -> Sentence:
+def _one_rate(falls: pd.DataFrame) -> Sentence:
     """Say how far the rates of transfers on one path are apart before they fall."""
-    falls, _ = falling(throughput_series(study.intervals, client_runs(study)))
     spread = _spread(falls, "burst_rate")
     if not spread:
         return ()
@@ -176,14 +231,16 @@ def _published(runs: pd.DataFrame) -> Sentence:
     if windows.empty:
         return ()
     means = windows.groupby("path", dropna=False)["mean_ns"]
-    path = str((means.max() / means.min()).idxmax())
+    ratios = (means.max() / means.min()).sort_values()
+    path, most = str(ratios.index[-1]), float(ratios.iloc[-1])
+    if most == 1.0:
+        return ()
     rows = windows[windows["path"] == path]
     ends = [float(rows["mean_ns"].min()), float(rows["mean_ns"].max())]
-    if ends[0] == ends[1]:  # of the path where they are farthest apart
-        return ()
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
-    linked = Linked(reach, RunsRef(tuple(map(str, rows.index)), "mean_ns"))
-    return f"not for long: {count_of(len(rows), 'published mean')} of one path range over ", linked, f" ({path})"
+    linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
+    typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
+    return "published means of one path differ by up to ", linked, f" ({path}: {reach}), {typical}"
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:

@@ -136,13 +136,15 @@ def pairs_of_zones(data: Data) -> Answer | None:
         dots += [row(names[pair], [pair]) for pair in drawn]
         every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
         drawn_only = f", {shown} of {every:,} pairs" if shown < every else ""
+    # Nobody who reads a published series can repeat it.
+    again = "Measure your own pairs" if data.window else "Repeat every pair"
     return Answer(
         badge=badge_of(levels),
         answer=text,
         inference=inference_of(levels, data.runs, decisive_paths(found)),
         dots=tuple(dots),
         axis=axis_of(levels) + drawn_only,
-        next_step=next_rounds(levels, len(across), "Repeat every pair", ", both directions next to each other"),
+        next_step=next_rounds(levels, len(across), again, ", both directions next to each other"),
     )
 
 

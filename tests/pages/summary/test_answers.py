@@ -135,7 +135,7 @@ def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
 
 def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
-    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once, and were watched for ")
+    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once; their logs end ")
     # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
@@ -144,7 +144,7 @@ def test_token_buckets_are_replicated() -> None:
     # rate for 3601 s.
     assert card.next_step.endswith(
         "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
-        "37.8–38.5 min; 1 did not fall (c5.4xlarge, watched for 60.0 min)."
+        "37.8–38.5 min; 1 did not fall (c5.4xlarge, in 60.0 min)."
     )
 
 
@@ -255,7 +255,7 @@ def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) ->
     az.import_study("one", [log], out=tmp_path)
     card = summary.make_card(az.load("one", processed=tmp_path))
     assert said(card) == (
-        "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. The logs go on for 9.0 s after that."
+        "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. The logs end 9.0 s later."
     )
     assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
 
