@@ -82,9 +82,10 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     assert found == {
         "Which pair of zones for my replicas?": ["westeurope-azure-cni"],
         "How much throughput between zones?": ["westeurope-azure-cni"],
+        "Did paths change over time?": ["emulated-cloud"],
         "Can I trust one run?": ["emulated-cloud"],
     }
-    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 3}
+    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 4}
 
 
 def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: Path) -> None:

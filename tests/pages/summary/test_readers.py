@@ -35,7 +35,7 @@ SAID = {
     "ibm-cloud-zones": {
         "replicas": "Dallas, of 13 regions the one whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms.
-        "changed": "9 of 64 series; most br-sao-sao01-a → br-sao-sao05-a: mean −80 % in or before the 30 days to "
+        "changed": "9 of 100 series; most br-sao-sao01-a → br-sao-sao05-a: mean −80 % in or before the 30 days to "
         "2025-12-14",
         "one_run": "published means of one path differ by up to 5.17 times (br-sao-sao01-a → br-sao-sao05-a: "
         "530–2,740 µs), 1.25 times on the typical path",
@@ -48,7 +48,7 @@ SAID = {
         "one_run": "no: 11 transfers on c5.large start at 5.02–9.69 Gbit/s",
     },
     "ibm-cloud-regions": {
-        "changed": "9 of 90 series; most Tokyo → Toronto: mean −17 % in or before the 30 days to 2025-11-09",
+        "changed": "15 of 110 series; most Tokyo → Toronto: mean −17 % in or before the 30 days to 2025-11-09",
         "one_run": "published means of one path differ by up to 4.33 times (Osaka → Tokyo: 9–39 ms), 1.08 times on the "
         "typical path",
     },
