@@ -49,11 +49,11 @@ def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> No
     values = equal_law(3, 7)
     card, text = _card(values)
     assert text.startswith(
-        "Cannot tell whether the pairs differ (1b → 1c may take 0.807 to 1.3 times as long as 1a → 1b)"
+        "Cannot tell whether the pairs differ (1b → 1c may take 0.801 to 1.31 times as long as 1a → 1b)"
     )
     assert card.badge == "replicated" and "7 rounds" not in card.next_step
     assert " to " not in _title(values)
-    assert "; cannot tell them apart: the ratio may be 0.807 to 1.3" in _answer(values)
+    assert "; cannot tell them apart: the ratio may be 0.801 to 1.31" in _answer(values)
     assert len(_answer(values).split()) <= 30
 
 
