@@ -78,8 +78,9 @@ EXAMPLES = (
             "az.charts.series(medians, \"value\", panel=\"what\", changes=changes)"),
     Example("lines", "Several series per panel over time, on one logarithmic axis: means that IBM published for zones.",
             "windows = az.studies.published_windows(az.load(\"ibm-cloud-zones\"))\n"
-            "pairs = windows[windows[\"placement\"] == \"cross_zone\"]\n"
-            "az.charts.lines(pairs, \"mean_ns\", panel=\"region\", line=\"path\", limits=(1e6, 2e6))"),
+            "europe = windows[windows[\"zone\"].str.startswith(\"eu-\") & (windows[\"placement\"] == \"cross_zone\")]\n"
+            "pairs = europe.assign(pair=europe[\"zone\"].str[6:11] + \"–\" + europe[\"peer_zone\"].str[6:11])\n"
+            "az.charts.lines(pairs, \"mean_ns\", panel=\"region\", line=\"pair\", limits=(1e6, 2e6))"),
 )  # fmt: skip
 
 

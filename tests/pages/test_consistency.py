@@ -161,9 +161,10 @@ def test_card_title_answer_and_table_show_the_same_values(name: str) -> None:
         table = common.typical_runs(runs, typical, column, "each run", "Typical runs")
         rows = [row for row in table.to_frame().to_dict("records") if row["method"] == method]
         for row in rows:
-            header = next(header for header in row if header.startswith("typical run"))
-            value = row[header] * SCALES[header.rpartition(", ")[2]]
-            assert math.isnan(value) or value == pytest.approx(on_card[row["path"]])
+            # Where no path has an estimate, there is no such column.
+            for header in [header for header in row if header.startswith("typical run")]:
+                value = row[header] * SCALES[header.rpartition(", ")[2]]
+                assert math.isnan(value) or value == pytest.approx(on_card[row["path"]])
         if unit == "ns" and "RTT" in card.axis and card.badge != "emulated" and not card.reported:
             # The dots of a card may be of several message sizes.
             of_all = np.array([*known, *card.paths.query("unit == 'ns'")["value"]], dtype=float)

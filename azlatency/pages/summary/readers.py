@@ -164,7 +164,7 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
             duration(1e9 * own["at_s"].median()),
             format_value(own["sustained_rate"].median(), "bit/s", like=like),
         )
-        parts.append((f"{path} ", Linked(time, ref), " (then ", Linked(rate, ref), ")"))
+        parts.append((f"{path} ", Linked(time, ref), f" (then {rate})"))
     return listed(parts[:_MOST_LISTED])
 
 
