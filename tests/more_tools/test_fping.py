@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from helpers.logs import metric_values, read_text
-from helpers.places import SHARED
+from helpers.places import FIXTURES, SHARED
 
 import azlatency as az
+from azlatency.logs.parse import parse_source
+from azlatency.logs.source.decode import source_from_bytes
 
 CORPUS = SHARED / "corpus" / "generated" / "fping"
 REPLIES = """\
@@ -234,3 +236,11 @@ def test_totals_over_one_host_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(text)
     metrics = az.parse(tmp_path / "a.log").metrics.set_index("metric")["value"]
     assert (metrics["rtt_min"], metrics["rtt_mean"], metrics["rtt_max"]) == (6_460_000, 9_680_000, 12_900_000)
+
+
+def test_a_log_of_blocks_that_stands_twice_is_no_run_of_both() -> None:
+    path = FIXTURES / "fping" / "5.1-Q1-killed.log"
+    raw = path.read_bytes()
+    once, twice = (parse_source(source_from_bytes(text, path.name)) for text in (raw, raw + b"\n" + raw))
+    assert [row["status"] for row in (*once.rows["runs"], *twice.rows["runs"])] == ["truncated", "failed"]
+    assert "clock_step" in {event["code"] for event in twice.rows["events"]}

@@ -558,3 +558,22 @@ def test_a_connection_of_another_test_fails_the_run(connection: str) -> None:
     tables = read_log(text)
     assert [run["status"] for run in tables.records("runs")] == ["failed"]
     assert {event["line"] for event in tables.records("events") if event["code"] == "mixed_outputs"} == {4}
+
+
+def test_a_client_of_several_streams_ends_with_their_sum() -> None:
+    text = fixture("2.1.8-tcp-P3-client.log")
+    cut = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("[SUM"))
+    assert [read_log(log).records("runs")[0]["status"] for log in (text, cut)] == ["complete", "truncated"]
+
+
+def test_a_client_prints_the_report_of_the_server_for_each_stream() -> None:
+    streams = "".join(
+        FROM_CLIENT.replace("[  3]", f"[  {stream}]").replace("40000", f"4000{stream}") for stream in (3, 4)
+    )
+    row = "[  {}]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec\n[  {}] Sent 893 datagrams\n"
+    report = "[  {}] Server Report:\n[  {}]  0.0-10.0 sec  1.25 MBytes  1.05 Mbits/sec   0.010 ms    0/  893 (0%)\n"
+    warning = "[  4] WARNING: did not receive ack of last datagram after 10 tries.\n"
+    total = "[SUM]  0.0-10.0 sec  2.50 MBytes  2.10 Mbits/sec\n"
+    begun = CLIENT.replace("TCP", "UDP") + streams + row.format(3, 3) + row.format(4, 4) + total + report.format(3, 3)
+    logs = (begun, begun + report.format(4, 4), begun + warning)
+    assert [read_log(log).records("runs")[0]["status"] for log in logs] == ["truncated", "complete", "complete"]

@@ -194,9 +194,19 @@ class _Qperf(RuleReader):
         row = self.run.row
         self._begin_run(line)
         if len({planned.test for planned in self.plan}) > 1:
-            text = "the value has no heading, and the command asks for several tests; copy the whole log"
-            contradict(self.run, "heading_missing", text, line.number)
+            self._tell_missing_heading("the value has no heading, and the command asks for several tests", line)
         self.run.set(**{name: row.get(name) for name in ("test", "protocol", "printed_as", "closed_loop")})
+
+    def _begin_result(self, ending: str, line: Line) -> None:
+        """Begin a run without a test at a result that only tests whose names have another ending print."""
+        if self.test.endswith(ending):
+            test = self.test
+            self._begin_run(line)
+            self._tell_missing_heading(f"{test} prints no such result", line)
+
+    def _tell_missing_heading(self, reason: str, line: Line) -> None:
+        text = f"{reason}: a line that names the test is missing; copy the whole log"
+        contradict(self.run, "heading_missing", text, line.number)
 
     def _begin_run(self, line: Line, *, is_block: bool = False) -> None:
         """Complete the current run and begin the next one; ``is_block`` if a heading begins it."""
@@ -215,7 +225,10 @@ class _Qperf(RuleReader):
     @data(rf"({_TEST}):", hint=":")
     def header(self, line: Line, match: re.Match[str]) -> None:
         name = match[1]
-        if self.test:
+        if not self.test and any(True for _ in self.run.metric_rows()):
+            self._tell_missing_heading("the results above this line have no heading", line)
+            self._begin_run(line)
+        elif self.test:
             self._begin_run(line, is_block=True)
         self.run.set(test=name, first_line=line.number)
         if name != "conf":
@@ -256,6 +269,7 @@ class _Qperf(RuleReader):
 
     @data(_pair("latency", rf"{_SCALED} (ns|us|ms|sec)"), hint="latency")
     def latency(self, line: Line, match: re.Match[str]) -> None:
+        self._begin_result("_bw", line)
         self._begin_repetition("rtt_mean", line)
         printed = self._quantity(match[1], match[2])
         self.run.add_metric("rtt_mean", printed if self.test == _COMPLETION else printed.doubled(), line.number)
@@ -267,6 +281,7 @@ class _Qperf(RuleReader):
     @data(_pair("(?:(send|recv)_)?bw", rf"{_SCALED} ((?:[KMGT]B|bytes|bits|[KMGT]b)/sec)"), hint="bw")
     def bandwidth(self, line: Line, match: re.Match[str]) -> None:
         side = _SIDES[match[1] or "recv"]
+        self._begin_result("_lat", line)
         self._begin_repetition("throughput", line, side=side)
         rate = self._quantity(match[2], match[3])
         self.run.add_metric("throughput", rate, line.number, side=side)

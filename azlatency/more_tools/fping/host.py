@@ -218,8 +218,8 @@ class Host:
             text = "the summary counts fewer probes than its blocks; a line with the time of a block is missing"
             contradict(run, "count_mismatch", text, self.last_line)
         step = _block_seconds(self.steps, log)
-        if step > _DAY // 2:
-            text = "the times of day above the blocks go back; the lines are not in order"
+        if max(self.steps, default=0) > _DAY // 2:
+            text = "the times of day above the blocks go back: the lines are not in order, or of several logs"
             contradict(run, "clock_step", text, self.last_line)
             step = 0
         totals = _Totals()

@@ -116,6 +116,8 @@ class Test:
     histograms: list[Histogram] = field(default_factory=list)
     failures: list[tuple[int, str]] = field(default_factory=list)
     interrupted: tuple[int, str] | None = None
+    unreported: set[str] = field(default_factory=set)
+    """The streams of which iperf warns, as of a report of the server that did not arrive."""
     _last: dict[str, ReportRow] = field(default_factory=dict)
     """The last row of each stream, apart from server reports."""
     _counts: Counter[str] = field(default_factory=Counter)
@@ -542,8 +544,18 @@ class Test:
         only_sums = bool(begun) and all(row.is_sum for row in begun.values())
         # A connection that only sends back has rows with an asterisk.
         idle = set([] if only_sums else self.connections) - {stream.lstrip("*") for stream in finished}
-        ended = begun.keys() <= finished and not idle and bool(finished) and not self.cut
+        ended = begun.keys() <= finished and not idle and bool(finished) and not self.cut and not self._lacks_end()
         end_run(run, has_numbers=bool(self.rows), ended=ended, last_line=run.row["last_line"])
+
+    def _lacks_end(self) -> bool:
+        """Whether the text of a client ends before the sum of its streams, or before a report of the server."""
+        if self.form != "text" or self.server is not False:
+            return False
+        firsts = self._overview.firsts
+        lacks_sum = not self.bidir and len(firsts) > 1 and not any(row.is_sum for row in firsts.values())
+        reported = {row.stream for row in self._overview.reports}
+        due = {stream for stream in self.sent if not stream.startswith(rows.SUM)} - self.unreported
+        return lacks_sum or (bool(reported) and not due <= reported)
 
 
 def _adds_up(total: ReportRow, parts: Sequence[ReportRow], side: str) -> bool:

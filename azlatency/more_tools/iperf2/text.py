@@ -301,7 +301,10 @@ class Iperf2Text(RuleReader):
 
     @data(_ID + r" WARNING: (.{1,300})", hint="WARNING: ")
     def warning(self, line: Line, match: re.Match[str]) -> None:
-        run_id = self.test.run.run_id if self.test is not None else None
+        run_id = None
+        if self.test is not None:
+            run_id = self.test.run.run_id
+            self.test.unreported.add(match["id"])
         self.recorder.add_event("message", "info", f"iperf reported: {match[2]}", line.number, run_id)
 
     def finish(self) -> None:

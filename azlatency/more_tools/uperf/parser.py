@@ -249,6 +249,7 @@ class _Uperf(RuleReader):
             for column, value in zip(_COLUMNS, times, strict=True):
                 if value.value and not (repeated and column in ("min", "max")):
                     run.add_metric(f"execution_time_{column}", value, line, stream=name, scope="stream")
+        self._check_total()
         self._store_throughput()
         self._store_round_trip()
         self._compare_ends()
@@ -272,6 +273,9 @@ class _Uperf(RuleReader):
             if last.size is not None and last.rate.printed is not None and last.time_ns >= _CHECKED_NS:
                 self._check_rate(name, last)
         for above, row in pairwise(rows):
+            if row.time_ns < above.time_ns and row.rate is not None and row.rate.printed is not None:
+                text = f"{name} is at {row.time_ns / 1e9:g} s here, below a row at {above.time_ns / 1e9:g} s"
+                contradict(run, "not_monotone", text, row.line)
             if (
                 name.startswith("Txn")
                 and above.size is not None
@@ -299,6 +303,17 @@ class _Uperf(RuleReader):
             moved = f"{size.printed}{size.printed_unit or ''} in {row.time_ns / 1e9:g} s"
             text = f"{name}: {moved} is not {rate.printed}{rate.printed_unit}"
             contradict(self.run, "rate_mismatch", text, row.line)
+
+    def _check_total(self) -> None:
+        """Check that the total is what the transactions moved, within the rounding of their sizes."""
+        sizes = [rows[-1].size for name, rows in self.moved.items() if name.startswith("Txn")]
+        known = [size for size in sizes if size is not None]
+        if self.total is None or self.total.size is None or len(known) < len(sizes) or not sizes:
+            return
+        moved, rounding = sum(size.value for size in known), sum(size.resolution or 0.0 for size in known)
+        if abs(self.total.size.value - moved) > 1.01 * (rounding + (self.total.size.resolution or 0.0)):
+            text = f"the total is {self.total.size.value:.6g} bytes, but the transactions moved {moved:.6g}"
+            contradict(self.run, "sum_mismatch", text, self.total.line)
 
     @cached_property
     def _data_step(self) -> tuple[str, _Moved] | None:

@@ -572,6 +572,8 @@ def test_two_logs_of_single_ios_in_one_file_are_no_run_with_doubled_numbers(name
         ("3.16-randread-4k.json", '"total_ios" : 178571', '"total_ios" : 178579'),
         ("3.16-randread-4k.json", '"runtime" : 5001', '"runtime" : 5002'),
         ("3.33-randread-4k.txt", "rwts: total=135448", "rwts: total=139448"),
+        ("3.33-randread-4k.txt", "avg=106223.56", "avg=109223.56"),
+        ("3.33-randread-4k.txt", "avg=26555.78", "avg=20555.78"),
         ("3.33-randread-4k.txt", "(529MiB/5001msec)", "(529MiB/5081msec)"),
     ],
 )

@@ -74,6 +74,8 @@ def test_every_declared_identity_is_one() -> None:
         ("fio/3.16-randwrite-4k.txt", "avg=2001909", "avg=5001909", "impossible_spread"),
         ("lagscope/1.0.1-H.log", "    500 \t 12\n", "    507 \t 12\n", "value_conflict"),
         ("psping/typed-latency.log", "0.29\t2\n", "0.25\t2\n", "value_conflict"),
+        ("uperf/1.0.8-request-response.log", "Total     24.93MB", "Total     29.93MB", "sum_mismatch"),
+        ("uperf/1.0.8-request-response.log", "15.63MB /   1.00(s)", "15.63MB /   9.00(s)", "not_monotone"),
         ("qperf/0.4.11-m64k-vvu.log", "64 KiB (65,536)", "64 KiB (65,532)", "value_conflict"),
         ("qperf/0.4.11-m64k-vvu.log", "64 KiB (65,536)", "62 KiB (65,536)", "value_conflict"),
         ("k8s_netperf/0.1.20-hosts-and-pods.log", " 94.435000 ", " 94.735000 ", "value_conflict"),

@@ -747,3 +747,14 @@ def test_offloads_that_are_on_are_settings() -> None:
     plain, with_gso = (first_run(read_text(log)) for log in (text, text.replace('"gso":0', '"gso":1', 1)))
     assert "gso" not in (plain["settings"] or "")
     assert with_gso["settings"].split("; ").count("gso 1") == 1
+
+
+@pytest.mark.parametrize(("log", "line"), [("3.1-udp.txt", "[ ID] Interval"), ("3.12-ipv6.txt", "[  5] local ")])
+def test_a_line_above_the_rows_that_stands_twice_changes_no_number(log: str, line: str) -> None:
+    lines = fixture(log).splitlines(keepends=True)
+    again = "".join(text * 2 if text.startswith(line) else text for text in lines)
+    once, twice = (parse_source(source_from_bytes(text.encode(), log)) for text in ("".join(lines), again))
+    for table in ("metrics", "intervals"):
+        assert [{**row, "run_id": "", "line": 0} for row in twice.rows[table]] == [
+            {**row, "run_id": "", "line": 0} for row in once.rows[table]
+        ]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from math import sqrt
 from pathlib import Path
@@ -788,3 +789,17 @@ def test_the_summary_of_windows_agrees_with_its_replies(
         "    Minimum = {}ms, Maximum = {}ms, Average = {}ms\n".format(*summary)
     )
     assert first_run(read_text(text))["status"] == status
+
+
+def test_a_summary_without_times_of_timed_replies_was_cut(read) -> None:
+    """A payload of 8 bytes holds the time of FreeBSD, but not that of Linux."""
+    log = (
+        "PING6(56=40+8+8 bytes) ::1 --> ::1\n"
+        "16 bytes from ::1, icmp_seq=0 hlim=64 time=0.053 ms\n"
+        "16 bytes from ::1, icmp_seq=1 hlim=64 time=0.035 ms\n\n"
+        "--- ::1 ping6 statistics ---\n2 packets transmitted, 2 packets received, 0.0% packet loss\n"
+    )
+    whole = read(log + "round-trip min/avg/max/std-dev = 0.035/0.044/0.053/0.009 ms\n")
+    assert (whole.runs[0]["status"], read(log).runs[0]["status"]) == ("complete", "truncated")
+    untimed = re.sub(r" time=\S+ ms", "", log)
+    assert read(untimed).runs[0]["status"] == "complete"

@@ -272,3 +272,18 @@ def test_further_blanks_before_a_unit_do_not_matter(read) -> None:
     assert log.value("rtt_mean") == 580_000
     assert log.value("throughput", 1, side="receiver") == 53_600_000
     assert (log.value("cpu_cores_used", 1, side="receiver"), log.unknown()) == (0.065, 0)
+
+
+@pytest.mark.parametrize("heading", ["tcp_lat", "tcp_bw"])
+def test_results_whose_heading_is_missing_are_none_of_another_test(read, heading: str) -> None:
+    text = (FIXTURES / "qperf" / "0.4.11-v.log").read_text("utf-8")
+    whole, log = read(text), read(text.replace(f"{heading}:\n", ""))
+    assert {run["test"]: run["status"] for run in whole.runs} == {"tcp_bw": "complete", "tcp_lat": "complete"}
+    assert [run["status"] for run in log.runs if run.get("test") is None] == ["failed"]
+    assert log.codes("error") == ["heading_missing"]
+    for kept in {"tcp_lat", "tcp_bw"} - {heading}:
+        metric = "rtt_mean" if kept == "tcp_lat" else "throughput"
+        runs = [number for number, run in enumerate(log.runs) if run.get("test") == kept]
+        assert [log.metric(name, run) is not None for run in runs for name in ("rtt_mean", "throughput")] == [
+            name == metric for name in ("rtt_mean", "throughput")
+        ]

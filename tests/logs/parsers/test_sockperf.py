@@ -387,3 +387,16 @@ def test_a_row_whose_times_exclude_its_last_column_fails_the_run(read, log: str,
         for some in (rows, [*rows[:-1], edited])
     ]
     assert told == [[], [head + len(rows)]]
+
+
+def test_times_are_not_halves_or_round_trips_without_the_line_that_says_it(read) -> None:
+    """A full-rtt log without its mean gave twice its percentiles, as a complete run without a word."""
+    text = (FIXTURES / "sockperf" / "3.7-full-rtt.log").read_text("utf-8")
+    times = [line for line in text.splitlines(keepends=True) if "--->" in line]
+    assert read(text).runs[0]["status"] == "complete" and not read(text).codes("warning")
+    assert read("".join([*OBSERVATIONS.splitlines(keepends=True)[:1], *times])).codes("warning") == ["unit_assumed"]
+    moved = text.replace(times[-2], "").replace(
+        "sockperf: Starting test...\n", f"sockperf: Starting test...\n{times[-2]}"
+    )
+    log = read(moved)
+    assert "value_conflict" in log.codes("error") and log.runs[0]["status"] == "failed"

@@ -325,7 +325,11 @@ def _check_direction(job: Job, direction: Direction, run: Run) -> None:
     """Report rates that are not bytes / time, I/Os / time, or IOPS times the block size."""
     rate, size, iops = (direction.get(name) for name in ("bandwidth", "transferred", "iops"))
     time, exact = direction.runtime_ns, job.dialect.startswith("fio-json")
-    for text in rate_conflicts(rate, size, iops, time, job.block_bytes, direction.issued, exact=exact):
+    bandwidth_mean, iops_mean = direction.get("bandwidth_mean"), direction.get("iops_mean")
+    for text in (
+        *rate_conflicts(rate, size, iops, time, job.block_bytes, direction.issued, exact=exact),
+        *rate_conflicts(bandwidth_mean, None, iops_mean, None, job.block_bytes, None, exact=exact),
+    ):
         run.add_event("rate_mismatch", "warning", text, direction.line)
 
 

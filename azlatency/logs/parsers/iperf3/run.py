@@ -114,7 +114,7 @@ class Test:
         """Add a stream; a mirrored pair shows that both ends wrote into the same log."""
         if self.mirrors(new):
             self.interleaved = True
-        else:
+        elif new not in self.connections:
             self.connections.append(new)
 
     def mirrors(self, new: Connection) -> bool:

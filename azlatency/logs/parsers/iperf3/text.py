@@ -80,7 +80,8 @@ class Iperf3Text(RuleReader):
             return BLANK
         separator = text.startswith(_SEPARATOR)
         kind = super().read(line)
-        self.after_separator = separator
+        # A header that stands twice is one.
+        self.after_separator = separator or (self.after_separator and text.startswith("[ ID]"))
         if kind and self.test is not None:
             self.test.last_line = number
         return kind

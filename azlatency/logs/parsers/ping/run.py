@@ -96,7 +96,8 @@ class PingRun:
             self._check_replies(n, number)
         payload_size = run.row.get("message_bytes")
         payload = payload_size or _TIMED_PAYLOAD
-        untimed = payload < _TIMED_PAYLOAD or run.row.get("test") == "timestamp"
+        has_timed_replies = self.samples.rtt.count(NULL) < len(self.samples.rtt)
+        untimed = (payload < _TIMED_PAYLOAD and not has_timed_replies) or run.row.get("test") == "timestamp"
         complete = self.summary is not None and (self.has_times or not received or untimed)
         has_numbers = bool(self.samples.seq) or self.summary is not None
         if self.has_times and not has_numbers and payload_size is None:

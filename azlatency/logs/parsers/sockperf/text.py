@@ -80,6 +80,8 @@ class SockperfText(RuleReader):
         self.bin_us: int | None = None
         self.full_log = False
         self.first_row = self.last_row = 0
+        self.unnamed = 0
+        """The first line with a time above the line that says what the times are."""
         self.shown = 0
         """How often the first row prints its round trip: once, or half of it; 0 before it."""
         self.wrong_row = 0
@@ -231,8 +233,8 @@ class SockperfText(RuleReader):
     def summary(self, line: Line, match: re.Match[str]) -> None:
         """Read the mean of the short summary."""
         self.half = match[1] == "Latency"
-        self._add_time("rtt_mean", match[3], line)
         self.run.set(printed_as="half_round_trip" if self.half else "round_trip")
+        self._add_time("rtt_mean", match[3], line)
         if match[2]:
             self.run.add_event("burst", "warning", f"one observation is a burst of {match[2]} messages", line.number)
 
@@ -263,7 +265,7 @@ class SockperfText(RuleReader):
     @data(r"---> percentile\s+([\d.]+) =\s*([\d.]+)", hint="---> percentile")
     def percentile(self, line: Line, match: re.Match[str]) -> None:
         """Read one percentile."""
-        value = self._to_rtt(quantity(match[2], "usec"))
+        value = self._to_rtt(quantity(match[2], "usec"), line)
         q = quantity(match[1], "%").value
         if (row := self.run.add_quantile(q, value, line.number)) is not None:
             self.quantile_rows.append((line, row))
@@ -452,11 +454,13 @@ class SockperfText(RuleReader):
 
     # --- helpers
 
-    def _to_rtt(self, printed: Quantity) -> Quantity:
+    def _to_rtt(self, printed: Quantity, line: Line) -> Quantity:
+        if self.run.row.get("printed_as") is None:
+            self.unnamed = self.unnamed or line.number
         return printed.doubled() if self.half else printed
 
     def _add_time(self, name: str, token: str, line: Line) -> None:
-        self.run.add_metric(name, self._to_rtt(quantity(token, "usec")), line.number)
+        self.run.add_metric(name, self._to_rtt(quantity(token, "usec"), line), line.number)
 
     def _add_counts(self, line: Line, **tokens: str | None) -> None:
         for name, token in tokens.items():
@@ -493,7 +497,7 @@ class SockperfText(RuleReader):
         self.finish_block(line.number - 1)
         self.run = self.recorder.start_run("sockperf", line.number, **shared)
         self.observations, self.quantile_rows, self.once, self.ended = None, [], {}, False
-        self.first_row = self.last_row = 0
+        self.first_row = self.last_row = self.shown = self.wrong_row = 0
         self.sent, self.rtt = array("q"), array("q")
 
     # --- the end
@@ -507,6 +511,13 @@ class SockperfText(RuleReader):
                 if not row["resolved"]:
                     text = f"p{100 * row['q']:g} of {self.observations} observations is the sample maximum"
                     run.add_event("percentile_is_max", "info", text, line.number)
+        if self.unnamed and run.row.get("printed_as") is None:
+            text = "no line says whether these times are round trips; halves of them, the default, are assumed"
+            run.add_event("unit_assumed", "warning", text, self.unnamed)
+        elif self.unnamed and not self.half:
+            text = "a line below says that times are round trips; this one was read as half of one: lines are displaced"
+            contradict(run, "value_conflict", text, self.unnamed)
+        self.unnamed = 0
         share = self._closed_loop_share()
         describe_run(run, self.log, full_log_options=self.full_log_options, closed_loop_share=share)
         if share is not None:
