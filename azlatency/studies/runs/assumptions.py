@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
-from azlatency.studies.manifest.names import read_name
+from azlatency.studies.manifest.names import is_result, read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -52,7 +52,8 @@ def assumptions(study: Study | Logs) -> list[str]:
         those = repeated if code == NUMBER_COUNTS else used
         count = sum(code in each.split() for each in those["assumed"].fillna(""))
         if count:
-            lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
+            line = f"assumed: {sentence} ({count_of(count, 'run')})"
+            lines.append(line + (_separating(those["file"], runs["file"]) if code == NUMBER_COUNTS else ""))
     lines += _windows(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
@@ -69,6 +70,19 @@ _SENTENCES = {
     ONE_SERVER: "one server, which these logs do not name",
     NUMBER_COUNTS: "the last number in the names of these files counts repeats",
 }
+
+
+def _separating(files: Iterable[str], every_file: Iterable[str]) -> str:
+    """Return what keeps the first of these logs apart whose number stands behind a word that may be a thing."""
+    for file in below_common_folder(files, every_file):
+        name, number = read_name(file), _LAST_NUMBER.search(file)
+        if name.last is None or number is None or name.last.text != number[0] or not {*"*{}"}.isdisjoint(file):
+            continue
+        before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+        if before and before[-1].isalpha() and not is_result(before[-1]):
+            pattern = _LAST_NUMBER.sub("{scenario}", file.rpartition("/")[2] if name.last.level == 0 else file)
+            return f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"'
+    return ""
 
 
 def _drafted(study: Study | Logs) -> str:

@@ -29,7 +29,8 @@ def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -
 def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, "bbr_1.log", "bbr_2.log", "cubic_1.log"))
     assert found[1:3] == [
-        "assumed: the last number in the names of these files counts repeats (2 runs)",
+        "assumed: the last number in the names of these files counts repeats (2 runs); if it names a thing, add below "
+        '[study]: pattern = "bbr_{scenario}.log"',
         "kept apart by their names: bbr, cubic",
     ]
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
@@ -173,6 +174,18 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
     two_archives = [f"{name}.zip!rps_{rate}.txt" for name in ("one", "two") for rate in (10, 20)]
     scenarios = [line for line in joining_entries(two_archives, two_archives) if line.startswith("scenario")]
     assert scenarios == ['scenario = "one.zip!rps"', 'scenario = "two.zip!rps"']
+
+
+def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(logs(folder, "relay_1.log", "relay_2.log", "relay_3.log"))
+    (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
+    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    estimates = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    assert [estimate.n for estimate in estimates] == [1, 1, 1]
+    plain = assumptions(logs(tmp_path / "plain", "ping_1.log", "ping_2.log"))
+    assert not any("[study]" in line for line in plain), "the name of a tool is no thing"
 
 
 @pytest.mark.parametrize(
