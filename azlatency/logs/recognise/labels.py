@@ -95,9 +95,12 @@ _NUMBERED = re.compile(
 _WORDS_IN_A_SENTENCE = 2
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
+#: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
 _CLOSES = re.compile(
-    r"\W{0,9}(?:end|finish|complete|done|stop|ende|fim|fin|fine|koniec|конец)(?:ed|s)?\b"
-    r"|.*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
+    r"\W{0,9}(?:end|finish|complete|done|stop)(?:ed|s)?"
+    r"(?: ?\W{0,9}$| ?\W{0,9}\d| (?:of|the|run|test|round|iteration|trial)\b)"
+    r"|\W{0,9}(?:ende|fim|fin|koniec|конец)(?![\w-])"
+    r"|(?=.*(?:\d|\brun\b|\btest\b|次)).*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
@@ -152,7 +155,10 @@ def set_labels(
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
     outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
-    below = {_DIGITS.sub("", each.text) for each in outside if spans and each.line > spans[-1][1]}
+    texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
+    # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
+    below = {text for line, text in texts if spans and line > spans[-1][1]}
+    below -= {text for line, text in texts if spans and line < spans[0][0]}
     label: str | None = None
     section: str | None = None
     heading: str | None = None
@@ -169,10 +175,10 @@ def set_labels(
         while outside and outside[0].line < start:
             above.append(outside.popleft())
         sections[-1].append((run, [each.text for each in above if each.is_command]))
-        texts = {each.line for each in above if each.is_caption or each.is_sentence}
+        prose = {each.line for each in above if each.is_caption or each.is_sentence}
         above = [
             # A line beside another one is part of a paragraph.
-            each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & texts else each
+            each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & prose else each
             for each in above
             if not each.is_command
         ]
