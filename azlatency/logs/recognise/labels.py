@@ -17,6 +17,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
+from zlib import crc32
 
 from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
@@ -47,6 +48,9 @@ _LOGGED = re.compile(
 )
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+#: Letters that are drawn over several lines.
+_DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
+_LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 #: What points to the log above it.
 _POINTING = ("^", "↑")
@@ -258,9 +262,11 @@ def _lines_outside(
     source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
-    lines = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    lines = list(islice(found, _MOST_LINES))
+    drawings = _drawings(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
-    for number, text in islice(lines, _MOST_LINES):
+    for number, text in lines:
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
@@ -277,9 +283,29 @@ def _lines_outside(
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
+        if number in drawings and not inside:
+            label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _drawings(lines: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """Return a name for what is drawn over several lines, as figlet prints a caption, by its last line.
+
+    The letters are not read, so that captions of "Run 1" and "Run 2" are different, too.
+    """
+    named: dict[int, str] = {}
+    drawn: list[tuple[int, str]] = []
+    for number, text in [*lines, (0, "")]:
+        is_drawn = _DRAWN.fullmatch(text) is not None
+        # A line that ends with a backslash is joined to the next one.
+        if drawn and (not is_drawn or number > drawn[-1][0] + 2):
+            if len(drawn) >= _LINES_OF_LETTERS:
+                named[drawn[-1][0]] = f"ASCII art {crc32(''.join(part for _, part in drawn).encode()):x}"
+            drawn = []
+        drawn += [(number, text)] * is_drawn
+    return named
 
 
 def _changing_command(line: str) -> str | None:
