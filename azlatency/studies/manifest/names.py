@@ -274,10 +274,10 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
-    if kind == "r":  # lost runs leave gaps; "r1" and "r5" are types of machines
+    if kind == "r":  # lost runs leave gaps; "r5", "r6" are types of machines, "r1", "r2", "r4", "r8" a sweep
         numbers = {number_in(text) for text in texts}
         return without_gap(numbers) or (
-            min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and max(numbers) <= 2 * len(numbers)
+            min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
         )
     if kind == "letter":
         letters = {ord(text[-1]) - ord("a") for text in texts}
