@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
-_LAST_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?=\D*$)")
+#: That of a tool is none.
+_LAST_NUMBER = re.compile(r"(?<!\d)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -99,9 +100,12 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if not len(apart):
             continue
         scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
-        files = below_common_folder(apart["file"], runs["file"])
         yield f"kept apart by their {what}: {named(scenarios)}"
-        entries = joining_entries(files, scenarios, are_labels=code == FROM_LABEL)
+        by_file = apart.drop_duplicates("file")
+        files = below_common_folder(by_file["file"], runs["file"])
+        are_labels = code == FROM_LABEL
+        names = scenarios if are_labels else list(map(str, by_file["scenario"]))
+        entries = joining_entries(files, names, are_labels=are_labels)
         if entries == advised:
             continue
         advised = entries
@@ -115,17 +119,19 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
 def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_labels: bool = False) -> list[str]:
     """Return the entries of ``study.toml`` that join scenarios: those whose names differ in a number only, if any.
 
-    An entry of a label is that of a heading in the files; of a label below another one it would say too much.
+    ``scenarios`` are those of the files, or all labels. An entry of a label is that of a heading in the files; of a
+    label below another one it would say too much.
     """
     names = scenarios if are_labels else files
     kinds: dict[str, list[str]] = {}
     for name in names:
         kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
+    scenario_of = dict(zip(names, scenarios, strict=True))
+    repeated = {kind: alike for kind, alike in kinds.items() if len({scenario_of[name] for name in alike}) > 1}
     is_chain = are_labels and any(JOINED in name for name in names)
-    repeated = {kind: alike for kind, alike in kinds.items() if len(alike) > 1}
     # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
-    if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain or says_more:
+    if len(kinds) == 1 or not repeated or is_chain or says_more:
         return joining_entry(files)
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""

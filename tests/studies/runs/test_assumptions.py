@@ -108,7 +108,9 @@ def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> 
         (tmp_path / name).write_text("\n".join(blocks), "utf-8")
     found = assumptions(az.parse(tmp_path))
     assert any(line.startswith("kept apart by their labels: ") for line in found)
-    assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
+    assert [line for line in found if line.startswith("    ")] == [
+        "    [[run]]", '    log = "*"', '    scenario = "same"',
+    ]  # fmt: skip
 
 
 def notes(*labels: str) -> str:
@@ -166,6 +168,12 @@ def test_entries_that_join(files: list[str], entry: list[str]) -> None:
     assert joining_entry(files) == ["[[run]]", *entry]
 
 
+def test_the_digit_of_a_tool_is_no_number_of_a_run() -> None:
+    files = [f"{law}_{number}.iperf3.json" for law in ("bbr", "cubic") for number in (1, 2)]
+    patterns = [line for line in joining_entries(files, files) if "pattern" in line]
+    assert patterns == ['pattern = "bbr_{repeat}.iperf3.json"', 'pattern = "cubic_{repeat}.iperf3.json"']
+
+
 def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not_shown() -> None:
     files = [f"dump.zip!logs/{law}/rps_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
     lines = joining_entries(files, files)
@@ -196,6 +204,7 @@ def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
         [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
         [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
         [["1_A", "4_A"], ["2_B", "3_B"]],
+        [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
     ],
 )
 def test_the_lines_for_numbers_join_no_other_names(tmp_path: Path, groups: list[list[str]]) -> None:
