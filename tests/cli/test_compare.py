@@ -74,5 +74,5 @@ def test_what_is_assumed_of_scenarios_is_said(tmp_path: Path) -> None:
             text = ping("10.0.0.9", low, low + number / 100, 2.0)
             (tmp_path / "cc" / f"{name}_{number}.log").write_text(text, "utf-8")
     done = azlatency("compare", "cc", "--across", "scenario", cwd=tmp_path)
-    assert "assumed: the last number in the names of these files counts repeats (12 runs)." in done.stdout
+    assert "assumed: the last number in the names of these files counts repeats (12 runs)" in done.stdout
     assert "kept apart" not in done.stdout, "the names are the question"

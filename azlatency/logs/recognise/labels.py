@@ -17,6 +17,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
+from zlib import crc32
 
 from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
@@ -47,6 +48,9 @@ _LOGGED = re.compile(
 )
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+#: Letters that are drawn over several lines.
+_DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
+_LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 #: What points to the log above it.
 _POINTING = ("^", "↑")
@@ -95,9 +99,12 @@ _NUMBERED = re.compile(
 _WORDS_IN_A_SENTENCE = 2
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
+#: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
 _CLOSES = re.compile(
-    r"\W{0,9}(?:end|finish|complete|done|stop|ende|fim|fin|fine|koniec|конец)(?:ed|s)?\b"
-    r"|.*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
+    r"\W{0,9}(?:end|finish|complete|done|stop)(?:ed|s)?"
+    r"(?: ?\W{0,9}$| ?\W{0,9}\d| (?:of|the|run|test|round|iteration|trial)\b)"
+    r"|\W{0,9}(?:ende|fim|fin|koniec|конец)(?![\w-])"
+    r"|(?=.*(?:\d|\brun\b|\btest\b|次)).*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
@@ -152,7 +159,10 @@ def set_labels(
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
     outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
-    below = {_DIGITS.sub("", each.text) for each in outside if spans and each.line > spans[-1][1]}
+    texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
+    # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
+    below = {text for line, text in texts if spans and line > spans[-1][1]}
+    below -= {text for line, text in texts if spans and line < spans[0][0]}
     label: str | None = None
     section: str | None = None
     heading: str | None = None
@@ -169,10 +179,10 @@ def set_labels(
         while outside and outside[0].line < start:
             above.append(outside.popleft())
         sections[-1].append((run, [each.text for each in above if each.is_command]))
-        texts = {each.line for each in above if each.is_caption or each.is_sentence}
+        prose = {each.line for each in above if each.is_caption or each.is_sentence}
         above = [
             # A line beside another one is part of a paragraph.
-            each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & texts else each
+            each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & prose else each
             for each in above
             if not each.is_command
         ]
@@ -252,9 +262,11 @@ def _lines_outside(
     source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
-    lines = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    lines = list(islice(found, _MOST_LINES))
+    drawings = _drawings(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
-    for number, text in islice(lines, _MOST_LINES):
+    for number, text in lines:
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
@@ -271,9 +283,29 @@ def _lines_outside(
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
+        if number in drawings and not inside:
+            label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _drawings(lines: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """Return a name for what is drawn over several lines, as figlet prints a caption, by its last line.
+
+    The letters are not read, so that captions of "Run 1" and "Run 2" are different, too.
+    """
+    named: dict[int, str] = {}
+    drawn: list[tuple[int, str]] = []
+    for number, text in [*lines, (0, "")]:
+        is_drawn = _DRAWN.fullmatch(text) is not None
+        # A line that ends with a backslash is joined to the next one.
+        if drawn and (not is_drawn or number > drawn[-1][0] + 2):
+            if len(drawn) >= _LINES_OF_LETTERS:
+                named[drawn[-1][0]] = f"ASCII art {crc32(''.join(part for _, part in drawn).encode()):x}"
+            drawn = []
+        drawn += [(number, text)] * is_drawn
+    return named
 
 
 def _changing_command(line: str) -> str | None:

@@ -123,11 +123,11 @@ _TIME = re.compile(
 _LEVELS = re.compile(r"[/!\\]")
 #: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
 _DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
-#: Endings of files, one behind the other: ``.log.txt.gz``, and ``.log.1`` of a log that was rotated. Another word
+#: Endings of files, one behind the other: ``.ping.log.gz``, and ``.log.1`` of a log that was rotated. Another word
 #: behind a point may tell runs apart: ``ping.before``, ``iperf3.eth0``.
 _ENDING = re.compile(
     r"(?:\.(?:log|txt|text|out|stdout|err|stderr|json|csv|tsv|dat|data|raw|res|results?|xml|html?|md|markdown|mdx|rst|adoc|org"
-    r"|ya?ml|ipynb|asc|prn))*(?:\.(?:gz|bz2|xz|zst))?"
+    r"|ya?ml|ipynb|asc|prn|ping|iperf[23]?|sockperf|qperf|netperf|ntttcp|lagscope))*(?:\.(?:gz|bz2|xz|zst))?"
     r"(?=(?:\.\d{1,3})?$)",
     re.IGNORECASE,
 )
@@ -274,10 +274,10 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
-    if kind == "r":  # lost runs leave gaps; "r1" and "r5" are types of machines
+    if kind == "r":  # lost runs leave gaps; "r5", "r6" are types of machines, "r1", "r2", "r4", "r8" a sweep
         numbers = {number_in(text) for text in texts}
         return without_gap(numbers) or (
-            min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and max(numbers) <= 2 * len(numbers)
+            min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
         )
     if kind == "letter":
         letters = {ord(text[-1]) - ord("a") for text in texts}
@@ -427,7 +427,7 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
     if any(map(is_thing, before + behind[:1])) or (not before and len(above) == 1 and is_thing(above[0])):
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
-    return bool(before and behind) and before[0].casefold() not in _RESULTS
+    return bool(before and behind) and not is_result(before[0])
 
 
 def is_result(word: str) -> bool:

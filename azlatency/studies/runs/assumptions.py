@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
-from azlatency.studies.manifest.names import read_name
+from azlatency.studies.manifest.names import is_result, read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
-_LAST_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?=\D*$)")
+#: That of a tool is none.
+_LAST_NUMBER = re.compile(r"(?<!\d)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -52,7 +53,8 @@ def assumptions(study: Study | Logs) -> list[str]:
         those = repeated if code == NUMBER_COUNTS else used
         count = sum(code in each.split() for each in those["assumed"].fillna(""))
         if count:
-            lines.append(f"assumed: {sentence} ({count_of(count, 'run')})")
+            line = f"assumed: {sentence} ({count_of(count, 'run')})"
+            lines.append(line + (_separating(those["file"], runs["file"]) if code == NUMBER_COUNTS else ""))
     lines += _windows(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
@@ -71,6 +73,19 @@ _SENTENCES = {
 }
 
 
+def _separating(files: Iterable[str], every_file: Iterable[str]) -> str:
+    """Return what keeps the first of these logs apart whose number stands behind a word that may be a thing."""
+    for file in below_common_folder(files, every_file):
+        name, number = read_name(file), _LAST_NUMBER.search(file)
+        if name.last is None or number is None or name.last.text != number[0] or not {*"*{}"}.isdisjoint(file):
+            continue
+        before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+        if before and before[-1].isalpha() and not is_result(before[-1]):
+            pattern = _LAST_NUMBER.sub("{scenario}", file.rpartition("/")[2] if name.last.level == 0 else file)
+            return f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"'
+    return ""
+
+
 def _drafted(study: Study | Logs) -> str:
     given = getattr(study, "info", {}).get("pattern") or []
     patterns = [given] if isinstance(given, str) else given
@@ -85,9 +100,12 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if not len(apart):
             continue
         scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
-        files = below_common_folder(apart["file"], runs["file"])
         yield f"kept apart by their {what}: {named(scenarios)}"
-        entries = joining_entries(files, scenarios, are_labels=code == FROM_LABEL)
+        by_file = apart.drop_duplicates("file")
+        files = below_common_folder(by_file["file"], runs["file"])
+        are_labels = code == FROM_LABEL
+        names = scenarios if are_labels else list(map(str, by_file["scenario"]))
+        entries = joining_entries(files, names, are_labels=are_labels)
         if entries == advised:
             continue
         advised = entries
@@ -101,17 +119,19 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
 def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_labels: bool = False) -> list[str]:
     """Return the entries of ``study.toml`` that join scenarios: those whose names differ in a number only, if any.
 
-    An entry of a label is that of a heading in the files; of a label below another one it would say too much.
+    ``scenarios`` are those of the files, or all labels. An entry of a label is that of a heading in the files; of a
+    label below another one it would say too much.
     """
     names = scenarios if are_labels else files
     kinds: dict[str, list[str]] = {}
     for name in names:
         kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
+    scenario_of = dict(zip(names, scenarios, strict=True))
+    repeated = {kind: alike for kind, alike in kinds.items() if len({scenario_of[name] for name in alike}) > 1}
     is_chain = are_labels and any(JOINED in name for name in names)
-    repeated = {kind: alike for kind, alike in kinds.items() if len(alike) > 1}
     # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
-    if len(kinds) == 1 or len(kinds) >= len(scenarios) or is_chain or says_more:
+    if len(kinds) == 1 or not repeated or is_chain or says_more:
         return joining_entry(files)
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""

@@ -69,10 +69,12 @@ def treatments(
     described = [Described(None, ())] * len(files)
     series = series_that_count([*files, *others])
     taken = _numbers_of(others)
+    # "bbr_0", "bbr_1", "cubic_0", "cubic_1" count repeats, and "gro_0", "gro_1" alone may switch a setting.
+    may_switch = len(_numbers_of(files)) == 1
     for runs in places.values():
         if len(runs) == 1:
             continue
-        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series)
+        by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series, may_switch)
         by_labels = labels_apart([headings[run] for run in runs])
         for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
@@ -85,7 +87,7 @@ def treatments(
 def _numbers_of(files: Iterable[str]) -> dict[_Rest, set[int]]:
     """Return the last numbers of names, by the rest of the name."""
     numbers: dict[_Rest, set[int]] = {}
-    for name in map(read_name, files):
+    for name in map(read_name, dict.fromkeys(files)):
         if name.last is not None:
             numbers.setdefault(_rest(name), set()).add(number_in(name.last.text))
     return numbers
@@ -100,10 +102,13 @@ def _by_names(
     known: Sequence[frozenset[int]],
     taken: Mapping[_Rest, set[int]],
     series: frozenset[str],
+    may_switch: bool,
 ) -> list[tuple[str, bool]]:
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
+    if may_switch and len(names) == len(counted) == 2 and all(map(_is_switch, names.values())):
+        counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
         parts = {key: tuple(sorted((*parts[key], *name.counters), key=_place)) for key, name in names.items()}
@@ -162,8 +167,7 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
-        is_switch = len(names) == len(values) == 2 and all(map(_is_switch, names.values()))
-        if without_gap(values, firsts) and not is_switch:
+        if without_gap(values, firsts):
             counted.update(numbers)
     return counted
 

@@ -181,3 +181,20 @@ def test_paragraphs_of_the_output_of_a_command_are_no_labels(tmp_path: Path) -> 
         None,
         "With a load / of 4 clients",
     ]
+
+
+def test_what_ends_each_run_is_no_section_but_a_section_without_a_run_is_one(tmp_path: Path) -> None:
+    ended = "".join(f"Run {number}...\n{PING}Run {number}... OK\n" for number in (1, 2, 3))
+    assert headings(tmp_path, ended) == ["Run 1", "Run 2", "Run 3"]
+    names = (("MTU 1500", "MTU 9000", "MTU 4000"), ("before", "tuning done", "end"), ("hops", "End-to-end", "end"))
+    for one, other, last in names:
+        runs = f"-- run 1 --\n{PING}-- run 2 --\n{PING}"
+        found = headings(tmp_path, f"== {one} ==\n{runs}== {other} ==\n{runs}== {last} ==\n")
+        assert [str(each).split(" / ")[0] for each in found] == [one] * 2 + [other] * 2
+
+
+def test_letters_drawn_over_several_lines_are_a_label(tmp_path: Path) -> None:
+    one = "    _\n   / \\\n  / _ \\\n / ___ \\\n/_/   \\_\\\n"
+    other = " ____\n| __ )\n|  _ \\\n| |_) |\n|____/\n"
+    found = headings(tmp_path, f"{one}{PING}{PING}{other}{PING}")
+    assert found[0] == found[1] != found[2] and str(found[0]).startswith("ASCII art ")

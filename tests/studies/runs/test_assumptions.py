@@ -29,7 +29,8 @@ def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -
 def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, "bbr_1.log", "bbr_2.log", "cubic_1.log"))
     assert found[1:3] == [
-        "assumed: the last number in the names of these files counts repeats (2 runs)",
+        "assumed: the last number in the names of these files counts repeats (2 runs); if it names a thing, add below "
+        '[study]: pattern = "bbr_{scenario}.log"',
         "kept apart by their names: bbr, cubic",
     ]
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
@@ -107,7 +108,9 @@ def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> 
         (tmp_path / name).write_text("\n".join(blocks), "utf-8")
     found = assumptions(az.parse(tmp_path))
     assert any(line.startswith("kept apart by their labels: ") for line in found)
-    assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
+    assert [line for line in found if line.startswith("    ")] == [
+        "    [[run]]", '    log = "*"', '    scenario = "same"',
+    ]  # fmt: skip
 
 
 def notes(*labels: str) -> str:
@@ -165,6 +168,12 @@ def test_entries_that_join(files: list[str], entry: list[str]) -> None:
     assert joining_entry(files) == ["[[run]]", *entry]
 
 
+def test_the_digit_of_a_tool_is_no_number_of_a_run() -> None:
+    files = [f"{law}_{number}.iperf3.json" for law in ("bbr", "cubic") for number in (1, 2)]
+    patterns = [line for line in joining_entries(files, files) if "pattern" in line]
+    assert patterns == ['pattern = "bbr_{repeat}.iperf3.json"', 'pattern = "cubic_{repeat}.iperf3.json"']
+
+
 def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not_shown() -> None:
     files = [f"dump.zip!logs/{law}/rps_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
     lines = joining_entries(files, files)
@@ -175,6 +184,18 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
     assert scenarios == ['scenario = "one.zip!rps"', 'scenario = "two.zip!rps"']
 
 
+def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(logs(folder, "relay_1.log", "relay_2.log", "relay_3.log"))
+    (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
+    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    estimates = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    assert [estimate.n for estimate in estimates] == [1, 1, 1]
+    plain = assumptions(logs(tmp_path / "plain", "ping_1.log", "ping_2.log"))
+    assert not any("[study]" in line for line in plain), "the name of a tool is no thing"
+
+
 @pytest.mark.parametrize(
     "groups",
     [
@@ -183,6 +204,7 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
         [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
         [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
         [["1_A", "4_A"], ["2_B", "3_B"]],
+        [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
     ],
 )
 def test_the_lines_for_numbers_join_no_other_names(tmp_path: Path, groups: list[list[str]]) -> None:
