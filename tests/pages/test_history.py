@@ -40,7 +40,7 @@ def emulated() -> History:
 
 def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentence(emulated: History) -> None:
     # The median of the times that ping prints, in the median round: 338 µs in the first 25, 363 µs in the other 35.
-    size = "+25.0 µs (+7.4 %, 95 % CI +7.2 to +7.7)"
+    size = "+25.0 µs (+7.4 %, 95 % CI +7.2 to +7.8)"
     table, chart, findings = page.changes(emulated), page.history(emulated), found_in(emulated)
     assert cell(table, "az1a → az2a", "before") == "338.0 µs" and cell(table, "az1a → az2a", "after") == "363.0 µs"
     assert cell(table, "az1a → az2a", "change") == size and cell(table, "az3a → az2a", "before") == "762.7 Mbit/s"
