@@ -60,9 +60,6 @@ if TYPE_CHECKING:
 
 Decision = Literal["beyond", "within", "inconclusive", "refused"]
 Outcome = Literal["unchanged", "changed", "inconclusive"]
-#: Why a difference is inconclusive: its runs drift, it does not hold for the family of all rows, or it may be smaller
-#: than the margin. Empty for other rows.
-Cause = Literal["drift", "family", "margin", ""]
 
 #: Decisions in the order of a report, with their names in texts: rows that need attention come first.
 DECISIONS: dict[Decision, str] = {

@@ -18,6 +18,7 @@ from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
 from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -143,8 +144,10 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         The chart, at most 9 inches high; a note if there is no row to draw.
     """
     low, high = low or f"{value}_low", high or f"{value}_high"
+    named = [name for name in (verdict, truth, edge, unit, margin, *(limits or ())) if name and isinstance(name, str)]
+    check_columns(frame, low, high, *named)
     of_all = None if isinstance(unit, str) else Unit(*unit)
-    measured = frame[[value, low, high]].notna().any(axis=1)
+    measured = frame.reindex(columns=[value, low, high]).notna().any(axis=1)
     frame = frame if points is not None else frame[measured]
     if frame.empty:
         return Note("No chart: nothing to draw.")

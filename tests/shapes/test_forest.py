@@ -69,6 +69,17 @@ def test_nothing_to_draw_is_a_note_and_the_caller_chooses_the_order() -> None:
         drawn(both, order=["d"])
 
 
+def test_a_column_that_the_frame_has_not_is_named_and_an_empty_frame_needs_none() -> None:
+    frame = pd.DataFrame({"g": ["A"], "r": ["one"], "x": [1.0], "x_low": [0.9], "x_high": [1.1]})
+    with pytest.raises(KeyError, match="unknown column 'x_low'; the columns are g, r, x, x_high"):
+        az.charts.forest(frame.drop(columns="x_low"), "x", panel="g", row="r")
+    for name in ("verdict", "truth", "edge", "unit", "margin"):
+        options: dict[str, Any] = {name: "nowhere"}
+        with pytest.raises(KeyError, match="unknown column 'nowhere'"):
+            az.charts.forest(frame, "x", panel="g", row="r", **options)
+    assert isinstance(az.charts.forest(pd.DataFrame(), "x", panel="g", row="r"), Note)
+
+
 def test_panels_side_by_side_share_their_height() -> None:
     places = [(f"panel {panel}", f"row {row}") for panel in range(8) for row in range(8)]
     frame = pd.DataFrame(places, columns=["panel", "row"]).assign(value=2.0, value_low=1.0, value_high=3.0, n=5)

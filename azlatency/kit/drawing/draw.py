@@ -95,10 +95,10 @@ def equivalence(axis: Axes, margin: float | None) -> None:
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
 
 
-def name_rows(axis: Axes, names: Sequence[str], edge: float = 0.6) -> None:
-    """Name the rows, the first one on top, with room for ``edge`` rows beyond the first and the last one."""
+def name_rows(axis: Axes, names: Sequence[str]) -> None:
+    """Name the rows, the first one on top, with room beyond the first and the last one."""
     axis.set_yticks(range(len(names)), names)
-    axis.set_ylim(len(names) - (1 - edge), -edge)
+    axis.set_ylim(len(names) - 0.4, -0.6)
 
 
 def brackets(ends: Sequence[float], digits: int = 4) -> str:

@@ -126,10 +126,10 @@ def _separated(data: Data, steps: pd.DataFrame) -> Sentence:
     near = PLACES.get(first["base_placement"], first["base_path"])
     far = PLACES.get(first["placement"], first["path"])
     said = f" The p99 {near} is below the minimum {far} ("
-    return said, *listed(comparisons), ").", *_reversed_tail(data, steps, near)
+    return said, *listed(comparisons), ").", *_reversed_tail(data, steps)
 
 
-def _reversed_tail(data: Data, steps: pd.DataFrame, near: str) -> Sentence:
+def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
     """Say the lowest printed percentile from p99.9 on at which the nearer placement is slower than the farther one."""
     printed = data.study.quantiles
     printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]

@@ -132,12 +132,12 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
             of_pair = setting._replace(what=what or ", ".join(named.values()), labels={**named, **setting.labels})
             pairs.append((sides(after[key], group), of_pair))
             methods.append(named["method"])
-    return _frame(compare_family(pairs, methods))
+    return _frame(compare_family(pairs, methods), keys)
 
 
-def _frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return comparisons with the number of runs on each side."""
-    found = pd.DataFrame(rows, columns=None if rows else [*COMPARISON, "n_base", "n_candidate"])
+def _frame(rows: Sequence[Row], labels: Sequence[str] = ()) -> pd.DataFrame:
+    """Return comparisons with the number of runs on each side; ``labels``: the columns that name them."""
+    found = pd.DataFrame(rows, columns=None if rows else [*labels, *COMPARISON, "n_base", "n_candidate"])
     return found.drop(columns=["rounds", "p_beyond"], errors="ignore")
 
 
@@ -169,4 +169,5 @@ def _every_pair(
             what = f"{candidate} against {base}: {path}, {method}"
             pairs.append((sides(levels[candidate], levels[base]), setting._replace(what=what, labels=labels)))
     level = 1 - (1 - setting.confidence) / max(len(pairs), 1)
-    return _frame([compare_sides(pair, of_pair._replace(confidence=level)) for pair, of_pair in pairs])
+    compared = [compare_sides(pair, of_pair._replace(confidence=level)) for pair, of_pair in pairs]
+    return _frame(compared, ("path", "method", "base", "candidate"))

@@ -41,6 +41,12 @@ def test_each_path_and_method_of_both_sides_has_a_row() -> None:
     assert (one["n_base"], one["n_candidate"]) == (len(old), len(new))
 
 
+def test_a_comparison_without_rows_has_the_columns_of_one_with_rows() -> None:
+    runs = az.latency(load("emulated-zones"))
+    other = runs.assign(path="elsewhere")
+    assert az.compare(runs, other, by="path").columns.tolist() == az.compare(runs, runs, by="path").columns.tolist()
+
+
 def test_other_values_and_missing_columns() -> None:
     runs = az.latency(load("emulated-cloud"))
     tails = az.compare(runs[runs["round"] <= 6], runs[runs["round"] > 6], by=["path"], value="p99_ns", what="")
