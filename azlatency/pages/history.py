@@ -293,7 +293,7 @@ def _together(sightings: pd.DataFrame) -> pd.DataFrame:
 
 def _seen(row: Row, family: int) -> str:
     """Say what was seen, and why it is no change of level."""
-    start, end, points = f"{row['date']:%Y-%m-%d}", f"{row['date_last']:%Y-%m-%d}", count_of(row["n"], "point")
+    start, end, points = _day(row["date"]), _day(row["date_last"]), count_of(row["n"], "point")
     size = words.percent(row)
     if row["kind"] == "unconfirmed":
         return f"{size} since {start}: significant for this series alone, not among all {family}"
@@ -309,6 +309,11 @@ def _seen(row: Row, family: int) -> str:
         return text if row["times"] == 1 else f"{row['times']} times away, farthest {text}"
     side = "below" if row["after"] < row["limit"] else "above"
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
+
+
+def _day(start: pd.Timestamp) -> str:
+    """Return the day of a point; logs without times have none."""
+    return "an unknown date" if pd.isna(start) else f"{start:%Y-%m-%d}"
 
 
 def _value(found: History, name: str, missing: str = "") -> Column:
@@ -364,7 +369,7 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         low, high = (words.percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
             f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
-            f"{first['date_last'].max():%Y-%m-%d} at the latest: too few points to test. So many together: look for a "
+            f"{_day(first['date_last'].max())} at the latest: too few points to test. So many together: look for a "
             "change of the method."
         )
     if number := int(counts.get("newest", 0)):

@@ -109,6 +109,13 @@ def test_a_steady_study_is_said_to_be_steady() -> None:
     assert isinstance(chart, Chart) and chart.title == "No level changed in 1 series"
 
 
+def test_what_is_seen_in_runs_without_times_has_no_date() -> None:
+    row = {"kind": "newest", "n": 1, "date": pd.NaT, "date_last": pd.NaT, "before": 1.0, "after": 1.5, "ratio": 1.5}
+    assert page._seen(row, 1) == "+50 % in the last point, since an unknown date: too few to test"
+    oldest = pd.DataFrame({"what": list("abcdefgh"), "kind": "oldest", "ratio": 1.5, "date_last": pd.NaT})
+    assert "until an unknown date at the latest" in page._in_short_seen(oldest)[0]
+
+
 def test_short_series_have_no_chart() -> None:
     found = az.history(nights("a → b", 1, 5)[:9])
     assert isinstance(page.history(found), Note) and isinstance(page.changes(found), Note)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from helpers.studies import load, load_card
+from jinja2 import Environment, PackageLoader
 
 from azlatency.kit.sentences import Linked
 from azlatency.pages.summary.card import CARD_TYPE, Card, dot
@@ -66,6 +67,16 @@ def test_every_value_of_a_card_leads_to_a_place(name: str) -> None:
 def test_markup_in_an_answer_is_escaped() -> None:
     card = card_view(record(1.0))
     assert card is not None and card.sentence(card.answer) == "<b>1</b> &lt;script&gt;"
+
+
+def test_lines_to_copy_into_study_toml_are_shown_as_code() -> None:
+    lines = ["kept apart by their names: a, b", "  if they repeat each other, add:", "    [[run]]"]
+    view = card_view(record(1.0) | {"assumed": lines})
+    templates = Environment(loader=PackageLoader("azlatency.site", "templates/azlatency"), autoescape=True)
+    page = {"job": {"study": "s"}}
+    html = str(templates.get_template("macros.html.j2").module.card(view, page=page))  # type: ignore[attr-defined]
+    assert "<li>kept apart" in html and '<li class="under"><code>[[run]]</code></li>' in html
+    assert '<li class="under">  if they' in html
 
 
 @pytest.mark.parametrize("bad", [None, [], {}, {"dots": 3}, {**record(1.0), "dots": [{"label": "x"}]}])

@@ -254,7 +254,9 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
     counted = intervals[
         intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)
     ]
-    counted = counted[~counted["omitted"].fillna(False).astype(bool)]
+    # An interval of no length has no rate, though some tools print one.
+    is_empty = counted["end_ns"] == counted["start_ns"]
+    counted = counted[~counted["omitted"].fillna(False).astype(bool) & ~is_empty]
     rows = []
     for run_id, group in grouped(counted, "run_id"):
         side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group

@@ -274,14 +274,16 @@ def _overlapping(runs: pd.DataFrame) -> Iterator[str]:
 
 def _alone(runs: pd.DataFrame) -> Iterator[str]:
     """Yield the line that joins runs that are all alone on their paths, because their addresses change."""
+    prefixes: set[tuple[str, ...]] = set()
     for method, group in grouped(runs, "method"):
         pairs = group[["client_end", "server_end"]].value_counts(dropna=False)
         ends = [*group["client_end"].dropna(), *group["server_end"].dropna()]
         if len(pairs) < _MOST or pairs.max() > 1 or not all(map(_ADDRESS.fullmatch, ends)):
             continue
         octets = list(zip(*(end.split(".") for end in ends), strict=True))
-        prefix = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, octets)]
-        if prefix:
+        prefix = tuple(each[0] for each in takewhile(lambda each: len(set(each)) == 1, octets))
+        if prefix and prefix not in prefixes:
+            prefixes.add(prefix)  # the key may stand in study.toml once
             yield f"each of {len(pairs)} runs of {method} has ends of its own"
             yield "  if their addresses change with every run, add to study.toml, below [study]:"
             yield f'    machines = ["{".".join(prefix)}.*=machines"]'

@@ -93,6 +93,15 @@ def test_streams_in_time_leave_omitted_intervals_out() -> None:
     assert intime.falling(rates).tested.empty
 
 
+def test_an_interval_of_no_length_has_no_rate() -> None:
+    study = load("westeurope-azure-cni")
+    streams = az.throughput(study)
+    first = study.intervals["start_ns"] == 0
+    cut = study.intervals.assign(end_ns=study.intervals["end_ns"].mask(first, 0))
+    assert set(intime.throughput_series(cut, streams)["intervals"]) == {9}
+    assert intime.throughput_series(cut[first], streams).empty
+
+
 def test_a_short_series_cannot_tell_whether_a_rate_fell() -> None:
     study = load("ec2-token-buckets")
     rates = intime.throughput_series(study.intervals, az.studies.client_side_runs(az.studies.run_table(study)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.places import FIXTURES
 from helpers.results import estimates_of
 from studies.runs.test_run_table import ping
 
 import azlatency as az
-from azlatency.studies.runs.assumptions import assumptions, joining_entries, joining_entry
+from azlatency.studies.runs.assumptions import _alone, assumptions, joining_entries, joining_entry
 
 
 def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
@@ -34,6 +35,13 @@ def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) 
         "kept apart by their names: bbr, cubic",
     ]
     assert found[-3:] == ["    [[run]]", '    log = "*"', '    scenario = "same"']
+
+
+def test_the_line_that_joins_changing_addresses_is_said_once() -> None:
+    servers = [f"10.0.0.{number}" for number in range(6)]
+    methods = ["ping 56 B"] * 6 + ["ping 64 B"] * 6
+    runs = pd.DataFrame({"method": methods, "client_end": "10.1.0.1", "server_end": servers * 2})
+    assert list(_alone(runs))[2:] == ['    machines = ["10.*=machines"]']
 
 
 def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> None:
