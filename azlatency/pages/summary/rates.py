@@ -127,8 +127,10 @@ def goodputs(data: Data) -> Answer | None:
     limited = runs["throughput_bit_s"] > 0.95 * runs["target_rate_bit_s"].where(runs["target_rate_bit_s"] > 0)
     method = rank_methods(measured_runs(runs if limited.all() else runs[~limited]))[0]
     quantity = "Rate at the sender" if method.endswith(SENDER) else "Goodput"
-    elsewhere = runs[~runs["path"].isin(runs.loc[runs["method"] == method, "path"])]
-    runs = runs[runs["method"] == method]
+    is_chosen = runs["method"] == method
+    # Other methods of the same tool, such as another length, or the only ones of a path.
+    is_alike = runs["tool"].isin(runs.loc[is_chosen, "tool"]) | ~runs["path"].isin(runs.loc[is_chosen, "path"])
+    elsewhere, runs = runs[is_alike & ~is_chosen], runs[is_chosen]
     rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
     dots = tuple(
@@ -162,12 +164,13 @@ def goodputs(data: Data) -> Answer | None:
 
 
 def _elsewhere(runs: pd.DataFrame) -> Sentence:
-    """Name the paths that only other methods measured."""
+    """Name the methods of runs that are not compared."""
     if runs.empty:
         return ()
     paths, methods = (list(map(str, runs[name].unique())) for name in ("path", "method"))
     where = paths[0] if len(paths) == 1 else f"{len(paths)} paths"
-    return (f" Not compared here: {where}, measured with {join_words(methods)}.",)
+    how = join_words(methods) if len(methods) <= 4 else f"{len(methods)} other methods"
+    return (f" Not compared here: {count_of(len(runs), 'run')} on {where} with {how}.",)
 
 
 def single_falls(data: Data) -> Answer | None:

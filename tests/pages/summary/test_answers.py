@@ -192,7 +192,7 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     assert said(card).startswith("Rate at the sender: **47.9 Mbit/s** on ")
     assert card.axis == "rate at the sender, iperf3 UDP 2 s"
     assert plain_sentence(card.inference).endswith(
-        "Not compared here: 10.2.1.4 → 10.2.2.7, measured with iperf3 UDP 3 s."
+        "Not compared here: 1 run on 10.2.1.4 → 10.2.2.7 with iperf3 UDP 3 s."
     )
 
 
