@@ -224,14 +224,17 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     compared = [item for each in found for item in each.compared]
     only_in_base = [name for each in found for name in each.only_in_base]
     only_in_candidate = [name for each in found for name in each.only_in_candidate]
-    after, before = (_select(pd.concat(frames), tool, path) for frames in (seen[::2], seen[1::2]))
+    hints = None
     if not compared:
         if not metrics and not any(each.on_both_sides for each in found):
             remarks |= dict.fromkeys(_no_metric(*sides[0]))
         elif only_in_base and only_in_candidate:
-            remarks |= dict.fromkeys(nothing_in_common(before, after))
+            hints = nothing_in_common
     elif candidate is not None and all(item.row["n_base"] == item.row["n_candidate"] == 1 for item in compared):
-        remarks |= dict.fromkeys(numbers_apart(before, after))
+        hints = numbers_apart
+    if hints is not None:
+        after, before = (_select(pd.concat(frames), tool, path) for frames in (seen[::2], seen[1::2]))
+        remarks |= dict.fromkeys(hints(before, after))
     for study, name in zip((base, candidate), names, strict=True):
         if study is not None:
             runs = _select(client_runs(study), tool, path)

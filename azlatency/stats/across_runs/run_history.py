@@ -155,6 +155,11 @@ class _Found(NamedTuple):
     levels: list[float]
     drift: float | None
 
+    @property
+    def changes(self) -> bool:
+        """Whether the level of the series steps or drifts."""
+        return bool(self.steps) or self.drift is not None
+
 
 def history(
     runs: pd.DataFrame | Study | Logs,
@@ -367,14 +372,15 @@ def _search_all(every: Sequence[_Series], error: float) -> tuple[list[_Found], f
     The k series that change are searched at k shares of the error: the largest k for which as many change.
     """
     family = shares = sum(one.is_searched for one in every)
-    while True:
-        found = [
-            _search(one, error * shares / family) if one.is_searched else _Found([], [], [], None) for one in every
-        ]
-        changed = sum(bool(each.steps) or each.drift is not None for each in found)
-        if changed >= shares or shares <= 1:
-            return found, family / max(shares, 1)
+    found = [_search(one, error) if one.is_searched else _Found([], [], [], None) for one in every]
+    while (changed := sum(each.changes for each in found)) < shares and shares > 1:
         shares = max(changed, 1)
+        # What does not change at a larger error does not change at a smaller one.
+        found = [
+            _search(one, error * shares / family) if each.changes else each
+            for one, each in zip(every, found, strict=True)
+        ]
+    return found, family / max(shares, 1)
 
 
 def _search(series: _Series, error: float) -> _Found:

@@ -328,9 +328,6 @@ def _common_column(runs: pd.DataFrame, keys: Sequence[str], value: str | None) -
     return value_column(runs, value)
 
 
-#: How a note names the columns that are summarized by default.
-
-
 class PathRuns(NamedTuple):
     """Runs of one path: name, values, kind of test, and the flags of the reasons why they must not be pooled."""
 
