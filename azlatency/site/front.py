@@ -89,6 +89,7 @@ class Crossing:
 class Tile:
     """A question of readers, and the studies that answer it with what they say: emulated ones only if no other does."""
 
+    key: str
     question: str
     answers: tuple[tuple[Source, tuple[PartView, ...]], ...]
 
@@ -186,7 +187,7 @@ def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
         # An emulated lab answers only what no study of a real cloud does.
         real = [(source, parts) for source, parts in some if not source.emulated]
         if some:
-            found.append(Tile(question=question, answers=tuple(real or some)))
+            found.append(Tile(key=key, question=question, answers=tuple(real or some)))
     return tuple(found)
 
 

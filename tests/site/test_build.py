@@ -146,7 +146,7 @@ def test_index_says_what_there_is(project: Project) -> None:
     assert index.select_one("ul.pages a").get_text() == "How long do packets take?"
     assert "is incomplete" in index.select_one("section .failed").get_text()
     footer = index.footer.get_text()
-    assert "azlatency report DUMP" in footer and "cite a study" in footer
+    assert "azlatency report DUMP" in footer and "Cite a study" in footer
 
 
 def test_findings_stand_directly_under_the_question(project: Project) -> None:

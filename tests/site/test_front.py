@@ -93,8 +93,21 @@ def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: 
     own = replace(source("aws-euwest1-lagscope"), title="Between and inside zones, AWS eu-west-1")
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     page = site._render("site.html.j2", "index.html", studies=[], tiles=tiles([own]))
-    [link] = BeautifulSoup(page, "html.parser").select(".tiles li a[title]")
+    [link] = BeautifulSoup(page, "html.parser").select(".tiles a[title]")
     assert (link.get_text(), link["title"]) == ("AWS · eu-west-1", own.title)
+
+
+def test_a_tile_shows_one_answer_and_the_page_five_questions(tmp_path: Path) -> None:
+    """All answers of eight questions were 350 words before the first study."""
+    names = ("westeurope-azure-cni", "ibm-cloud-zones", "aws-euwest1-lagscope", "ec2-token-buckets")
+    found = tiles([source(name) for name in names])
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    page = BeautifulSoup(site._render("site.html.j2", "index.html", studies=[], tiles=[*found, *found]), "html.parser")
+    assert len(found) == 5 and len(page.select("main > .tiles section")) == len(page.select(".guide section")) == 5
+    first = page.select_one(".tiles section")
+    assert len(first.find_all("p", recursive=False)) == 2 and first.summary.get_text() == "2 more studies"
+    assert len(first.select("details p")) == 2 and page.select_one(".guide summary").get_text().count("?") == 5
+    assert len({section["aria-labelledby"] for section in page.select("section")}) == 10
 
 
 def test_of_many_studies_the_answers_are_folded_and_of_few_they_are_open(tmp_path: Path) -> None:

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
     from azlatency.studies.store.study import Study
 
-#: The questions, in the order of the first page.
+#: The questions, in the order of the first page, which folds those after the fifth.
 QUESTIONS = {
     "replicas": "Which pair of zones for my replicas?",
     "placement": "Zone, availability set or placement group?",
     "accelerated": "Does accelerated networking matter?",
+    "connections": "Do connections break?",
+    "one_run": "Can I trust one run?",
+    "changed": "Did paths change over time?",
     "throughput": "How much throughput between zones?",
     "bursts": "How long does a burst last?",
-    "connections": "Do connections break?",
-    "changed": "Did paths change over time?",
-    "one_run": "Can I trust one run?",
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
 _MOST_LISTED, _FEW = 4, 3
