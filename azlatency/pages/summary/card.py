@@ -120,9 +120,9 @@ class Card(Answer):
         values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
         parts = [
             f"{self.question} [{self.badge_text}]",
-            *self.assumed,
             f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
             *([f"{self.axis}:", *values] if values else []),
+            *self.assumed,
             f"How far this goes: {plain_sentence(self.inference)}" if self.inference else "",
             f"The source: {self.source_says}" if self.source_says else "",
             f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
@@ -148,9 +148,9 @@ class Card(Answer):
         table = ["", f"| | {_cell(self.axis)} |", "| --- | ---: |", *rows] if rows else []
         lines = [
             f"**{self.question}** ({self.badge_text})",
-            *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
             f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
             *table,
+            *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
             f"\n**How far this goes:** {_markdown(self.inference)}" if self.inference else "",
             f"\n**The source:** {self.source_says}" if self.source_says else "",
             f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
