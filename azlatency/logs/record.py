@@ -166,6 +166,11 @@ class Run:
         self.codes.add(code)
         self.recorder.add_event(code, severity, text, line, self.run_id)
 
+    def end_as(self, status: str, severity: str, text: str, line: int) -> None:
+        """Set the status of the run, and report why, under the same name."""
+        self.row["status"] = status
+        self.add_event(status, severity, text, line)
+
     def add_metric(
         self,
         name: str,

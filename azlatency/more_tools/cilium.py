@@ -30,7 +30,7 @@ from azlatency.logs.grammar.rules import Line, RuleReader, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, record_no_data
-from azlatency.logs.parsers.identities import ClosedLoopRate
+from azlatency.logs.parsers.identities import closed_loop_rate
 from azlatency.logs.record import Recorder, Run
 from azlatency.more_tools.common import netperf_percentile
 
@@ -150,7 +150,7 @@ class CiliumParser(Parser):
     """Reads cilium connectivity perf; see `azlatency.more_tools.cilium`."""
 
     tool = "cilium"
-    identities = (ClosedLoopRate(),)
+    identities = (closed_loop_rate,)
     commands = ("cilium", "cilium-cli")
     units: ClassVar = {"cilium samples": ("count", 1)}
     signatures = (

@@ -214,8 +214,7 @@ class _Wrk(RuleReader):
                 return
         total = self.statistics.get("observations", ("", 0))[0]
         if self.rows and total == "0":
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "no request was answered", self.rows[0].number)
+            run.end_as("no_data", "warning", "no request was answered", self.rows[0].number)
         elif self.rows:
             self._store_table()
         else:
@@ -223,8 +222,7 @@ class _Wrk(RuleReader):
         self._check_rate()
         has_numbers = run.value("rtt_mean") is not None or bool(self.rows)
         if not has_numbers and self.ended and run.row["status"] == "complete":
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "no request was answered", self.log.first_line)
+            run.end_as("no_data", "warning", "no request was answered", self.log.first_line)
         end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=self.log.last_line)
 
     def _check_rate(self) -> None:

@@ -70,9 +70,8 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
 
 def mark_summary_only(run: Run) -> None:
     """Mark a run of which only lines of the summary are left: its numbers are kept, but not what was measured."""
-    run.set(status="summary_only")
     text = "only lines of the summary are left: who measured whom, how often and when is unknown"
-    run.add_event("summary_only", "info", text, run.row["first_line"])
+    run.end_as("summary_only", "info", text, run.row["first_line"])
 
 
 def record_no_data(

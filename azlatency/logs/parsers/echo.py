@@ -104,8 +104,7 @@ class _EchoLog(RuleReader):
 
     @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(status="interrupted")
-        self.run.add_event("interrupted", "info", "ended by Ctrl-C, as every run without --count", line.number)
+        self.run.end_as("interrupted", "info", "ended by Ctrl-C, as every run without --count", line.number)
 
     @data(r"ERROR - ((?:Socket error|Connection|Could not|Failed).{0,200})", hint="ERROR - ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
@@ -208,9 +207,8 @@ class _EchoCsv(RuleReader):
 
         run = self.run
         if not self.samples:
-            run.set(status="no_data")
             text = "the file has a header but no rows: no packet returned; see the log"
-            run.add_event("no_data", "warning", text, first_line)
+            run.end_as("no_data", "warning", text, first_line)
             return
         run.set(started_at=utc(self.first), duration_ns=max(self.last_received - self.first, 0))
         columns = self.samples.columns()

@@ -48,7 +48,7 @@ from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import end_run, record_no_data
-from azlatency.logs.parsers.identities import EqualBuckets
+from azlatency.logs.parsers.identities import equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import linear
 from azlatency.logs.source.lines import UniformBlock, iter_blocks
@@ -325,7 +325,7 @@ class LatteParser(Parser):
     """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
-    identities = (EqualBuckets(),)
+    identities = (equal_buckets,)
     reads_any_size = True
     commands = ("latte",)
     options: ClassVar = {"requested_count": ("-i",)}

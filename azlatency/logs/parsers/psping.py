@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.grammar.rules import Line, RuleReader, data, known
@@ -51,7 +52,7 @@ from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import contradict, end_run
-from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, EqualBuckets
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
 
@@ -429,7 +430,7 @@ class PsPingParser(Parser):
 
     tool = "psping"
     # Edges have two decimals of a millisecond.
-    identities = (SENT_IS_RECEIVED_AND_LOST, EqualBuckets(rounding_ns=20_000))
+    identities = (SENT_IS_RECEIVED_AND_LOST, partial(equal_buckets, rounding_ns=20_000))
     commands = ("psping", "psping64", "PsPing", "PsPing64")
     sends_rarely = True
     options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}

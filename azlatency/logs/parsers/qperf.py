@@ -542,11 +542,10 @@ class _Qperf(RuleReader):
         """Report a test that was stopped: qperf prints the same block, so only the duration shows it."""
         measured, requested = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
         if measured and requested and measured < _COMPLETE * requested:
-            self.run.set(status="interrupted")
             text = (
                 f"the test was stopped after {measured / 1e9:g} of {requested / 1e9:g} s; the result covers that time"
             )
-            self.run.add_event("interrupted", "warning", text, self.run.row["first_line"])
+            self.run.end_as("interrupted", "warning", text, self.run.row["first_line"])
 
 
 class QperfParser(Parser):

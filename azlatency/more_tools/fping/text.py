@@ -178,8 +178,7 @@ class FpingText(RuleReader):
         """Read the verdict that a host is unreachable."""
         host = self._host(line, match["host"], fresh=True)
         host.whole = self.verdicts = True
-        host.run.set(status="no_data")
-        host.run.add_event("no_data", "warning", f"{match['host']} did not answer", line.number)
+        host.run.end_as("no_data", "warning", f"{match['host']} did not answer", line.number)
 
     # --- summaries
 

@@ -44,7 +44,7 @@ from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import BytesOfDatagrams, ClosedLoopRate, SumOfIntervals, SumOfStreams
+from azlatency.logs.parsers.identities import bytes_of_datagrams, closed_loop_rate, sum_of_intervals, sum_of_streams
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.csv_output import HEADER as CSV_HEADER
 from azlatency.more_tools.iperf2.csv_output import ROW as CSV_ROW
@@ -60,11 +60,12 @@ class Iperf2Parser(Parser):
 
     tool = "iperf2"
     identities = (
-        *(SumOfStreams("throughput"), SumOfStreams("transferred")),
+        *(partial(sum_of_streams, metric) for metric in ("throughput", "transferred")),
+        *(partial(sum_of_intervals, metric) for metric in ("retransmits", "lost")),
         # What is under way at the end of the test is a datagram of the intervals or of the total only.
-        *(SumOfIntervals("retransmits"), SumOfIntervals("lost"), SumOfIntervals("datagrams", tolerance=0.05)),
-        BytesOfDatagrams(),
-        ClosedLoopRate(),
+        partial(sum_of_intervals, "datagrams", tolerance=0.05),
+        bytes_of_datagrams,
+        closed_loop_rate,
     )
     commands = ("iperf", "iperf2")
     options: ClassVar = {

@@ -536,9 +536,8 @@ class Test:
             run.set(status="interrupted" if self.rows else "failed")
             run.add_event(code, severity, f"iperf stopped: {text}", line)
         if self.interrupted is not None and not self.server:
-            run.set(status="interrupted")
             line, text = self.interrupted
-            run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", line)
+            run.end_as("interrupted", "warning", f"{text}; the totals cover the time until then", line)
         finished = {row.stream for row in totals}
         begun = self._overview.firsts
         only_sums = bool(begun) and all(row.is_sum for row in begun.values())

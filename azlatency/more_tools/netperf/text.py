@@ -410,8 +410,7 @@ class NetperfText(RuleReader):
             if measured:
                 run.add_event("tool_error", "warning", text, line)
             elif run.row["status"] != "failed":
-                run.set(status="failed")
-                run.add_event("failed", "error", f"netperf measured nothing: {text}", line)
+                run.end_as("failed", "error", f"netperf measured nothing: {text}", line)
         has_numbers = measured or bool(test.interims)
         ended = (self.ended or bool(test.values)) and not self.cut and not self.opened
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)

@@ -361,9 +361,8 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
     elif job.failures and not has_numbers:
         run.set(status="failed")
     elif job.signal is not None:
-        run.set(status="interrupted")
         line, text = job.signal
-        run.add_event("interrupted", "warning", f"{text}; the numbers cover the time until then", line)
+        run.end_as("interrupted", "warning", f"{text}; the numbers cover the time until then", line)
     elif "not_monotone" in run.codes:
         run.set(status="failed")
     elif job.cut:
@@ -371,5 +370,4 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
         severity = "warning" if has_numbers else "error"
         run.add_event("truncated", severity, "the log ends inside this job; the lines above are kept", job.last_line)
     elif not has_numbers:
-        run.set(status="no_data")
-        run.add_event("no_data", "error", "the job did no I/O; repeat it", job.line)
+        run.end_as("no_data", "error", "the job did no I/O; repeat it", job.line)

@@ -518,17 +518,15 @@ class Test:
         run = self.run
         has_numbers = not self.empty
         if not self.ended and self.results_missing and run.row["status"] == "complete":
-            run.set(status="interrupted")
             text = "the test ended before the results of the other end arrived; the totals cover the time until then"
-            run.add_event("interrupted", "warning", text, self.last_line)
+            run.end_as("interrupted", "warning", text, self.last_line)
         if self.failure is not None and run.row["status"] == "complete":
             line, text = self.failure
             run.set(status="interrupted" if has_numbers else "failed")
             code, severity = ("interrupted", "warning") if has_numbers else ("failed", "error")
             run.add_event(code, severity, f"iperf3 stopped: {text}", line)
         elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers:
-            run.set(status="no_data")
-            run.add_event("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
+            run.end_as("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are separated by their columns"
             run.add_event("interleaved", "warning", text, self.run.row["first_line"])

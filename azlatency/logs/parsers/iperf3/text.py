@@ -334,8 +334,7 @@ class Iperf3Text(RuleReader):
         if normal and test.server and test.summary:
             return
         test.ended = True
-        test.run.set(status="interrupted")
-        test.run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", number)
+        test.run.end_as("interrupted", "warning", f"{text}; the totals cover the time until then", number)
 
     @data(r"iperf3: (?:parameter )?error - (.{1,300})", hint="error - ")
     @data(r"iperf3: (the (?:client|server) has unexpectedly closed the connection)", hint="unexpectedly closed")

@@ -42,7 +42,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import EqualBuckets
+from azlatency.logs.parsers.identities import equal_buckets
 from azlatency.logs.parsers.lagscope.files import CSV_HEADER, FrequencyFile, Samples, read_json
 from azlatency.logs.parsers.lagscope.text import LABEL, LagscopeText
 from azlatency.logs.record import Recorder
@@ -53,7 +53,7 @@ class LagscopeParser(Parser):
     """Reads lagscope; see `azlatency.logs.parsers.lagscope`."""
 
     tool = "lagscope"
-    identities = (EqualBuckets(),)
+    identities = (equal_buckets,)
     commands = ("lagscope",)
     table_dialect = "lagscope-json"
     options: ClassVar = {"requested_count": ("-n",)}

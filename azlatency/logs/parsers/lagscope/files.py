@@ -60,8 +60,7 @@ class Samples(RuleReader):
         run, first = self.run, self.log.first_line
         run.set(last_line=self.log.last_line)
         if not self.samples:
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "the file has a header but no rows", first)
+            run.end_as("no_data", "warning", "the file has a header but no rows", first)
             return
         if not self.in_order:
             text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"

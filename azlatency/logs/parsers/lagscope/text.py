@@ -85,9 +85,8 @@ class LagscopeText(RuleReader):
 
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(status="interrupted")
         text = "ended by Ctrl-C; the statistics cover the time until then"
-        self.run.add_event("interrupted", "warning", text, line.number)
+        self.run.end_as("interrupted", "warning", text, line.number)
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
@@ -107,8 +106,7 @@ class LagscopeText(RuleReader):
         if not int(match[1]):
             self.ended = True
             if not self.errors:
-                self.run.set(status="no_data")
-                self.run.add_event("no_data", "warning", "no ping was answered", line.number)
+                self.run.end_as("no_data", "warning", "no ping was answered", line.number)
 
     @data(rf"Minimum = {_US}, Maximum = {_US}, Average = {_US}", hint="Minimum = ")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
@@ -204,8 +202,7 @@ class LagscopeText(RuleReader):
             if has_numbers or run.value("rtt_mean"):
                 run.add_event("tool_error", "warning", text, number)
             else:
-                run.set(status="failed")
-                run.add_event("failed", "error", f"lagscope measured nothing: {text}", number)
+                run.end_as("failed", "error", f"lagscope measured nothing: {text}", number)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=log.last_line)
 
     def _read_options(self) -> None:

@@ -49,11 +49,12 @@ Modules: `console`, `xml_output`, `json_output` (one per output), `fields` (the 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.grammar.units import prefixed
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import SumOfStreams
+from azlatency.logs.parsers.identities import sum_of_streams
 from azlatency.logs.parsers.ntttcp.console import ConsoleText
 from azlatency.logs.parsers.ntttcp.json_output import read_json
 from azlatency.logs.parsers.ntttcp.xml_output import XmlReport
@@ -64,7 +65,7 @@ class NtttcpParser(Parser):
     """Reads ntttcp; see `azlatency.logs.parsers.ntttcp`."""
 
     tool = "ntttcp"
-    identities = (SumOfStreams("throughput"),)
+    identities = (partial(sum_of_streams, "throughput"),)
     commands = ("ntttcp", "ntttcp.exe", "NTttcp")
     options: ClassVar = {"buffer": ("-b", "-l"), "send-buffer": ("-sb",), "receive-buffer": ("-rb",)}
     document_keys: ClassVar = {"ntttcps": "{", "ntttcpr": "{"}

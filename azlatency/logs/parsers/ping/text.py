@@ -390,8 +390,7 @@ class PingText(RouterOsLines, RuleReader):
             self.run.add_event("send_failed", "warning", match[1], line.number)
             return
         self.ping.failed = True
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
+        self.run.end_as("failed", "error", f"ping measured nothing: {match[1]}", line.number)
 
     known = known(
         ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),

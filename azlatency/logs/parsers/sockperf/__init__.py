@@ -37,10 +37,11 @@ Modules: `text` (the lines), `checks` (the test type, the unit, drops and durati
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import AtMost
+from azlatency.logs.parsers.identities import at_most
 from azlatency.logs.parsers.sockperf.text import SockperfText
 from azlatency.logs.record import Recorder
 
@@ -59,7 +60,7 @@ class SockperfParser(Parser):
         "reply-every": ("--reply-every",),
     }
     switches: ClassVar = {"nonblocked": ("--nonblocked",)}
-    identities = (AtMost("valid_sent", "sent"), AtMost("valid_received", "received"))
+    identities = (partial(at_most, "valid_sent", "sent"), partial(at_most, "valid_received", "received"))
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
     signatures = (

@@ -157,8 +157,7 @@ class SockperfText(RuleReader):
         """Read Ctrl-C, with which every server ends."""
         if self.run.row.get("test") == "server":
             return
-        self.run.set(status="interrupted")
-        self.run.add_event(
+        self.run.end_as(
             "interrupted", "warning", "ended by Ctrl-C; the statistics cover the time until then", line.number
         )
 
@@ -405,15 +404,13 @@ class SockperfText(RuleReader):
     @data(r"(Test ends uncompleted.{0,200})", hint="Test ends uncompleted")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         """Read an error message."""
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
+        self.run.end_as("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
         self.ended = True
 
     @data(r"Usage: sockperf .{0,300}", hint="Usage: sockperf")
     def usage(self, line: Line, match: re.Match[str]) -> None:
         """Read the usage text."""
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", "sockperf printed its usage text; check the options", line.number)
+        self.run.end_as("failed", "error", "sockperf printed its usage text; check the options", line.number)
         self.ended = True
 
     @data(r"Info: (The requested message-per-second rate is too high)\. .{0,120}", hint="rate is too high")
