@@ -35,10 +35,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import complete_quantile, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, complete_quantile, contradict, end_run
 from azlatency.logs.record import Recorder, Run
 
 _HEADER = (
@@ -59,9 +59,9 @@ _DEFAULT_BYTES = 1000
 _LONGEST_OPTION = 10
 
 
-class _Ncps(RuleReader):
+class _Ncps(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.recorder = recorder
+        super().__init__(log, recorder)
         self.run: Run
         self._begin(log.first_line)
 

@@ -43,10 +43,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, ends_in_unknown_line, rate_range
+from azlatency.logs.parsers.common import LogReader, contradict, end_run, ends_in_unknown_line, rate_range
 from azlatency.logs.record import Recorder
 
 _START = (
@@ -80,10 +80,10 @@ class _Moved(NamedTuple):
     line: int
 
 
-class _Uperf(RuleReader):
+class _Uperf(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
+        super().__init__(log, recorder)
         self.run = recorder.start_run("uperf", log.first_line)
-        self.unfinished, self.log, self.recorder = log.unfinished_line, log, recorder
         self.section = ""
         self.total: _Moved | None = None
         self.moved: dict[str, list[_Moved]] = {}

@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar.rules import UNKNOWN
+from azlatency.logs.grammar.rules import UNKNOWN, RuleReader
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.large import Column, extremes, total
+from azlatency.logs.source.lines import Line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,23 @@ def closed_loop_share(n: int, mean_ns: float, duration_ns: int) -> float | None:
 def utc(epoch_ns: int) -> datetime:
     """Convert an epoch in nanoseconds to UTC, truncated to microseconds, with integers only."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
+
+
+class LogReader(RuleReader):
+    """A reader of the lines of one log, of which the last one may be cut."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder, self.unfinished = log, recorder, log.unfinished_line
+
+    def is_cut(self, line: Line, left_out: str = "its number is", *, severity: str = "warning") -> bool:
+        """Return whether the log ends within a line; if so, report that its number, or something else, is left out."""
+        if line.number != self.unfinished:
+            return False
+        text = f"the log ends within this line; {left_out} left out"
+        # Of a reader that reads one run at a time, the event belongs to it.
+        run: Run | Recorder = getattr(self, "run", None) or self.recorder
+        run.add_event("unfinished_line", severity, text, line.number)
+        return True
 
 
 def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:

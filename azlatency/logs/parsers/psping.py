@@ -47,11 +47,11 @@ import re
 from functools import partial
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run
+from azlatency.logs.parsers.common import LogReader, contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
@@ -75,9 +75,9 @@ _NO_ANSWER = (
 )
 
 
-class _PsPing(RuleReader):
+class _PsPing(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.version: str | None = None
         self.command: str | None = None
         self._open(log.first_line)
@@ -242,10 +242,9 @@ class _PsPing(RuleReader):
 
     @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.log.unfinished_line:
-            text = "the log ends within this line; its count is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
-        elif self.histogram:
+        if self.is_cut(line, "its count is"):
+            return
+        if self.histogram:
             self.rows.append((match[1], int(match[2]), line.number))
         else:
             text = "the histogram row has no header; it is left out"

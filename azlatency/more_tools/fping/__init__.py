@@ -35,9 +35,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
-from azlatency.logs.record import Recorder
 from azlatency.more_tools.fping.text import FROM, HOST, LISTED, SUMMARY, TIME, FpingText
 
 
@@ -45,6 +44,7 @@ class FpingParser(Parser):
     """Reads fping; see `azlatency.more_tools.fping`."""
 
     tool = "fping"
+    reader = FpingText
     identities = (SENT_IS_RECEIVED_AND_LOST,)
     reads_any_size = True
     commands = ("fping", "fping6")
@@ -72,12 +72,6 @@ class FpingParser(Parser):
         Signature(" ms)", rf"\d{{1,3}}(?:\.\d{{1,3}}){{3}} \({TIME} ms\){FROM}", weak=True),
         Signature("fping: ", r"\S{0,40}fping: (?!Version |comments to ).{1,300}", weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log; each host is a run."""
-        reader = FpingText(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish()
 
 
 PARSER = FpingParser()

@@ -28,10 +28,10 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import Line, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import SequenceNumbers, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock, have_decimals
@@ -58,9 +58,9 @@ _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
 _SLACK_NS = 20_000_000
 
 
-class _Hping(RuleReader):
+class _Hping(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log = log
+        super().__init__(log, recorder)
         self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
         self.numbers = SequenceNumbers()
         self.replies, self.duplicates = Replies(), 0
@@ -69,7 +69,6 @@ class _Hping(RuleReader):
         self.times: tuple[re.Match[str], int] | None = None
         self.duplicate = self.has_open_reply = self.has_hops = self.is_flood = False
         self.refused = 0
-        self.unfinished = log.unfinished_line
 
     @data(_HEADER, hint="HPING ")
     def header(self, line: Line, match: re.Match[str]) -> None:

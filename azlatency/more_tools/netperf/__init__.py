@@ -129,7 +129,7 @@ class NetperfParser(Parser):
             row = log.lines[table.row]
             accounting.mark(row.number, DATA)
             values = list(table.values.items())
-            if not row.text.endswith(" ") and reader.is_cut(row):  # netperf pads the last value too
+            if not row.text.endswith(" ") and reader.lacks_end(row):  # netperf pads the last value too
                 values.pop()
             for name, token in values:
                 reader.test.values.setdefault(name, Value(token, row.number))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import BLANK, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import Connection, RateRow
@@ -43,12 +44,12 @@ _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 
-class Iperf3Text(RuleReader):
+class Iperf3Text(LogReader):
     """Reads the text of one log; each client or accepted connection is a test."""
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
-        self.log, self.recorder, self.documents = log, recorder, documents
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
+        self.documents = documents
         self.test: Test | None = None
         self.begun = 0
         self.last: Test | None = None

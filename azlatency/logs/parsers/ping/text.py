@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import Line, bulk, data, known
 from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
+from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, LogReader
 from azlatency.logs.parsers.ping.languages import (
     DUPLICATE,
     MILLISECONDS,
@@ -49,11 +49,11 @@ _REPLACED = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 
 
-class PingText(RouterOsLines, RuleReader):
+class PingText(RouterOsLines, LogReader):
     """Reads the lines of one log; a header, or a second summary, begins a new run."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:

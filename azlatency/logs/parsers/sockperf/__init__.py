@@ -40,16 +40,16 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers import Parser, Signature
 from azlatency.logs.parsers.identities import at_most
 from azlatency.logs.parsers.sockperf.text import SockperfText
-from azlatency.logs.record import Recorder
 
 
 class SockperfParser(Parser):
     """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
 
     tool = "sockperf"
+    reader = SockperfText
     reads_any_size = True
     commands = ("sockperf",)
     names_size = fills_duration = True
@@ -74,12 +74,6 @@ class SockperfParser(Parser):
         Signature("observations; each", r"(?:sockperf: )?Total \d+ observations; each.{1,80}", weak=True),
         Signature("====> avg-", r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*", weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log; several ``Server No:`` blocks become several runs."""
-        reader = SockperfText(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish_block(log.last_line)
 
 
 PARSER = SockperfParser()

@@ -6,10 +6,11 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
+    LogReader,
     check_samples,
     closed_loop_share,
     complete_quantile,
@@ -61,13 +62,13 @@ _SPREADS = {
 }
 
 
-class SockperfText(RuleReader):
+class SockperfText(LogReader):
     """Reads the lines of one log; each further ``Server No:`` block is another run."""
 
     prefix = re.compile(r"\s*sockperf: ?")
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.run: Run = recorder.start_run("sockperf", log.first_line, last_line=log.last_line)
         self.half = True
         self.ended = self.has_open_header = False
@@ -75,7 +76,6 @@ class SockperfText(RuleReader):
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, Row]] = []
         self.once: dict[str, str] = {}
-        self.unfinished = log.unfinished_line
         self.full_log_options: str | None = None
         self.bin_us: int | None = None
         self.full_log = False
@@ -97,8 +97,7 @@ class SockperfText(RuleReader):
         elif len(text) > LONGEST_LINE:
             line = line._replace(text=_LONG_BAR.sub(r"\1", text))
         if line.number == self.unfinished and text[-1:] in _UNFINISHED and not _WHOLE.search(text):
-            text = "the log ends within this line; its last number is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
+            self.is_cut(line, "its last number is")
             return DATA
         self._begin_at_repetition(line)
         return super().read(line)
@@ -491,7 +490,7 @@ class SockperfText(RuleReader):
         self.server_index = index
 
     def _open_run(self, line: Line, **shared: Any) -> None:
-        self.finish_block(line.number - 1)
+        self.finish(line.number - 1)
         self.run = self.recorder.start_run("sockperf", line.number, **shared)
         self.observations, self.quantile_rows, self.once, self.ended = None, [], {}, False
         self.first_row = self.last_row = self.shown = self.wrong_row = 0
@@ -499,7 +498,7 @@ class SockperfText(RuleReader):
 
     # --- the end
 
-    def finish_block(self, last_line: int) -> None:
+    def finish(self, last_line: int) -> None:
         """Complete the run of one server: quantiles, test type, checks, samples and status."""
         run = self.run
         if self.observations:
