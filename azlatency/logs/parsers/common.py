@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar.rules import UNKNOWN, RuleReader
-from azlatency.logs.grammar.units import Quantity
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
-from azlatency.logs.source.large import Column, extremes, total
+from azlatency.logs.source.large import Column, extremes, least, linear, total
 from azlatency.logs.source.lines import Line
 
 if TYPE_CHECKING:
@@ -210,6 +213,22 @@ def _label(row: Row) -> str:
 
 def _shown(row: Row) -> str:
     return f"{_value(row) / 1e3:.6g} us"
+
+
+def timed_columns(
+    run: Run, samples: SampleColumns, interval: str | None, unit: str, first_seq: int = 0
+) -> dict[str, Sequence[Any]]:
+    """Return the columns of samples with the times since the first one was sent, which is the start of the run.
+
+    If none has a time, the probes are ``interval`` apart, the value of an option, from the number ``first_seq`` on.
+    """
+    columns = samples.columns()
+    if (first := least(samples.sent)) is not None:
+        columns["sent_ns"] = linear(samples.sent, first, 1)
+        run.set(started_at=utc(first))
+    elif interval and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
+        columns["sent_ns"] = linear(samples.seq, first_seq, nanoseconds(interval, unit))
+    return columns
 
 
 #: ICMP counts its messages in 16 bits.

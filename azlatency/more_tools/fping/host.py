@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, timed_columns
 from azlatency.logs.record import Run
-from azlatency.logs.source.large import NULL, frequencies, least, linear
+from azlatency.logs.source.large import NULL, frequencies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,13 +189,7 @@ class Host:
     def _store_samples(self, log: Log) -> None:
         if not self.samples:
             return
-        columns = self.samples.columns()
-        if (first := least(self.samples.sent)) is not None:
-            columns["sent_ns"] = linear(self.samples.sent, first, 1)
-            self.run.set(started_at=utc(first))
-        elif (period := log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
-            columns["sent_ns"] = linear(self.samples.seq, 0, nanoseconds(period, "ms"))
-        self.run.add_samples(**columns)
+        self.run.add_samples(**timed_columns(self.run, self.samples, log.option("-p", "--period"), "ms"))
 
     def _store_blocks(self, log: Log) -> None:
         """Store the ``-Q`` blocks as intervals, and their totals if no summary follows."""

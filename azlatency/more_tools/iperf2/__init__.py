@@ -44,7 +44,8 @@ from functools import partial
 from typing import ClassVar
 
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.identities import bytes_of_datagrams, closed_loop_rate, sum_of_intervals, sum_of_streams
+from azlatency.logs.parsers.identities import bytes_of_datagrams, closed_loop_rate
+from azlatency.logs.parsers.iperf_rows import IDENTITIES
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.csv_output import HEADER as CSV_HEADER
 from azlatency.more_tools.iperf2.csv_output import ROW as CSV_ROW
@@ -59,14 +60,7 @@ class Iperf2Parser(Parser):
     """Reads iperf 2; see `azlatency.more_tools.iperf2`."""
 
     tool = "iperf2"
-    identities = (
-        *(partial(sum_of_streams, metric) for metric in ("throughput", "transferred")),
-        *(partial(sum_of_intervals, metric) for metric in ("retransmits", "lost")),
-        # What is under way at the end of the test is a datagram of the intervals or of the total only.
-        partial(sum_of_intervals, "datagrams", tolerance=0.05),
-        bytes_of_datagrams,
-        closed_loop_rate,
-    )
+    identities = (*IDENTITIES, bytes_of_datagrams, closed_loop_rate)
     commands = ("iperf", "iperf2")
     options: ClassVar = {
         "length": ("-l", "--len"),

@@ -44,7 +44,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import ClassVar
@@ -52,10 +51,10 @@ from typing import ClassVar
 from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
-from azlatency.logs.parsers.identities import sum_of_intervals, sum_of_streams
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED, Iperf3Text
+from azlatency.logs.parsers.iperf_rows import IDENTITIES
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import Line
 
@@ -79,12 +78,7 @@ class Iperf3Parser(Parser):
     """Reads iperf3; see `azlatency.logs.parsers.iperf3`."""
 
     tool = "iperf3"
-    identities = (
-        *(partial(sum_of_streams, metric) for metric in ("throughput", "transferred")),
-        *(partial(sum_of_intervals, metric) for metric in ("retransmits", "lost")),
-        # What is under way at the end of the test is a datagram of the intervals or of the total only.
-        partial(sum_of_intervals, "datagrams", tolerance=0.05),
-    )
+    identities = IDENTITIES
     commands = ("iperf3",)
     options: ClassVar = {
         "length": ("-l", "--length"),

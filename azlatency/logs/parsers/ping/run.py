@@ -5,29 +5,17 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar.rules import Line
 from azlatency.logs.grammar.units import Quantity, nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, utc
-from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
+from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, timed_columns
+from azlatency.logs.parsers.ping.samples import ProbeSamples
 from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
 from azlatency.logs.record import Recorder
-from azlatency.logs.source.large import (
-    NULL,
-    Column,
-    Integers,
-    Labels,
-    Repeated,
-    extremes,
-    frequencies,
-    least,
-    linear,
-    nullable,
-)
+from azlatency.logs.source.large import NULL, Column, extremes, frequencies, nullable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -270,19 +258,10 @@ class PingRun:
         samples, run = self.samples, self.run
         if not samples.seq:
             return
-        sent: Sequence[int | None] = nullable(samples.sent)
-        if self.first_stamp is not None and (first := least(samples.sent)) is not None:
-            sent = linear(samples.sent, first, 1)
-            run.set(started_at=utc(first))
-        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
-            sent = linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
-        has_bounds = self.whole_milliseconds or "carry_restored" in run.codes
-        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
-        status: Sequence[str] = Repeated("ok", len(samples.seq))
-        if samples.count("ok") < len(samples.status):
-            known = samples.status
-            status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
-        run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+        columns = timed_columns(run, samples, self.log.option("-i", "--interval"), "sec", extremes(samples.seq)[0])
+        if self.whole_milliseconds or "carry_restored" in run.codes:
+            columns |= {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)}
+        run.add_samples(**columns)
 
 
 @overload
