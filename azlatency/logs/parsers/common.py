@@ -114,7 +114,13 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 
 def check_samples(
-    run: Run, times: Column, slack_ns: float, *, half_width_ns: float | None = None, code: str = "summary_mismatch"
+    run: Run,
+    times: Column,
+    slack_ns: float,
+    *,
+    half_width_ns: float | None = None,
+    code: str = "summary_mismatch",
+    prefix: str = "rtt",
 ) -> None:
     """Report a printed minimum, mean or maximum that the samples contradict, whose times (ns) are all given.
 
@@ -123,7 +129,7 @@ def check_samples(
     """
     low, high = extremes(times)
     for name, value in (("min", low), ("mean", total(times) / len(times)), ("max", high)):
-        row = run.row_of(f"rtt_{name}")
+        row = run.row_of(f"{prefix}_{name}")
         if row is None:
             continue
         rounding = (row["resolution"] or 0.0) if half_width_ns is None else half_width_ns

@@ -31,7 +31,7 @@ from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, kno
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.common import check_samples, contradict, end_run, utc
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.lines import UniformBlock, find_line, have_decimals
@@ -41,6 +41,8 @@ _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
 _MICRO = "[μµ]s"
 _NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
 _TIME = _NUMBER + _MICRO
+#: Replies and statistics are printed in ns.
+_PRINTED_STEP_NS = 1
 
 
 class _EchoLog(RuleReader):
@@ -127,12 +129,8 @@ class _EchoLog(RuleReader):
         if self.ended and not self.dropped and run.value("received") not in (None, float(replies)):
             text = f"{replies} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, log.last_line)
-        elif self.ended and replies == self.samples.count("ok") and (extremes := self.samples.extremes()) is not None:
-            for name, extreme in zip(("rtt_min", "rtt_max"), extremes, strict=True):
-                row = run.row_of(name)
-                if row is not None and abs(row["value"] - extreme) > 2 * (row["resolution"] or 0):
-                    text = f"{name} is {row['value'] / 1e3:g} us, but the replies give {extreme / 1e3:g} us"
-                    contradict(run, "summary_mismatch", text, row["line"])
+        elif self.ended and replies and replies == self.samples.count("ok"):
+            check_samples(run, self.samples.rtt, _PRINTED_STEP_NS)
         if self.pending is not None and lost:
             self.samples.add(self.pending, None, "lost")
         run.add_samples(**self.samples.columns())
