@@ -240,8 +240,7 @@ class _Ncps(LogReader):
         run = self.run
         if self.failures is not None:
             failed, lost, line = self.failures
-            run.add_metric("connection_failures", count(failed), line)
-            run.add_metric("io_failures", count(lost), line)
+            run.add_counts(line, connection_failures=failed, io_failures=lost)
         has_numbers = run.value("connection_rate") is not None or self.failures is not None
         end_run(run, has_numbers=has_numbers, ended=self.is_ended, last_line=last_line)
 

@@ -29,7 +29,7 @@ import re
 
 from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import check_samples, contradict, end_run, utc
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
@@ -77,12 +77,10 @@ class _EchoLog(RuleReader):
     @data(r"INFO - Packets: Sent = (\d+), Received = (\d+), Lost = (\d+) \([\d.]{1,8}% loss\)", hint="Packets: Sent")
     def packets(self, line: Line, match: re.Match[str]) -> None:
         sent, received = int(match[1]), int(match[2])
-        self.run.add_metric("sent", count(match[1]), line.number)
-        self.run.add_metric("received", count(match[2]), line.number)
-        self.run.add_metric("lost", count(match[3]), line.number)
+        self.run.add_counts(line.number, sent=match[1], received=match[2], lost=match[3])
         if sent:
             self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
-        self.run.add_metric("observations", count(match[2]), line.number)
+        self.run.add_counts(line.number, observations=match[2])
         # The times follow, unless the console lost every line with a μ.
         self.ended = not (received and self.samples)
 

@@ -50,7 +50,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
+from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import LogReader, check_samples, contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, equal_buckets
@@ -189,9 +189,7 @@ class _PsPing(LogReader):
     def counts(self, line: Line, match: re.Match[str]) -> None:
         self.has_counts = True
         run, (sent, received, lost) = self.run, map(int, match.groups()[:3])
-        for name, token in (("sent", match[1]), ("received", match[2]), ("lost", match[3])):
-            run.add_metric(name, count(token), line.number)
-        run.add_metric("observations", Quantity(float(received), "count", None, None), line.number)
+        run.add_counts(line.number, sent=match[1], received=match[2], lost=match[3], observations=received)
         if sent:
             run.add_metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
             if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
@@ -212,9 +210,9 @@ class _PsPing(LogReader):
             self.run.add_event("count_mismatch", "error", text, line.number)
             return
         self.run.set(message_bytes=size)
-        self.run.add_metric("sent", count(match[1]), line.number)
+        self.run.add_counts(line.number, sent=match[1])
         self.run.add_metric("transferred", exact_bytes(match[3]), line.number)
-        self.run.add_metric("observations", Quantity(float(sent), "count", None, None), line.number)
+        self.run.add_counts(line.number, observations=sent)
 
     @data(rf"Minimum = {_MS}, Max(?:im|ium)um = {_MS}, Average = {_MS}", hint="Minimum = ")
     def times(self, line: Line, match: re.Match[str]) -> None:
@@ -363,7 +361,7 @@ class _PsPing(LogReader):
         line, number = run.row["first_line"], len(times)
         mean = Quantity(math.fsum(times) / number, "ns", None, self.shortest[0].resolution)
         run.add_metric("connect_mean", mean, line)
-        run.add_metric("observations", Quantity(float(number), "count", None, None), line)
+        run.add_counts(line, observations=number)
         text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)
 

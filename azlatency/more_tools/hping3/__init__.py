@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from azlatency.logs.grammar.rules import Line, bulk, data, known
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
@@ -202,20 +202,18 @@ class _Hping(LogReader):
     def _store_counts(self, match: re.Match[str]) -> None:
         run, line = self.run, self.summary_line
         sent, received = int(match[1]), int(match[2])
-        run.add_metric("sent", count(match[1]), line)
+        run.add_counts(line, sent=match[1])
         if self.is_flood:
             text = "with --flood, hping3 reads no replies: there is neither a loss nor a time"
             run.add_event("replies_not_read", "warning", text, line)
             return
-        run.add_metric("received", count(match[2]), line)
-        if self.duplicates:
-            run.add_metric("duplicates", _exact(self.duplicates), line)
+        run.add_counts(line, received=match[2], duplicates=self.duplicates or None)
         unique = received - self.duplicates
         if unique > sent:
             text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
             run.add_event("more_received_than_sent", "warning", text, line)
             return
-        run.add_metric("lost", _exact(sent - unique), line)
+        run.add_counts(line, lost=sent - unique)
         if sent:
             token = None if self.duplicates else match[3]
             run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
@@ -223,7 +221,7 @@ class _Hping(LogReader):
                 text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
                 contradict(run, "loss_mismatch", text, line)
         if received:
-            run.add_metric("observations", _exact(received), line)
+            run.add_counts(line, observations=received)
         shown = len(self.replies)
         if shown and shown != received:
             text = f"the log has {shown} replies, but the summary counts {received}"
@@ -243,10 +241,6 @@ class _Hping(LogReader):
                 if nanoseconds(token, "ms") != rtt:
                     text = f"the summary prints {name} = {token} ms, but the replies give {rtt / 1e6:g} ms"
                     contradict(self.run, "summary_mismatch", text, line)
-
-
-def _exact(number: int) -> Quantity:
-    return Quantity(float(number), "count", None, None)
 
 
 class Hping3Parser(Parser):

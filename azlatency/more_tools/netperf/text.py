@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from azlatency.logs.grammar.rules import DATA, KNOWN, Line, data, known
-from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import LogReader, contradict, end_run
 from azlatency.logs.record import Recorder
@@ -208,15 +208,14 @@ class NetperfText(LogReader):
             return
         self.run.set(message_bytes=int(match[2]))
         self.test.record_elapsed(match[3], line.number)
-        self.run.add_metric("sent", count(match[4]), line.number)
-        self.run.add_metric("send_errors", count(match[5]), line.number)
+        self.run.add_counts(line.number, sent=match[4], send_errors=match[5])
         self.test.record_throughput(match[6], self.unit, line.number, "sender")
 
     @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".", shape=_NUMBERS)
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
         if self._contradicts_titles("datagrams", line):
             return
-        self.run.add_metric("received", count(match[3]), line.number)
+        self.run.add_counts(line.number, received=match[3])
         self.test.record_throughput(match[4], self.unit, line.number, "receiver")
         sent, received = self.run.value("sent"), int(match[3])
         if sent and received <= sent:

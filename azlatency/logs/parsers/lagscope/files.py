@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from azlatency.logs.grammar.json_lines import JsonLineMap
 from azlatency.logs.grammar.rules import BLANK, DATA, Line, bulk, data
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import LogReader, end_run
 from azlatency.logs.parsers.lagscope.text import MICROSECOND, RUN
@@ -100,7 +99,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
         run.add_bucket(metric="rtt", low_ns=low, high_ns=high, count=frequency, line=line)
     if buckets and is_valid:
         total = sum(bucket.frequency for bucket in buckets)
-        run.add_metric("observations", Quantity(float(total), "count", None, None), log.first_line)
+        run.add_counts(log.first_line, observations=total)
         text = "times are truncated to whole microseconds; each may be up to 1 us higher"
         run.add_event("floored", "info", text, log.first_line)
         text = "this file and the log of lagscope describe the same run; count only one of them"

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import LogReader, check_samples, complete_quantile, end_run
 from azlatency.logs.record import Recorder
@@ -100,8 +100,7 @@ class LagscopeText(LogReader):
     def pings(self, line: Line, match: re.Match[str]) -> None:
         if self.is_cut(line):
             return
-        for name in ("received", "observations"):
-            self.run.add_metric(name, count(match[1]), line.number)
+        self.run.add_counts(line.number, received=match[1], observations=match[1])
         if not int(match[1]):
             self.ended = True
             if not self.errors:

@@ -170,7 +170,7 @@ class SockperfText(LogReader):
         self.run.add_metric("total_duration", quantity(match[1], "sec"), line.number)
         if match[2] is not None:
             self.run.set(warmup_ns=nanoseconds(match[2], "msec"))
-        self._add_counts(line, sent=match[4], received=match[5], skipped=match[6])
+        self.run.add_counts(line.number, sent=match[4], received=match[5], skipped=match[6])
 
     @data(r"========= Printing statistics for Server No: (\d+)", hint="Printing statistics")
     def server_block(self, line: Line, match: re.Match[str]) -> None:
@@ -188,7 +188,7 @@ class SockperfText(LogReader):
         """Read duration and counts without warm-up and cool-down."""
         self.run.set(duration_ns=nanoseconds(match[1], "sec"))
         self.run.add_metric("valid_duration", quantity(match[1], "sec"), line.number)
-        self._add_counts(line, valid_sent=match[2], valid_received=match[3])
+        self.run.add_counts(line.number, valid_sent=match[2], valid_received=match[3])
 
     @data(
         r"====> avg-(lat|latency|rtt)=\s*([\d.]+) \(std-dev=\s*([\d.]+)((?:, [\w-]+=[\d.]+)*)"
@@ -218,7 +218,7 @@ class SockperfText(LogReader):
     )
     def losses(self, line: Line, match: re.Match[str]) -> None:
         """Read lost, duplicated and out-of-order messages."""
-        self._add_counts(line, lost=match[1], duplicates=match[2], out_of_order=match[3])
+        self.run.add_counts(line.number, lost=match[1], duplicates=match[2], out_of_order=match[3])
         if int(match[3]):
             self.run.add_event(
                 "out_of_order_discarded",
@@ -249,7 +249,7 @@ class SockperfText(LogReader):
             contradict(self.run, "count_mismatch", text, line.number)
             return
         self.observations = int(count(match[1]).value)
-        self._add_counts(line, observations=match[1])
+        self.run.add_counts(line.number, observations=match[1])
 
     @data(r"---> (?:<?(MAX|MIN)>? )?observation =\s*([\d.]+)", hint="observation =")
     def extreme(self, line: Line, match: re.Match[str]) -> None:
@@ -274,7 +274,7 @@ class SockperfText(LogReader):
     def messages_sent(self, line: Line, match: re.Match[str]) -> None:
         """Read the counts of a throughput test."""
         self.run.set(test="throughput", duration_ns=nanoseconds(match[2], "sec"))
-        self._add_counts(line, sent=match[1], skipped=match[3])
+        self.run.add_counts(line.number, sent=match[1], skipped=match[3])
 
     @data(r"NOTE: test was performed, using msg-size=(\d+)(?:, mps=(\d+))?\..{0,200}", hint="NOTE: test was performed")
     def throughput_note(self, line: Line, match: re.Match[str]) -> None:
@@ -393,7 +393,7 @@ class SockperfText(LogReader):
     def handled(self, line: Line, match: re.Match[str]) -> None:
         """Read the summary of a server."""
         self.run.set(test="server", status="complete")
-        self._add_counts(line, received=match[1])
+        self.run.add_counts(line.number, received=match[1])
         self.ended = True
 
     @data(r"ERROR: (.{0,300})", hint="ERROR: ")
@@ -457,11 +457,6 @@ class SockperfText(LogReader):
 
     def _add_time(self, name: str, token: str, line: Line) -> None:
         self.run.add_metric(name, self._to_rtt(quantity(token, "usec"), line), line.number)
-
-    def _add_counts(self, line: Line, **tokens: str | None) -> None:
-        for name, token in tokens.items():
-            if token is not None:
-                self.run.add_metric(name, count(token), line.number)
 
     def _gbps_unit(self, token: str) -> str | None:
         """Return the unit that GBps stands for: the one that message rate times message size gives (client.cpp 629)."""
