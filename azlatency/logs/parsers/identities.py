@@ -95,6 +95,16 @@ def not_negative(numbers: Numbers) -> Iterator[Contradiction]:
             yield Contradiction("negative", text, row["line"])
 
 
+def whole_cpu(numbers: Numbers) -> Iterator[Contradiction]:
+    """Check that no share of the time of all processors of a host is greater than all of it."""
+    for rows in numbers.places.values():
+        for name, row in rows.items():
+            is_share = name.startswith("cpu_") and row["unit"] == "fraction" and row["scope"] == "host"
+            if is_share and row["value"] > 1 + slack(row):
+                text = f"{name} is {row['printed']} %, more than all processors of the host"
+                yield Contradiction("value_conflict", text, row["line"])
+
+
 def spread(numbers: Numbers) -> Iterator[Contradiction]:
     """Check that a mean or last value is in the range of its metric, and that the standard deviation is possible there.
 
@@ -309,7 +319,7 @@ def closed_loop_rate(numbers: Numbers) -> Iterator[Contradiction]:
 
 SENT_IS_RECEIVED_AND_LOST: Identity = partial(is_sum, "sent", ("received", "lost"))
 EVERYWHERE: tuple[Identity, ...] = (
-    *(not_negative, spread, mean_of_quantiles, rising_buckets, no_time_without_reply, requested_count),
+    *(not_negative, whole_cpu, spread, mean_of_quantiles, rising_buckets, no_time_without_reply, requested_count),
     *(partial(at_most, *pair) for pair in (("received", "sent"), ("valid_received", "valid_sent"))),
     *(partial(at_most, "lost", whole) for whole in ("sent", "datagrams")),
     *(partial(whole_count, "loss", whole) for whole in ("sent", "datagrams")),

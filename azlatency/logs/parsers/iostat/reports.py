@@ -140,6 +140,11 @@ class Reports:
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run
+        if cut and report.values and not self.devices:
+            text = (
+                "no blank line ends the report, and no other one shows how many devices there are: some may be missing"
+            )
+            run.add_event("end_unproven", "info", text, run.row["last_line"])
         _check_cpu(report)
         _check_transfers(report)
         # The last column of -x is the utilisation; --pretty spreads the columns over several tables.

@@ -68,6 +68,12 @@ class Intervals:
         self.counts_datagrams |= row.counts_datagrams
         self.counts_segments |= row.counts_segments
 
+    def are_covered_by(self, row: RateRow) -> bool:
+        """Return whether a row is over the time of all intervals of its stream, as its total is."""
+        same = (above for above in reversed(self._rows) if (above.role, above.stream) == (row.role, row.stream))
+        last = next(same, None)
+        return last is not None and not last.omitted and row.start_ns == 0 and row.end_ns >= last.end_ns
+
     def __len__(self) -> int:
         return len(self._rows)
 

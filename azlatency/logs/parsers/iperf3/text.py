@@ -215,6 +215,12 @@ class Iperf3Text(LogReader):
     def row(self, line: Line, match: re.Match[str]) -> None:
         test = self._row_test(line)
         label = match["label"]
+        if (
+            self.after_separator
+            and match["jitter"] is not None
+            and test.intervals.are_covered_by(self._read_row(line, match))
+        ):
+            self.in_summary = True  # the column titles above it are missing
         # A total without its last column looks like an interval.
         whole = match[0].endswith(("/sec", "Bytes", "%)")) and not self.in_summary
         if line.number == self.unfinished and label is None and not whole:
