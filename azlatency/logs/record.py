@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar.rules import LineAccounting
-from azlatency.logs.grammar.units import Quantity
+from azlatency.logs.grammar.units import Quantity, count
 from azlatency.logs.source.large import TooLargeError
 
 if TYPE_CHECKING:
@@ -166,6 +166,11 @@ class Run:
         self.codes.add(code)
         self.recorder.add_event(code, severity, text, line, self.run_id)
 
+    def end_as(self, status: str, severity: str, text: str, line: int) -> None:
+        """Set the status of the run, and report why, under the same name."""
+        self.row["status"] = status
+        self.add_event(status, severity, text, line)
+
     def add_metric(
         self,
         name: str,
@@ -217,6 +222,14 @@ class Run:
         elif not math.isclose(present["value"], value, rel_tol=1e-12):
             text = f"{name} is {printed} here but {present['printed']} in line {present['line']}"
             self.add_event("value_conflict", "error", text, line)
+
+    def add_counts(self, line: int, **counts: str | int | None) -> None:
+        """Add counts by their names: tokens of a line, or integers that follow from it; None is missing."""
+        for name, number in counts.items():
+            if isinstance(number, str):
+                self.add_metric(name, count(number), line)
+            elif number is not None:
+                self.add_metric(name, Quantity(float(number), "count", None, None), line)
 
     def value(self, name: str, *, side: str | None = None, stream: str | None = None) -> float | None:
         """Return the value of a metric added before, in its canonical unit, or None."""

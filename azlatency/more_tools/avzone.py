@@ -34,10 +34,10 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data
+from azlatency.logs.parsers.common import LogReader, end_run, record_no_data
 from azlatency.logs.record import Recorder, Run
 
 _CELL = r"[^|]{1,200}"
@@ -70,9 +70,9 @@ class _Cell(NamedTuple):
         return bool(_RATE_OF_NIPING.fullmatch(self.text))
 
 
-class _AvZone(RuleReader):
+class _AvZone(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.place: dict[str, str] = {}
         self.section: str | None = None
         self.cells: list[_Cell] = []

@@ -43,10 +43,10 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import complete_quantile, contradict, end_run, slack
+from azlatency.logs.parsers.common import LogReader, complete_quantile, contradict, end_run, slack
 from azlatency.logs.record import Recorder
 
 _RUNNING = r"Running ([\d.]{1,9})([smh]) test @ (?:https?://)?([^\s/:]{1,253}|\[[\da-f:]{2,45}\])(?:[:/]\S{0,300})?"
@@ -82,10 +82,9 @@ class _Class(NamedTuple):
     cumulative: int
 
 
-class _Wrk(RuleReader):
+class _Wrk(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log = log
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
         self.run = recorder.start_run("wrk", log.first_line, printed_as="round_trip", test="http", protocol="tcp")
         self.unit: str | None = None
         # Text may stand above the first line of wrk.
@@ -193,7 +192,7 @@ class _Wrk(RuleReader):
         ("Initialised", r"Initialised \d{1,6} threads in \d{1,9} ms\."),
     )
 
-    def finish(self) -> None:
+    def finish(self, last_line: int) -> None:
         """Complete the run: numbers of the table or of the summary, and the status."""
         run = self.run
         # wrk2 has a table or calibrates its threads; only then does it know when a request was due.
@@ -209,13 +208,12 @@ class _Wrk(RuleReader):
                     "the table does not state its unit; name the file by it, such as client.us.hgrm "
                     "(s, ms, us or ns), and read it again"
                 )
-                run.set(status="failed", last_line=self.log.last_line)
+                run.set(status="failed", last_line=last_line)
                 run.add_event("unit_unknown", "error", text, self.log.first_line)
                 return
         total = self.statistics.get("observations", ("", 0))[0]
         if self.rows and total == "0":
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "no request was answered", self.rows[0].number)
+            run.end_as("no_data", "warning", "no request was answered", self.rows[0].number)
         elif self.rows:
             self._store_table()
         else:
@@ -223,9 +221,8 @@ class _Wrk(RuleReader):
         self._check_rate()
         has_numbers = run.value("rtt_mean") is not None or bool(self.rows)
         if not has_numbers and self.ended and run.row["status"] == "complete":
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "no request was answered", self.log.first_line)
-        end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=self.log.last_line)
+            run.end_as("no_data", "warning", "no request was answered", self.log.first_line)
+        end_run(run, has_numbers=has_numbers, ended=self.ended, last_line=last_line)
 
     def _check_rate(self) -> None:
         """Report a rate that the number of requests and their time contradict."""
@@ -356,6 +353,7 @@ class WrkParser(Parser):
     """Reads wrk, wrk2 and ``.hgrm``; see `azlatency.more_tools.wrk`."""
 
     tool = "wrk"
+    reader = _Wrk
     commands = ("wrk", "wrk2")
     options: ClassVar = {"rate": ("-R", "--rate"), "script": ("-s", "--script")}
     units: ClassVar = {"wrk m": ("ns", 60 * 10**9), "wrk h": ("ns", 3600 * 10**9)}
@@ -363,12 +361,6 @@ class WrkParser(Parser):
         Signature("test @ ", _RUNNING),
         Signature("TotalCount", _HEADER, weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log."""
-        reader = _Wrk(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        reader.finish()
 
 
 PARSER = WrkParser()

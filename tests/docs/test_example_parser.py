@@ -75,7 +75,7 @@ BROKEN = {
     "not_importable": "import nothing_of_that_name\n",
     "not_a_parser": "PARSER = object()\n",
     "raises": "raise SystemError('broken')\n",
-    "second_ping": "from azlatency.logs.parsers.ping.parser import PingParser\nPARSER = PingParser()\n",
+    "second_ping": "from azlatency.logs.parsers.ping import PingParser\nPARSER = PingParser()\n",
 }
 
 

@@ -37,24 +37,10 @@ _PLACES: dict[str, tuple[str | None, frozenset[str]]] = {
 #: Those of them that stay on the machine.
 _LOCAL = frozenset({"ip", "docker", "podman", "nerdctl"})
 #: Programs that run another one.
-_WRAPPERS = _PLACES.keys() | {
-    "sudo",
-    "time",
-    "nohup",
-    "exec",
-    "env",
-    "stdbuf",
-    "nice",
-    "chrt",
-    "timeout",
-    "taskset",
-    "numactl",
-    "cgexec",
-    "nsenter",
-    "strace",
-    "perf",
-    "script",
-}
+_WRAPPERS_TEXT = """
+    sudo time nohup exec env stdbuf nice chrt timeout taskset numactl cgexec nsenter strace perf script
+"""
+_WRAPPERS = _PLACES.keys() | {*_WRAPPERS_TEXT.split()}
 #: Programs that change nothing that a measurement depends on.
 _NEUTRAL_TEXT = """
     ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history

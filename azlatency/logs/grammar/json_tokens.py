@@ -182,7 +182,7 @@ def read_object(
                 return into.end
             continue
         key, place = read_string(text, place)
-        place = expect(text, place, ":")
+        place = skip_colon(text, place)
         if kept is not None and key in kept and text[place : place + 1] in ("{", "["):
             pairs.append((key, JsonObject() if text[place] == "{" else []))
             place = _read_into(text, place, pairs[-1][1], depth + 1, kept[key])
@@ -252,10 +252,10 @@ def read_string(text: str, position: int) -> tuple[str, int]:
     return token, end
 
 
-def expect(text: str, position: int, mark: str) -> int:
-    """Return the position after ``mark`` and white space. Raises `JsonError` if something else follows."""
+def skip_colon(text: str, position: int) -> int:
+    """Return the start of the value of a member. Raises `JsonError` if no colon follows its name."""
     place = skip_blanks(text, position)
-    if text[place : place + 1] != mark:
+    if text[place : place + 1] != ":":
         raise JsonError(text, place)
     return skip_blanks(text, place + 1)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-STATUSES = ("ok", "lost", "duplicate", "void", "warmup")
+STATUSES = ("ok", "lost", "duplicate", "void", "warmup", "unreachable")
 
 
 class SampleColumns:
@@ -32,7 +32,8 @@ class SampleColumns:
         self.seq: Column = array("q")
         self.sent: Column = array("q")
         self.rtt: Column = array("q")
-        self._status: bytearray | Integers = bytearray()
+        self.status: bytearray | Integers = bytearray()
+        """Indexes into `STATUSES`."""
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -42,10 +43,14 @@ class SampleColumns:
         self.seq.append(seq)
         self.sent.append(NULL if sent is None else sent)
         self.rtt.append(NULL if rtt is None else rtt)
-        self._status.append(STATUSES.index(status))
-        if len(self.seq) > MOST_IN_MEMORY and isinstance(self._status, bytearray):
-            self.seq, self.sent, self.rtt = (Integers(column) for column in (self.seq, self.sent, self.rtt))  # type: ignore[arg-type]
-            self._status = Integers(self._status)
+        self.status.append(STATUSES.index(status))
+        self._move_into_files()
+
+    def _move_into_files(self) -> None:
+        if len(self.seq) > MOST_IN_MEMORY and isinstance(self.status, bytearray):
+            for name, column in vars(self).items():
+                if isinstance(column, array | bytearray):
+                    setattr(self, name, Integers(column))
 
     def extend(
         self,
@@ -59,18 +64,17 @@ class SampleColumns:
 
         self.seq, self.rtt = extended(self.seq, seq), extended(self.rtt, rtt)
         self.sent = extended(self.sent, np.full(len(seq), NULL) if sent is None else sent)
-        self._status.extend(bytes(len(seq)) if status is None else status)
-        if isinstance(self.seq, Integers) and isinstance(self._status, bytearray):
-            self._status = Integers(self._status)
+        self.status.extend(bytes(len(seq)) if status is None else status)
+        self._move_into_files()
 
     def relabel(self, count: int, status: str) -> None:
         """Give the first samples another status."""
         for index in range(count):
-            self._status[index] = STATUSES.index(status)
+            self.status[index] = STATUSES.index(status)
 
-    def count(self, status: str) -> int:
-        """Return how many samples have a status."""
-        return self._status.count(STATUSES.index(status))
+    def count(self, *statuses: str) -> int:
+        """Return how many samples have one of these statuses."""
+        return sum(self.status.count(STATUSES.index(status)) for status in statuses)
 
     def extremes(self) -> tuple[int, int] | None:
         """Return the shortest and the longest time (ns) of the samples with the status ok; None if there are none."""
@@ -83,13 +87,13 @@ class SampleColumns:
 
     def rows(self) -> Iterator[tuple[int, Any, str]]:
         """Yield sequence number, time (None if missing) and status of each sample."""
-        for seq, rtt, code in zip(self.seq, self.rtt, self._status, strict=True):
+        for seq, rtt, code in zip(self.seq, self.rtt, self.status, strict=True):
             yield seq, None if rtt == NULL else rtt, STATUSES[code]
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the arguments of `azlatency.logs.record.Run.add_samples`."""
         status: Sequence[str] = Repeated("ok", len(self))
         if self.count("ok") < len(self):
-            codes = self._status
+            codes = self.status
             status = Labels(codes, STATUSES) if isinstance(codes, Integers) else [STATUSES[code] for code in codes]
         return {"seq": self.seq, "sent_ns": nullable(self.sent), "rtt_ns": nullable(self.rtt), "status": status}

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from azlatency.logs.grammar.rules import UNKNOWN
-from azlatency.logs.grammar.units import Quantity
+from azlatency.logs.grammar.rules import UNKNOWN, RuleReader
+from azlatency.logs.grammar.samples import SampleColumns
+from azlatency.logs.grammar.units import Quantity, nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
-from azlatency.logs.source.large import Column, extremes, total
+from azlatency.logs.source.large import Column, extremes, least, linear, total
+from azlatency.logs.source.lines import Line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +50,23 @@ def utc(epoch_ns: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=epoch_ns // 1000)
 
 
+class LogReader(RuleReader):
+    """A reader of the lines of one log, of which the last one may be cut."""
+
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        self.log, self.recorder, self.unfinished = log, recorder, log.unfinished_line
+
+    def is_cut(self, line: Line, left_out: str = "its number is", *, severity: str = "warning") -> bool:
+        """Return whether the log ends within a line; if so, report that its number, or something else, is left out."""
+        if line.number != self.unfinished:
+            return False
+        text = f"the log ends within this line; {left_out} left out"
+        # Of a reader that reads one run at a time, the event belongs to it.
+        run: Run | Recorder = getattr(self, "run", None) or self.recorder
+        run.add_event("unfinished_line", severity, text, line.number)
+        return True
+
+
 def ends_in_unknown_line(log: Log, recorder: Recorder) -> bool:
     """Return whether the last line has neither a line feed nor a known form: the log was cut within it."""
     number = log.unfinished_line
@@ -70,9 +91,8 @@ def end_run(run: Run, *, has_numbers: bool, ended: bool, last_line: int) -> None
 
 def mark_summary_only(run: Run) -> None:
     """Mark a run of which only lines of the summary are left: its numbers are kept, but not what was measured."""
-    run.set(status="summary_only")
     text = "only lines of the summary are left: who measured whom, how often and when is unknown"
-    run.add_event("summary_only", "info", text, run.row["first_line"])
+    run.end_as("summary_only", "info", text, run.row["first_line"])
 
 
 def record_no_data(
@@ -94,7 +114,13 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 
 def check_samples(
-    run: Run, times: Column, slack_ns: float, *, half_width_ns: float | None = None, code: str = "summary_mismatch"
+    run: Run,
+    times: Column,
+    slack_ns: float,
+    *,
+    half_width_ns: float | None = None,
+    code: str = "summary_mismatch",
+    prefix: str = "rtt",
 ) -> None:
     """Report a printed minimum, mean or maximum that the samples contradict, whose times (ns) are all given.
 
@@ -103,7 +129,7 @@ def check_samples(
     """
     low, high = extremes(times)
     for name, value in (("min", low), ("mean", total(times) / len(times)), ("max", high)):
-        row = run.row_of(f"rtt_{name}")
+        row = run.row_of(f"{prefix}_{name}")
         if row is None:
             continue
         rounding = (row["resolution"] or 0.0) if half_width_ns is None else half_width_ns
@@ -193,6 +219,22 @@ def _label(row: Row) -> str:
 
 def _shown(row: Row) -> str:
     return f"{_value(row) / 1e3:.6g} us"
+
+
+def timed_columns(
+    run: Run, samples: SampleColumns, interval: str | None, unit: str, first_seq: int = 0
+) -> dict[str, Sequence[Any]]:
+    """Return the columns of samples with the times since the first one was sent, which is the start of the run.
+
+    If none has a time, the probes are ``interval`` apart, the value of an option, from the number ``first_seq`` on.
+    """
+    columns = samples.columns()
+    if (first := least(samples.sent)) is not None:
+        columns["sent_ns"] = linear(samples.sent, first, 1)
+        run.set(started_at=utc(first))
+    elif interval and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
+        columns["sent_ns"] = linear(samples.seq, first_seq, nanoseconds(interval, unit))
+    return columns
 
 
 #: ICMP counts its messages in 16 bits.

@@ -29,9 +29,9 @@ import re
 
 from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.common import check_samples, contradict, end_run, utc
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.lines import UniformBlock, find_line, have_decimals
@@ -41,6 +41,8 @@ _STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.,]\d{3} - "
 _MICRO = "[μµ]s"
 _NUMBER = r"(-?\d{1,15}(?:\.\d{1,6})?)"
 _TIME = _NUMBER + _MICRO
+#: Replies and statistics are printed in ns.
+_PRINTED_STEP_NS = 1
 
 
 class _EchoLog(RuleReader):
@@ -75,12 +77,10 @@ class _EchoLog(RuleReader):
     @data(r"INFO - Packets: Sent = (\d+), Received = (\d+), Lost = (\d+) \([\d.]{1,8}% loss\)", hint="Packets: Sent")
     def packets(self, line: Line, match: re.Match[str]) -> None:
         sent, received = int(match[1]), int(match[2])
-        self.run.add_metric("sent", count(match[1]), line.number)
-        self.run.add_metric("received", count(match[2]), line.number)
-        self.run.add_metric("lost", count(match[3]), line.number)
+        self.run.add_counts(line.number, sent=match[1], received=match[2], lost=match[3])
         if sent:
             self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", match[3], None), line.number)
-        self.run.add_metric("observations", count(match[2]), line.number)
+        self.run.add_counts(line.number, observations=match[2])
         # The times follow, unless the console lost every line with a μ.
         self.ended = not (received and self.samples)
 
@@ -104,8 +104,7 @@ class _EchoLog(RuleReader):
 
     @data(r"INFO - User interrupted.{0,80}", hint="User interrupted")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(status="interrupted")
-        self.run.add_event("interrupted", "info", "ended by Ctrl-C, as every run without --count", line.number)
+        self.run.end_as("interrupted", "info", "ended by Ctrl-C, as every run without --count", line.number)
 
     @data(r"ERROR - ((?:Socket error|Connection|Could not|Failed).{0,200})", hint="ERROR - ")
     def failure(self, line: Line, match: re.Match[str]) -> None:
@@ -128,12 +127,8 @@ class _EchoLog(RuleReader):
         if self.ended and not self.dropped and run.value("received") not in (None, float(replies)):
             text = f"{replies} replies, but the summary counts {run.value('received'):.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, log.last_line)
-        elif self.ended and replies == self.samples.count("ok") and (extremes := self.samples.extremes()) is not None:
-            for name, extreme in zip(("rtt_min", "rtt_max"), extremes, strict=True):
-                row = run.row_of(name)
-                if row is not None and abs(row["value"] - extreme) > 2 * (row["resolution"] or 0):
-                    text = f"{name} is {row['value'] / 1e3:g} us, but the replies give {extreme / 1e3:g} us"
-                    contradict(run, "summary_mismatch", text, row["line"])
+        elif self.ended and replies and replies == self.samples.count("ok"):
+            check_samples(run, self.samples.rtt, _PRINTED_STEP_NS)
         if self.pending is not None and lost:
             self.samples.add(self.pending, None, "lost")
         run.add_samples(**self.samples.columns())
@@ -208,9 +203,8 @@ class _EchoCsv(RuleReader):
 
         run = self.run
         if not self.samples:
-            run.set(status="no_data")
             text = "the file has a header but no rows: no packet returned; see the log"
-            run.add_event("no_data", "warning", text, first_line)
+            run.end_as("no_data", "warning", text, first_line)
             return
         run.set(started_at=utc(self.first), duration_ns=max(self.last_received - self.first, 0))
         columns = self.samples.columns()

@@ -17,10 +17,10 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data
+from azlatency.logs.grammar.rules import Line, bulk, data
 from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import LogReader, end_run
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock, have_decimals
 
@@ -37,10 +37,9 @@ _MOST_RATES = (3601, 7201)
 _SEARCHED = 4096
 
 
-class _Rates(RuleReader):
+class _Rates(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
         self.rates, self.lines = array("d"), array("q")
 
     @data(_RATE, hint="crnt bw =")

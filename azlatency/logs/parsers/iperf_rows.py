@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar.units import Quantity, quantity
+from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import rate_range
-from azlatency.logs.record import Run
+from azlatency.logs.parsers.identities import Identity, sum_of_intervals, sum_of_streams
+from azlatency.logs.record import Row, Run
 
 SUM = "SUM"
 #: Omitted seconds end within this share of an interval; a larger shift is not a matter of ``-O``.
 LONGEST_SHIFT = 0.05
 #: A last interval below this share of the usual length is reported, and a gap above it.
 SHORT_TAIL = 0.5
+_DEFAULT_NS = 10 * 10**9
+#: What the numbers of both tools keep.
+IDENTITIES: tuple[Identity, ...] = (
+    *(partial(sum_of_streams, metric) for metric in ("throughput", "transferred")),
+    *(partial(sum_of_intervals, metric) for metric in ("retransmits", "lost")),
+    # What is under way at the end of the test is a datagram of the intervals or of the total only.
+    partial(sum_of_intervals, "datagrams", tolerance=0.05),
+)
 
 
 class RowArithmetic:
@@ -24,8 +36,17 @@ class RowArithmetic:
     __slots__ = ()
 
     if TYPE_CHECKING:
+        line: int
+        side: str | None
+        omitted: bool
         start_ns: int
         end_ns: int
+        rtt_ns: Any
+        retransmits: Any
+        cwnd: Any
+        jitter: Any
+        lost: Any
+        datagrams: Any
 
         @property
         def slack_ns(self) -> float:
@@ -148,43 +169,89 @@ class RateRow(RowArithmetic):
 
 
 class Gaps:
-    """The intervals of one direction: what is missing between them, if they come in their order."""
+    """The intervals of one direction, and what is missing between them."""
 
     def __init__(self) -> None:
-        self._lengths: Counter[int] = Counter()
-        self._gaps: list[tuple[int, int, int]] = []
-        self._last: tuple[int, int, int] | None = None
-        self._start_ns = 0
-        self.in_order = True
+        self._starts, self._ends, self._lines = array("q"), array("q"), array("q")
 
-    def add(self, start_ns: int, end_ns: int, line: int) -> None:
+    def add(self, row: RowArithmetic) -> None:
         """Add the next interval."""
-        if self._last is not None:
-            self.in_order = self.in_order and (self._last[0], self._last[2]) <= (start_ns, line)
-            if self.in_order and start_ns > self._last[1]:
-                self._gaps.append((self._last[1], start_ns, line))
-        else:
-            self._start_ns = start_ns
-        self._last = start_ns, end_ns, line
-        self._lengths[end_ns - start_ns] += 1
+        self._starts.append(row.start_ns)
+        self._ends.append(row.end_ns)
+        self._lines.append(row.line)
 
     def report(self, run: Run, total: tuple[int, int] | None) -> None:
         """Report a last interval that is shorter than the others, and gaps, also at both ends of the total (ns)."""
-        if self._last is None or self._lengths.total() < 2:
+        if len(self._lines) < 2:
             return
-        usual, (start_ns, end_ns, line) = median(self._lengths.elements()), self._last
+        rows = sorted(zip(self._starts, self._lines, self._ends, strict=True))
+        usual = median(end_ns - start_ns for start_ns, _, end_ns in rows)
+        start_ns, line, end_ns = rows[-1]
         if end_ns - start_ns < SHORT_TAIL * usual:
             text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
             run.add_event("tail_interval", "info", text, line)
-        if total is not None and self.in_order:
-            self._gaps.append((total[0], self._start_ns, line))
+        gaps = [(end, start, at) for (_, _, end), (start, at, _) in pairwise(rows)]
+        if total is not None:
+            gaps.append((total[0], rows[0][0], line))
             # Old versions of iperf 2 do not print the last interval.
             if total[1] - end_ns > (1 + SHORT_TAIL) * usual:
-                self._gaps.append((end_ns, total[1], line))
-        for begin_ns, stop_ns, line in self._gaps:
+                gaps.append((end_ns, total[1], line))
+        for begin_ns, stop_ns, line in gaps:
             if stop_ns - begin_ns > SHORT_TAIL * usual:
                 text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
                 run.add_event("interval_gap", "warning", text, line)
+
+
+def is_printed_again(
+    row: RowArithmetic, key: tuple[object, ...], earlier: dict[tuple[object, ...], RowArithmetic], run: Run
+) -> bool:
+    """Return whether the last row of this key has the bytes of this one, and report it; else add this row."""
+    first = earlier.setdefault(key, row)
+    if first is not row and first.bytes == row.bytes:
+        text = f"the interval of line {first.line} is printed again; it is counted once"
+        run.add_event("duplicate_interval", "info", text, row.line)
+        return True
+    earlier[key] = row
+    return False
+
+
+def interval_of(row: RowArithmetic, stream: str | None, throughput: float | None) -> Row:
+    """Return the columns of the table ``intervals`` for a row."""
+    size, rate, cwnd = row.bytes, row.rate, row.cwnd
+    return {
+        "side": row.side,
+        "stream": stream,
+        "start_ns": row.start_ns,
+        "end_ns": row.end_ns,
+        "bytes": None if size is None else size.value,
+        "bytes_resolution": None if size is None else size.resolution,
+        "throughput_bit_s": throughput,
+        "throughput_printed_bit_s": None if rate is None else rate.value,
+        "retransmits": _whole(row.retransmits),
+        "cwnd_bytes": None if cwnd is None else cwnd.value,
+        "rtt_ns": row.rtt_ns,
+        "jitter_ns": _whole(row.jitter),
+        "lost": _whole(row.lost),
+        "datagrams": _whole(row.datagrams),
+        "omitted": row.omitted,
+        "line": row.line,
+    }
+
+
+def _whole(value: Quantity | None) -> int | None:
+    return None if value is None else round(value.value)
+
+
+def is_client(log: Log) -> bool:
+    """Return whether the command line of a log starts a client."""
+    return not {"-c", "--client"}.isdisjoint(log.arguments)
+
+
+def requested_duration(log: Log, *counts: str) -> int | None:
+    """Return the duration (ns) that a client's command asks for; None with one of the options ``counts``."""
+    is_counted = any(word.startswith(counts) for word in log.arguments)
+    default = None if is_counted or log.option("-t", "--time") else _DEFAULT_NS
+    return log.seconds("-t", "--time") or default
 
 
 @dataclass(slots=True)

@@ -43,12 +43,12 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, Line, bulk, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data
-from azlatency.logs.parsers.identities import EqualBuckets
+from azlatency.logs.parsers.common import LogReader, end_run, record_no_data
+from azlatency.logs.parsers.identities import equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import linear
 from azlatency.logs.source.lines import UniformBlock, iter_blocks
@@ -80,29 +80,22 @@ _IDENTITY_TOLERANCE = 0.005
 _SECOND_US = 1e6
 
 
-class _Latte(RuleReader):
+class _Latte(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.run: Run | None = None
         self.half = self.overflowed = self.cut = False
         self.counters: dict[str, tuple[Quantity, Quantity, int]] = {}
         self.buckets: list[tuple[int, int, int]] = []
         self.last_read = log.first_line
-        self.unfinished = log.unfinished_line
 
     def read(self, line: Line) -> int:
         """Apply the rules, and remember the last line of the block; leave out a line that may be cut."""
         text = line.text.strip()
-        if (
-            line.number == self.unfinished
-            and text[-1:] in _UNFINISHED
-            and not _WHOLE.search(text)
-            and self.run is not None
-        ):
+        may_be_cut = text[-1:] in _UNFINISHED and not _WHOLE.search(text) and self.run is not None
+        if may_be_cut and self.is_cut(line):
             self.cut = True
             self.last_read = line.number
-            text = "the log ends within this line; its number is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
             return DATA
         if kind := super().read(line):
             self.last_read = line.number
@@ -266,7 +259,7 @@ _DUMPED = r"(?P<time>\d{1,12})"
 _LONGEST = 10**12
 
 
-class _Dump(RuleReader):
+class _Dump(LogReader):
     """Reads the round-trip times of ``-dump``; a last line without a line feed may be cut and is left out."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
@@ -325,7 +318,7 @@ class LatteParser(Parser):
     """Reads latte; see `azlatency.logs.parsers.latte`."""
 
     tool = "latte"
-    identities = (EqualBuckets(),)
+    identities = (equal_buckets,)
     reads_any_size = True
     commands = ("latte",)
     options: ClassVar = {"requested_count": ("-i",)}

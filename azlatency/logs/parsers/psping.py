@@ -44,18 +44,22 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
+from functools import partial
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, prefixed, quantity
+from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run
-from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, EqualBuckets
+from azlatency.logs.parsers.common import LogReader, check_samples, contradict, end_run
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
 
 _MS = r"(\d{1,9}\.\d{2})ms"
+#: Times have two decimals of a millisecond.
+_STEP_NS = 10_000
 # People replace addresses by "<IP Address>" or "[redacted]", and ports by words.
 _HOST = r"(<[^<>]{1,80}>|\S{1,255})"
 _PORT = r":(\d{1,5}|<[^<>]{1,40}>)"
@@ -74,9 +78,9 @@ _NO_ANSWER = (
 )
 
 
-class _PsPing(RuleReader):
+class _PsPing(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.version: str | None = None
         self.command: str | None = None
         self._open(log.first_line)
@@ -185,9 +189,7 @@ class _PsPing(RuleReader):
     def counts(self, line: Line, match: re.Match[str]) -> None:
         self.has_counts = True
         run, (sent, received, lost) = self.run, map(int, match.groups()[:3])
-        for name, token in (("sent", match[1]), ("received", match[2]), ("lost", match[3])):
-            run.add_metric(name, count(token), line.number)
-        run.add_metric("observations", Quantity(float(received), "count", None, None), line.number)
+        run.add_counts(line.number, sent=match[1], received=match[2], lost=match[3], observations=received)
         if sent:
             run.add_metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
             if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
@@ -208,9 +210,9 @@ class _PsPing(RuleReader):
             self.run.add_event("count_mismatch", "error", text, line.number)
             return
         self.run.set(message_bytes=size)
-        self.run.add_metric("sent", count(match[1]), line.number)
+        self.run.add_counts(line.number, sent=match[1])
         self.run.add_metric("transferred", exact_bytes(match[3]), line.number)
-        self.run.add_metric("observations", Quantity(float(sent), "count", None, None), line.number)
+        self.run.add_counts(line.number, observations=sent)
 
     @data(rf"Minimum = {_MS}, Max(?:im|ium)um = {_MS}, Average = {_MS}", hint="Minimum = ")
     def times(self, line: Line, match: re.Match[str]) -> None:
@@ -241,10 +243,9 @@ class _PsPing(RuleReader):
 
     @data(r"(\d{1,9}\.\d{2})\s{1,20}(\d{1,12})", hint=".")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.log.unfinished_line:
-            text = "the log ends within this line; its count is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
-        elif self.histogram:
+        if self.is_cut(line, "its count is"):
+            return
+        if self.histogram:
             self.rows.append((match[1], int(match[2]), line.number))
         else:
             text = "the histogram row has no header; it is left out"
@@ -360,7 +361,7 @@ class _PsPing(RuleReader):
         line, number = run.row["first_line"], len(times)
         mean = Quantity(math.fsum(times) / number, "ns", None, self.shortest[0].resolution)
         run.add_metric("connect_mean", mean, line)
-        run.add_metric("observations", Quantity(float(number), "count", None, None), line)
+        run.add_counts(line, observations=number)
         text = "the log has no statistics; they are computed from the lines after the warm-up"
         run.add_event("computed_from_lines", "info", text, line)
 
@@ -377,15 +378,8 @@ class _PsPing(RuleReader):
         elif len(times) < received:
             text = f"{len(times)} connects have a line, but the statistics count {received:.0f}; lines are missing"
             run.add_event("lines_missing", "warning", text, self.last_line)
-        if len(times) != received:
-            return
-        for name, value in (("min", min(times)), ("mean", math.fsum(times) / len(times)), ("max", max(times))):
-            row = run.row_of(f"connect_{name}")
-            if row is not None and abs(row["value"] - value) > 2.002 * (row["resolution"] or 0.0):
-                text = (
-                    f"the log prints {name} = {row['printed']} ms; its {len(times)} connects give {value / 1e6:.2f} ms"
-                )
-                contradict(run, "summary_mismatch", text, row["line"])
+        if len(times) == received:
+            check_samples(run, array("q", times), 1.002 * _STEP_NS / 2, prefix="connect")
 
     def _check_edges(self, prefix: str) -> None:
         """Check that the histogram begins at the minimum and ends at the maximum."""
@@ -429,7 +423,7 @@ class PsPingParser(Parser):
 
     tool = "psping"
     # Edges have two decimals of a millisecond.
-    identities = (SENT_IS_RECEIVED_AND_LOST, EqualBuckets(rounding_ns=20_000))
+    identities = (SENT_IS_RECEIVED_AND_LOST, partial(equal_buckets, rounding_ns=20_000))
     commands = ("psping", "psping64", "PsPing", "PsPing64")
     sends_rarely = True
     options: ClassVar = {"requested_count": ("-n",), "interval": ("-i",)}

@@ -43,10 +43,10 @@ from itertools import pairwise, product
 from typing import ClassVar, NamedTuple
 
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, arguments_of, settings_of, settings_text
-from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import contradict, end_run, slack
+from azlatency.logs.parsers.common import LogReader, contradict, end_run, slack
 from azlatency.logs.record import Recorder, Run
 
 _TEST = (
@@ -172,9 +172,9 @@ def _parse_size(text: str) -> int | None:
     return int(Decimal(match[1]) * base ** " kmg".index(match[2][:1].lower() or " "))
 
 
-class _Qperf(RuleReader):
+class _Qperf(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log = log
+        super().__init__(log, recorder)
         self.plan = planned_tests(log.arguments)
         self.runs: list[Run] = []
         """The runs above the current one, if a command line says which tests they are."""
@@ -185,7 +185,6 @@ class _Qperf(RuleReader):
         self.digits = max(3, int(precision)) if precision and precision.isdigit() else 3
         self.failed = False
         self.cut = False
-        self.unfinished = log.unfinished_line
 
     def _begin_repetition(self, metric: str, line: Line, *, side: str | None = None) -> None:
         """Begin a further run if the block repeats a result: it was printed several times under one heading."""
@@ -302,10 +301,8 @@ class _Qperf(RuleReader):
 
     @data(_pair("(?:(loc|rem)_)?(send|recv)_msgs", rf"(?:{_COUNT}|{_SCALED} ([mb]illion))"), hint="_msgs")
     def messages(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.unfinished and match[3] and not line.text.endswith(" "):
-            # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
-            text = "the log ends within this line; its count is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
+        # A blank follows a complete count; without it, 8,22 may be the beginning of 8,228.
+        if match[3] and not line.text.endswith(" ") and self.is_cut(line, "its count is"):
             self.cut = True
             return
         number = count(match[3]) if match[3] else self._quantity(match[4], match[5])
@@ -542,11 +539,10 @@ class _Qperf(RuleReader):
         """Report a test that was stopped: qperf prints the same block, so only the duration shows it."""
         measured, requested = self.run.row.get("duration_ns"), self.run.row.get("requested_duration_ns")
         if measured and requested and measured < _COMPLETE * requested:
-            self.run.set(status="interrupted")
             text = (
                 f"the test was stopped after {measured / 1e9:g} of {requested / 1e9:g} s; the result covers that time"
             )
-            self.run.add_event("interrupted", "warning", text, self.run.row["first_line"])
+            self.run.end_as("interrupted", "warning", text, self.run.row["first_line"])
 
 
 class QperfParser(Parser):

@@ -317,10 +317,10 @@ def may_begin_line(tool: str, text: str) -> bool:
 def _rules() -> list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]]:
     """Return tool, prefix and rules of every `RuleReader`, by tool.
 
-    A reader of lines is in the module of its parser, or in the package of which the parser is the module ``parser``;
-    that of a plug-in arranged in another way goes by the name of its package.
+    A reader of lines is in the module of its parser, or in a module of the package that its parser is in; that of a
+    plug-in arranged in another way goes by the name of its package.
     """
-    tools = {type(parser).__module__.removesuffix(".parser"): tool for tool, parser in load_parsers().items()}
+    tools = {type(parser).__module__: tool for tool, parser in load_parsers().items()}
     rules: list[tuple[str, re.Pattern[str] | None, tuple[Rule, ...]]] = []
     waiting = RuleReader.__subclasses__()
     for log in waiting:

@@ -338,18 +338,6 @@ class Labels(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._indexes)
 
-    def append(self, label: str) -> None:
-        """Add one text."""
-        self._indexes.append(self._labels.index(label))
-
-    def extend(self, labels: Repeated) -> None:
-        """Add a text several times."""
-        self._indexes.frombytes(bytes([self._labels.index(labels.value)]) * len(labels))
-
-    def count(self, label: Any) -> int:
-        """Return how often a text occurs."""
-        return self._indexes.count(self._labels.index(label))
-
     def __getitem__(self, index: int | slice) -> Any:
         indexes = self._indexes[index]
         return [self._labels[value] for value in indexes] if isinstance(index, slice) else self._labels[indexes]

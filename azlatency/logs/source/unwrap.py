@@ -59,6 +59,8 @@ _FEWEST_JOINED = 3
 _LONGEST_JOINED = 4096
 _DIGITS = re.compile(r"\d+")
 BOUNDARY = re.compile(r"(?<=[ \t\]|>])(?=[^ \t])")
+#: Enough lines to judge a proposal.
+_HEAD_LINES = 2000
 _FEWEST_QUOTED = 3
 _FEWEST = 2
 _LONGEST_PREFIX = 200
@@ -267,13 +269,13 @@ _MARKUP: dict[str, Callable[[str], str]] = {
 }
 
 
-def take_head(source: Source, lines: int = 2000) -> Source:
-    """Return the first lines of a source, which are enough to judge a proposal."""
-    if source.line_count <= lines:
+def take_head(source: Source) -> Source:
+    """Return the first lines of a source."""
+    if source.line_count <= _HEAD_LINES:
         return source
     text = source.text
     beginning = text if isinstance(text, str) else text[: _piece_end(text, 0)]
-    return replace(source, text="\n".join(beginning.split("\n", lines)[:lines]) + "\n")
+    return replace(source, text="\n".join(beginning.split("\n", _HEAD_LINES)[:_HEAD_LINES]) + "\n")
 
 
 def _remove_indent(source: Source) -> Unwrapped | None:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, utc
+from azlatency.logs.parsers.common import contradict, end_run, timed_columns
 from azlatency.logs.record import Run
-from azlatency.logs.source.large import NULL, frequencies, least, linear
+from azlatency.logs.source.large import NULL, frequencies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,10 +111,8 @@ class Host:
         size = log.option("-b", "--size")
         if size and size.isdigit():
             run.set(message_bytes=int(size))
-        if self.duplicates:
-            run.add_metric("duplicates", _exact(self.duplicates), self.last_line)
+        run.add_counts(self.last_line, duplicates=self.duplicates or None, errors=self.errors or None)
         if self.errors:
-            run.add_metric("errors", _exact(self.errors), self.last_line)
             text = f"{self.errors} ICMP errors report that the host is unreachable"
             run.add_event("icmp_error", "info", text, self.last_line)
         if elapsed is not None:
@@ -189,13 +187,7 @@ class Host:
     def _store_samples(self, log: Log) -> None:
         if not self.samples:
             return
-        columns = self.samples.columns()
-        if (first := least(self.samples.sent)) is not None:
-            columns["sent_ns"] = linear(self.samples.sent, first, 1)
-            self.run.set(started_at=utc(first))
-        elif (period := log.option("-p", "--period")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,3})?", period):
-            columns["sent_ns"] = linear(self.samples.seq, 0, nanoseconds(period, "ms"))
-        self.run.add_samples(**columns)
+        self.run.add_samples(**timed_columns(self.run, self.samples, log.option("-p", "--period"), "ms"))
 
     def _store_blocks(self, log: Log) -> None:
         """Store the ``-Q`` blocks as intervals, and their totals if no summary follows."""
@@ -302,19 +294,15 @@ def _record_totals(run: Run, block: Block) -> None:
 
 def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Match[str] | None = None) -> None:
     """Record counts and loss; ``printed`` is the match of the summary if the log prints them."""
-    for name, number in (("sent", sent), ("received", received)):
-        run.add_metric(name, _exact(number) if printed is None else count(printed[name]), line)
+    tokens = {"sent": sent, "received": received} if printed is None else printed.groupdict()
+    run.add_counts(line, sent=tokens["sent"], received=tokens["received"])
     if received > sent:
         text = f"{received} received of {sent} sent: duplicates are included, so the loss is unknown"
         run.add_event("more_received_than_sent", "warning", text, line)
         return
-    run.add_metric("lost", _exact(sent - received), line)
+    run.add_counts(line, lost=sent - received)
     if sent:
         token = None if printed is None or printed["label"] != "loss" else printed["percent"]
         run.add_metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
     if received:
-        run.add_metric("observations", _exact(received), line)
-
-
-def _exact(number: int) -> Quantity:
-    return Quantity(float(number), "count", None, None)
+        run.add_counts(line, observations=received)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar.rules import DATA, Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, Line, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock
 from azlatency.more_tools.fping.host import Block, Elapsed, Host
@@ -35,11 +36,11 @@ _HEADER_BYTES = 8
 _DEFAULT_REPLY_BYTES = 64
 
 
-class FpingText(RuleReader):
+class FpingText(LogReader):
     """Reads the lines of one log: one or several sessions of one or several hosts."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.runs_before = len(recorder.rows["runs"])
         self.failures: list[tuple[str, int]] = []
         self._open_session()
@@ -68,24 +69,16 @@ class FpingText(RuleReader):
         tokens = values.split()
         host = host.rstrip()
         if tokens and all(map(LISTED.fullmatch, tokens)) and len(host.split()) == 1:
-            if not (self._is_cut(line, tokens) and self._report_unfinished(line)):
+            if not (self._may_lack_tokens(tokens) and self.is_cut(line, "its end is")):
                 self._end_host(line, host).record_list(line.number, host, tokens)
             return DATA
         return super().read(line)
 
-    def _is_cut(self, line: Line, tokens: list[str]) -> bool:
+    def _may_lack_tokens(self, tokens: list[str]) -> bool:
         """Whether the list may be cut: no other list and no option has its length, or its last token may continue."""
         lengths = {str(len(host.listed)) for host in self.hosts.values() if host.listed is not None}
         lengths.add(self.log.option("-C", "--vcount") or "")
         return str(len(tokens)) not in lengths or tokens[-1].isdigit() or _may_be_cut(tokens[-1], tokens[:-1])
-
-    def _report_unfinished(self, line: Line) -> bool:
-        """Report that the log ends within this line, if it does."""
-        if line.number != self.log.unfinished_line:
-            return False
-        text = "the log ends within this line; its end is left out"
-        self.recorder.add_event("unfinished_line", "warning", text, line.number)
-        return True
 
     # --- probes
 
@@ -161,7 +154,7 @@ class FpingText(RuleReader):
         """Read an ICMP error about a host; after the summaries it belongs to another session."""
         if self.summaries:
             self._close_session(line.number - 1)
-        if not self._report_unfinished(line):
+        if not self.is_cut(line, "its end is"):
             self._host(line, match["host"]).errors += 1
 
     @data(rf"{HOST} \((?P<time>{TIME}) ms\){FROM}", hint=" ms)")
@@ -178,8 +171,7 @@ class FpingText(RuleReader):
         """Read the verdict that a host is unreachable."""
         host = self._host(line, match["host"], fresh=True)
         host.whole = self.verdicts = True
-        host.run.set(status="no_data")
-        host.run.add_event("no_data", "warning", f"{match['host']} did not answer", line.number)
+        host.run.end_as("no_data", "warning", f"{match['host']} did not answer", line.number)
 
     # --- summaries
 
@@ -217,13 +209,13 @@ class FpingText(RuleReader):
         host = self._end_host(line, name)
         host.record_summary(line.number, match)
         may_be_cut = match["max"] is not None and _may_be_cut(match["max"], [match["min"], match["avg"]])
-        cut = may_be_cut and self._report_unfinished(line)
+        cut = may_be_cut and self.is_cut(line, "its end is")
         # fping prints the times of every host that answered.
         host.whole = not cut and (match["max"] is not None or not int(match["received"]))
         for key, metric in (("min", "rtt_min"), ("avg", "rtt_mean"), ("max", "rtt_max")):
             if match[key] is not None and not (cut and key == "max"):
                 host.run.add_metric(metric, quantity(match[key], "ms"), line.number)
-        if match["outage"] is not None and match["max"] is None and self._report_unfinished(line):
+        if match["outage"] is not None and match["max"] is None and self.is_cut(line, "its end is"):
             host.whole = False
         elif match["outage"] is not None:
             outage = Quantity(float(nanoseconds(match["outage"], "ms")), "ns", match["outage"], None, "ms")
@@ -233,7 +225,7 @@ class FpingText(RuleReader):
 
     def unmatched(self, line: Line) -> None:
         """Begin the totals over all hosts at a number that ends the log."""
-        if line.number == self.log.unfinished_line and line.text.split()[0].isdigit():
+        if line.number == self.unfinished and line.text.split()[0].isdigit():
             self.in_totals = True
 
     @data(r"\d{1,9} targets", hint="targets")
@@ -332,9 +324,9 @@ class FpingText(RuleReader):
             text = f"the hosts add up to {sent} sent and {received} received; -s prints {echoes[0]} and {echoes[1]}"
             hosts[0].run.add_event("count_mismatch", "warning", text, line)
 
-    def finish(self) -> None:
+    def finish(self, last_line: int) -> None:
         """Complete the last session; a log of error messages only becomes a failed run."""
-        self._close_session(self.log.last_line)
+        self._close_session(last_line)
         rows = self.recorder.rows["runs"]
         if len(rows) > self.runs_before:
             for text, line in self.failures:
@@ -342,7 +334,7 @@ class FpingText(RuleReader):
         elif self.failures:
             text, line = self.failures[0]
             run = self.recorder.start_run("fping", self.log.first_line, test="echo", protocol="icmp", status="failed")
-            run.set(last_line=self.log.last_line)
+            run.set(last_line=last_line)
             run.add_event("failed", "error", f"fping measured nothing: {text}", line)
 
 

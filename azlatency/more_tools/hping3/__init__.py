@@ -22,6 +22,253 @@ missing. With ``--traceroute`` the times of hops are part of the summary, so its
 buffered.
 """
 
-from azlatency.more_tools.hping3.parser import PARSER
+from __future__ import annotations
 
-__all__ = ["PARSER"]
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from azlatency.logs.grammar.rules import Line, bulk, data, known
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
+from azlatency.logs.parsers import Log, Parser, Signature
+from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run
+from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
+from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import UniformBlock, have_decimals
+from azlatency.more_tools.hping3.replies import SECOND_NS, Replies, Reply
+
+_HEADER = (
+    r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
+    r" (\d{1,6}) headers \+ (\d{1,6}) data bytes"
+)
+#: The name is empty if hping3 only listens.
+_STATISTIC = r"--- (\S{0,253}) hping statistic ---"
+_FLOOD = r"hping in flood mode, no replies will be shown"
+#: hping3 pads the identification of a TCP segment to five digits.
+_REPLY = r"len=(?P<len>\d{1,6}) ip=\S{1,60} ttl=(?P<ttl>\d{1,3}) (?:DF )?id=[+-]?(?P<id>\d{1,6}) {0,4}"
+_COUNT = r"(\d{1,12})"
+_NUMBER = (
+    r"(?:sport=(?P<sport>\d{1,5}) flags=\w{0,8} |icmp_)?seq=(?P<seq>\d{1,10}) (?:win=(?P<win>\d{1,6}) )?"
+    r"rtt=(?P<time>\d{1,12}\.\d) ms"
+)
+#: Numbers of a reply that are not kept, and how many digits each may have.
+_UNKEPT = {"len": 6, "ttl": 3, "id": 6, "sport": 5, "win": 6}
+_PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
+#: How much longer than the longest other reply a reply may be beyond the second that was added.
+_SLACK_NS = 20_000_000
+
+
+class _Hping(LogReader):
+    def __init__(self, log: Log, recorder: Recorder) -> None:
+        super().__init__(log, recorder)
+        self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
+        self.numbers = SequenceNumbers()
+        self.replies, self.duplicates = Replies(), 0
+        self.summary: re.Match[str] | None = None
+        self.summary_line = 0
+        self.times: tuple[re.Match[str], int] | None = None
+        self.duplicate = self.has_open_reply = self.has_hops = self.is_flood = False
+        self.refused = 0
+
+    @data(_HEADER, hint="HPING ")
+    def header(self, line: Line, match: re.Match[str]) -> None:
+        test = _PROTOCOLS.get(match[3], "tcp")
+        self.run.set(server=match[2], protocol=test, test=f"{test}-ping", message_bytes=int(match[5]))
+
+    @data(_FLOOD, hint="flood mode")
+    def flood(self, line: Line, match: re.Match[str]) -> None:
+        self.is_flood = True
+
+    # --- replies
+
+    @data(rf"(DUP! )?{_REPLY} {_NUMBER}", hint="len=")
+    def reply(self, line: Line, match: re.Match[str]) -> None:
+        self._add(line, match, duplicate=bool(match[1]))
+
+    @bulk(reply)
+    def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        unkept = [name for name in _UNKEPT if match[name] is not None]
+        columns = rows.columns(match, widths=("time", *unkept), seq=0, time=6, **dict.fromkeys(unkept))
+        if match[1] or columns is None or not have_decimals(columns["time"], columns["time width"], 1, 6):
+            return False
+        if any(columns[f"{name} width"].max() > _UNKEPT[name] for name in unkept):
+            return False
+        seq = self.numbers.unwrap_rising(columns["seq"], self.replies.highest)
+        if seq is not None:
+            self.replies.extend(seq, columns["time"], rows.first)
+        return seq is not None
+
+    @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
+    def verbose_reply(self, line: Line, match: re.Match[str]) -> None:
+        self.duplicate, self.has_open_reply = bool(match[1]), True
+
+    @data(_NUMBER, hint="rtt=")
+    def verbose_time(self, line: Line, match: re.Match[str]) -> None:
+        self._add(line, match, duplicate=self.duplicate)
+        self.duplicate = self.has_open_reply = False
+
+    def _add(self, line: Line, match: re.Match[str], *, duplicate: bool) -> None:
+        number = self.numbers.unwrap(int(match["seq"]))
+        self.replies.add(Reply(number, nanoseconds(match["time"], "ms"), line.number, duplicate))
+
+    @data(r"hop=\d{1,3} hoprtt=[\d.]{1,12} ms", hint="hoprtt=")
+    @data(r"hop=\d{1,3} (?:len=|TTL 0 during ).{1,300}", hint="hop=")
+    def hop(self, line: Line, match: re.Match[str]) -> None:
+        self.has_hops = True
+
+    @data(r"(?:TTL 0 during (?:transit|reassembly)|ICMP [A-Z][\w -]{1,60}?)(?: from)? ip=\S{1,60}.{0,300}", hint=" ip=")
+    def refusal(self, line: Line, match: re.Match[str]) -> None:
+        self.refused += 1
+
+    # --- the summary
+
+    @data(_STATISTIC, hint="hping statistic")
+    def statistic(self, line: Line, match: re.Match[str]) -> None:
+        if self.summary is not None and line.number > self.summary_line:
+            raise ValueError("a second summary")
+        if self.run.row.get("server") is None:
+            self.run.set(server=match[1] or None)
+
+    @data(
+        r"(\d{1,12}) packets tra(?:ns)?mitted, (\d{1,12}) packets received, (-?\d{1,12})% packet loss",
+        hint="packet loss",
+    )
+    def counts(self, line: Line, match: re.Match[str]) -> None:
+        if self.summary is not None:
+            raise ValueError("a second summary")
+        self.summary, self.summary_line = match, line.number
+
+    @data(r"round-trip min/avg/max = (\d{1,9}\.\d)/(\d{1,9}\.\d)/(\d{1,9}\.\d) ms", hint="round-trip")
+    def round_trip(self, line: Line, match: re.Match[str]) -> None:
+        self.times = match, line.number
+
+    known = known(
+        ("listen mode", r"hping3 listen mode"),
+        ("out of seq", r"\d{1,12} out of sequence packets received"),
+        ("MTU:", r"using \S{1,20}, addr: \S{1,60}, MTU: \d{1,6}"),
+        (" ack=", r"seq=\d{1,10} ack=\d{1,10} sum=\w{1,4} urp=\d{1,6}"),
+        ("ICMP timestamp", r"ICMP timestamp(?::| RTT) .{1,100}"),
+        ("ICMP address", r"ICMP address mask: .{1,60}"),
+        ("tcpts=", r"TCP timestamp: tcpts=\d{1,12}"),
+        (" hz=", r"HZ seems hz=.{1,60}"),
+        ("uptime", r"System uptime seems: .{1,100}"),
+        ("name=", r"(?:get hostname\.\.\.)?\s{0,20}name=\S{1,253}"),
+        ("status=", r"status=\d{1,3} port=\d{1,5} seq=\d{1,10}"),
+        ("mem", r"(?:\[main\] memlockall\(\): .{1,60}|Warning: can't disable memory paging!|Memory paging disabled)"),
+    )
+
+    def finish(self, last_line: int) -> None:
+        """Complete the run: samples, counts, times and status."""
+        run = self.run
+        sent = int(self.summary[1]) if self.summary is not None else None
+        self._store_samples(sent)
+        if self.summary is not None:
+            self._store_counts(self.summary)
+        if self.times is not None:
+            self._store_times(*self.times)
+        if self.refused:
+            text = f"{self.refused} ICMP messages report that the packets did not reach the host"
+            run.add_event("icmp_error", "info", text, run.row["first_line"])
+        cut = self.unfinished and (
+            self.log.lines[-1].text.strip(" \b")[-3:] not in ("", " ms")
+            or (self.times is not None and self.times[1] == self.unfinished)
+        )
+        has_numbers = len(self.replies) > 0 or self.summary is not None
+        # In a file with the summary on top, the replies are the end.
+        received = int(self.summary[2]) if self.summary is not None else 0
+        ended = self.times is not None and not cut and not 0 < len(self.replies) < received and not self.has_open_reply
+        end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
+
+    def _store_samples(self, sent: int | None) -> None:
+        """Store the replies in the order of their probes, and the probes without one if the log shows all replies."""
+        replies = self.replies
+        self.duplicates = replies.find_duplicates()
+        if not len(replies):
+            return
+        shows_all = self.summary is not None and int(self.summary[2]) == len(replies)
+        if sent is not None and replies.highest >= sent:
+            text = f"a reply has the number {replies.highest}, but only {sent} packets were sent, from 0 on"
+            contradict(self.run, "count_mismatch", text, self.summary_line)
+        self.run.add_samples(**replies.sort(sent if shows_all else None).columns())
+        longest = replies.longest(below=SECOND_NS) if replies.slow else None
+        for reply in replies.slow:
+            if longest is not None and reply.rtt - SECOND_NS <= longest + _SLACK_NS:
+                text = (
+                    f"probe {reply.seq} took {reply.rtt / 1e6:g} ms: hping3 may have added a second to"
+                    f" {(reply.rtt - SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
+                )
+                self.run.add_event("second_added", "warning", text, reply.line)
+
+    def _store_counts(self, match: re.Match[str]) -> None:
+        run, line = self.run, self.summary_line
+        sent, received = int(match[1]), int(match[2])
+        run.add_counts(line, sent=match[1])
+        if self.is_flood:
+            text = "with --flood, hping3 reads no replies: there is neither a loss nor a time"
+            run.add_event("replies_not_read", "warning", text, line)
+            return
+        run.add_counts(line, received=match[2], duplicates=self.duplicates or None)
+        unique = received - self.duplicates
+        if unique > sent:
+            text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
+            run.add_event("more_received_than_sent", "warning", text, line)
+            return
+        run.add_counts(line, lost=sent - unique)
+        if sent:
+            token = None if self.duplicates else match[3]
+            run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
+            if int(match[3]) != 100 - 100 * received // sent:
+                text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
+                contradict(run, "loss_mismatch", text, line)
+        if received:
+            run.add_counts(line, observations=received)
+        shown = len(self.replies)
+        if shown and shown != received:
+            text = f"the log has {shown} replies, but the summary counts {received}"
+            run.add_event("count_mismatch", "warning", text, line)
+
+    def _store_times(self, match: re.Match[str], line: int) -> None:
+        if self.is_flood or self.summary is None or int(self.summary[2]) == 0:
+            return
+        if self.has_hops:
+            text = "the times of the summary include those of hops (--traceroute) and are left out"
+            self.run.add_event("hop_times", "info", text, line)
+            return
+        for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups(), strict=True):
+            self.run.add_metric(name, quantity(token, "ms"), line)
+        if len(self.replies) == int(self.summary[2]):
+            for name, token, rtt in zip(("min", "max"), (match[1], match[3]), self.replies.extremes(), strict=True):
+                if nanoseconds(token, "ms") != rtt:
+                    text = f"the summary prints {name} = {token} ms, but the replies give {rtt / 1e6:g} ms"
+                    contradict(self.run, "summary_mismatch", text, line)
+
+
+class Hping3Parser(Parser):
+    """Reads hping3; see `azlatency.more_tools.hping3`."""
+
+    tool = "hping3"
+    identities = (SENT_IS_RECEIVED_AND_LOST,)
+    reads_any_size = True
+    reader = _Hping
+    commands = ("hping3", "hping", "hping2")
+    options: ClassVar = {"requested_count": ("-c", "--count"), "interval": ("-i", "--interval")}
+    shares = ("ping",)
+    signatures = (
+        Signature("HPING", _HEADER),
+        Signature("flood mode", _FLOOD, weak=True),
+        Signature(" hping stat", _STATISTIC, weak=True),
+        Signature("len=", rf"(?:DUP! )?{_REPLY} .{{1,200}}", weak=True),
+    )
+
+    def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
+        """Return the logs without a summary below a summary without a header: one run whose streams share a file."""
+        heads = [any(line.text.lstrip().startswith("HPING ") for line in log) for log in logs]
+        ends = [any("hping statistic" in line.text for line in log) for log in logs]
+        return [
+            index
+            for index in range(1, len(logs))
+            if heads[index] and not ends[index] and ends[index - 1] and not heads[index - 1]
+        ]
+
+
+PARSER = Hping3Parser()

@@ -26,10 +26,10 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data
+from azlatency.logs.grammar.rules import Line, data
 from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict
+from azlatency.logs.parsers.common import LogReader, contradict
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.run import ReportRow, Test
@@ -49,12 +49,11 @@ _PORT = "5001"
 _UDP = 14
 
 
-class CsvRows(RuleReader):
+class CsvRows(LogReader):
     """Reads the rows of one log; a row at 0.0 after the total of its stream, or of another protocol, begins a test."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
         self.test: Test | None = None
         self.fields = 0
         self.names: list[str] = []
@@ -101,9 +100,7 @@ class CsvRows(RuleReader):
                 row.latency = tuple(quantity(token, "ms") for token in printed[: 4 if int(cells[number]) > 1 else 1])
 
     def _row(self, line: Line, fields: list[str]) -> ReportRow | None:
-        if line.number == self.unfinished:
-            text = "the log ends within this line; its row is left out"
-            self.recorder.add_event("unfinished_line", "info", text, line.number)
+        if self.is_cut(line, "its row is", severity="info"):
             if self.test is not None:
                 self.test.last_line = line.number
             return None

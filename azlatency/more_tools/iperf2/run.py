@@ -5,9 +5,9 @@ Text and CSV readers collect rows, connections and histograms in a `Test`; `Test
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from azlatency.logs.grammar.command_line import size_of
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
@@ -17,7 +17,6 @@ from azlatency.logs.parsers.common import complete_quantile, end_run
 from azlatency.logs.record import Run
 
 _SECOND_NS = nanoseconds("1", "s")
-_DEFAULT_NS = 10 * 10**9
 #: The only row of a test that is shorter than this share of the time asked for is an interval of a log that was cut.
 _SHORTEST_SHARE = 0.9
 _PORT = "5001"
@@ -388,16 +387,10 @@ class Test:
 
     def _requested_ns(self) -> int | None:
         """Return the duration that the command of a client asks for; None if it is unknown or counts bytes."""
-        words = self.log.arguments
-        if "-c" not in words and "--client" not in words:
-            return None
-        counted = any(word.startswith(("-n", "--num")) for word in words)
-        default = None if counted or self.log.option("-t", "--time") else _DEFAULT_NS
-        return self.log.seconds("-t", "--time") or default
+        return rows.requested_duration(self.log, "-n", "--num") if rows.is_client(self.log) else None
 
     def _read_command(self) -> None:
-        words = self.log.arguments
-        if "-c" not in words and "--client" not in words:
+        if not rows.is_client(self.log):
             return
         self.run.set(requested_bytes=size_of(self.log.option("-n", "--num"), lower=1000))
         self.run.set(requested_duration_ns=self._requested_ns())
@@ -451,41 +444,19 @@ class Test:
 
     def _write_intervals(self, intervals: Sequence[ReportRow], totals: Sequence[ReportRow]) -> None:
         """Write each interval once, and report what is missing between those of a stream."""
-        gaps: dict[str, rows.Gaps] = {}
-        earlier: dict[tuple[object, ...], ReportRow] = {}
+        gaps: dict[str, rows.Gaps] = defaultdict(rows.Gaps)
+        earlier: dict[tuple[object, ...], rows.RowArithmetic] = {}
         for row in intervals:
-            key = row.stream, row.side, row.start_ns, row.end_ns, row.bytes
-            if (first := earlier.setdefault(key, row)) is not row:
-                text = f"the interval of line {first.line} is printed again; it is counted once"
-                self.run.add_event("duplicate_interval", "info", text, row.line)
+            if rows.is_printed_again(row, (row.stream, row.side, row.start_ns, row.end_ns), earlier, self.run):
                 continue
-            self._write_interval(row)
-            gaps.setdefault(row.stream, rows.Gaps()).add(row.start_ns, row.end_ns, row.line)
+            self._check_rate(row)
+            # The bytes of a bounceback are those of both directions.
+            printed = replace(row, bytes=None, rate=None) if self.bounce else row
+            self.run.add_interval(**rows.interval_of(printed, self._stream_name(row), printed.throughput()))
+            gaps[row.stream].add(row)
         ends = {row.stream: (row.start_ns, row.end_ns) for row in totals if not row.report}
         for stream, found in gaps.items():
             found.report(self.run, ends.get(stream))
-
-    def _write_interval(self, row: ReportRow) -> None:
-        self._check_rate(row)
-        size = None if self.bounce else row.bytes
-        self.run.add_interval(
-            side=row.side,
-            stream=self._stream_name(row),
-            start_ns=row.start_ns,
-            end_ns=row.end_ns,
-            bytes=None if size is None else size.value,
-            bytes_resolution=None if size is None else size.resolution,
-            throughput_bit_s=None if self.bounce else row.throughput(),
-            throughput_printed_bit_s=None if self.bounce or row.rate is None else row.rate.value,
-            retransmits=_whole(row.retransmits),
-            cwnd_bytes=None if row.cwnd is None else row.cwnd.value,
-            rtt_ns=row.rtt_ns,
-            jitter_ns=_whole(row.jitter),
-            lost=_whole(row.lost),
-            datagrams=_whole(row.datagrams),
-            omitted=False,
-            line=row.line,
-        )
 
     def _write_counts(self) -> None:
         counts = [("datagrams", "sender", *sent) for sent in self.sent.items()]
@@ -536,9 +507,8 @@ class Test:
             run.set(status="interrupted" if self.rows else "failed")
             run.add_event(code, severity, f"iperf stopped: {text}", line)
         if self.interrupted is not None and not self.server:
-            run.set(status="interrupted")
             line, text = self.interrupted
-            run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", line)
+            run.end_as("interrupted", "warning", f"{text}; the totals cover the time until then", line)
         finished = {row.stream for row in totals}
         begun = self._overview.firsts
         only_sums = bool(begun) and all(row.is_sum for row in begun.values())
@@ -567,7 +537,3 @@ def _adds_up(total: ReportRow, parts: Sequence[ReportRow], side: str) -> bool:
     expected = sum(size.value for size in sizes)
     rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
     return abs(total.bytes.value - expected) <= 1.01 * rounding + 0.01 * expected
-
-
-def _whole(value: Quantity | None) -> int | None:
-    return None if value is None else round(value.value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, record_no_data
+from azlatency.logs.parsers.common import LogReader, contradict, record_no_data
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.run import Histogram, ReportRow, Test
@@ -58,12 +58,11 @@ _FAILED = (
 )
 
 
-class Iperf2Text(RuleReader):
+class Iperf2Text(LogReader):
     """Reads the text of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
         self.test: Test | None = None
         self.tests = 0
         self.version: str | None = None

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import unescape
 
-from azlatency.logs.grammar.rules import UNKNOWN, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import UNKNOWN, Line, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.mtr.report import TIMES, TITLES, UNKNOWN_HOST, Cell, Report, milliseconds
 
@@ -32,11 +33,11 @@ _LINES_ABOVE_HEADER = 20
 _NUMBER = re.compile(_VALUE)
 
 
-class MtrText(RuleReader):
+class MtrText(LogReader):
     """Reads the lines of one log; each header begins a report."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.report: Report | None = None
         self.columns: list[str] = []
         self.version: str | None = None
@@ -45,7 +46,6 @@ class MtrText(RuleReader):
         self.hub: tuple[int, str, int] | None = None
         self.values: dict[str, Cell] = {}
         self.ended = False
-        self.unfinished = log.unfinished_line
 
     def _begin(self, line: Line, client: str | None, dialect: str) -> Report:
         self.report = report = Report(self.recorder, line.number, dialect, target=self.target or named_target(self.log))

@@ -132,6 +132,5 @@ def _check_duration(test: NetperfRun, rate: float | None, line: int) -> None:
         text = f"only about {rate * duration / SECOND:.0f} transactions: a lost datagram may have ended the test"
         run.add_event("udp_loss_possible", "warning", text, line)
     if duration and requested and duration < _EARLY_END * requested and row["status"] == "complete":
-        run.set(status="interrupted")
         text = f"the test ran for {duration / SECOND:g} of {requested / SECOND:g} s; netperf does not print why"
-        run.add_event("interrupted", "warning", text, line)
+        run.end_as("interrupted", "warning", text, line)

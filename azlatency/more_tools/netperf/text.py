@@ -6,10 +6,10 @@ import csv
 import re
 from dataclasses import replace
 
-from azlatency.logs.grammar.rules import DATA, KNOWN, Line, RuleReader, data, known
-from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
+from azlatency.logs.grammar.rules import DATA, KNOWN, Line, data, known
+from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run
+from azlatency.logs.parsers.common import LogReader, contradict, end_run
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.netperf.columns import KEYS, NAMES
 from azlatency.more_tools.netperf.latencies import record_histogram, record_latencies
@@ -53,10 +53,11 @@ _DECADES = ("UNIT_USEC", "TEN_USEC", "HUNDRED_USEC", "UNIT_MSEC", "TEN_MSEC", "H
 _INDEXED = "INTERIM_RESULT|UNITS|INTERVAL|ENDING"
 
 
-class NetperfText(RuleReader):
+class NetperfText(LogReader):
     """Reads the lines of one log."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
+        super().__init__(log, recorder)
         self.test = NetperfRun(log, recorder)
         self.run = self.test.run
         self.banner_head: str | None = None
@@ -75,7 +76,6 @@ class NetperfText(RuleReader):
         self.opened = ""
         """The table of ``-v 2`` that has begun and has no last row yet: round trip, histogram, or none."""
         self.has_histogram = False
-        self.unfinished = log.unfinished_line
 
     # --- lines that no single pattern describes
 
@@ -123,7 +123,7 @@ class NetperfText(RuleReader):
             text = f"{len(cells)} values under {len(self.header)} titles; the line is not read"
             self.run.add_event("column_mismatch", "error", text, line.number)
             return False
-        if self.is_cut(line):
+        if self.lacks_end(line):
             cells = cells[:-1]
         for name, token in zip(self.header, cells, strict=False):
             self.test.values.setdefault(name, Value(token.strip(), line.number))
@@ -208,15 +208,14 @@ class NetperfText(RuleReader):
             return
         self.run.set(message_bytes=int(match[2]))
         self.test.record_elapsed(match[3], line.number)
-        self.run.add_metric("sent", count(match[4]), line.number)
-        self.run.add_metric("send_errors", count(match[5]), line.number)
+        self.run.add_counts(line.number, sent=match[4], send_errors=match[5])
         self.test.record_throughput(match[6], self.unit, line.number, "sender")
 
     @data(rf"{_SIZE}\s+{SECONDS}\s+(\d{{1,15}})\s+{RATE}", hint=".", shape=_NUMBERS)
     def datagrams_received(self, line: Line, match: re.Match[str]) -> None:
         if self._contradicts_titles("datagrams", line):
             return
-        self.run.add_metric("received", count(match[3]), line.number)
+        self.run.add_counts(line.number, received=match[3])
         self.test.record_throughput(match[4], self.unit, line.number, "receiver")
         sent, received = self.run.value("sent"), int(match[3])
         if sent and received <= sent:
@@ -265,7 +264,7 @@ class NetperfText(RuleReader):
     @data(rf"({'|'.join(_DECADES)})\s{{0,20}}:((?:\s{{0,12}}\d{{1,12}}:){{9}}\s{{0,12}}\d{{1,12}})", hint="SEC")
     def decade(self, line: Line, match: re.Match[str]) -> None:
         """Read one decade of the histogram: ten buckets."""
-        if self.is_cut(line):
+        if self.lacks_end(line):
             return
         width = 10 ** _DECADES.index(match[1]) * MICROSECOND
         for index, count_token in enumerate(match[2].split(":")):
@@ -277,7 +276,7 @@ class NetperfText(RuleReader):
 
     @data(r"HIST_TOTAL:\s{1,20}(\d{1,12})", hint="HIST_TOTAL")
     def histogram_total(self, line: Line, match: re.Match[str]) -> None:
-        if self.is_cut(line):
+        if self.lacks_end(line):
             return
         self.test.histogram_total = Value(match[1], line.number)
         self.opened = ""
@@ -319,7 +318,7 @@ class NetperfText(RuleReader):
     @data(rf"({'|'.join(sorted(KEYS, key=len, reverse=True))})=(.{{0,2000}})", hint="=")
     def keyword(self, line: Line, match: re.Match[str]) -> None:
         """Read one value of ``-k``."""
-        if self.is_cut(line):
+        if self.lacks_end(line):
             return
         value = Value(match[2].strip(), line.number)
         first = self.test.values.setdefault(match[1], value)
@@ -383,12 +382,9 @@ class NetperfText(RuleReader):
         contradict(self.run, "column_mismatch", text, line.number)
         return True
 
-    def is_cut(self, line: Line) -> bool:
+    def lacks_end(self, line: Line) -> bool:
         """Whether the log ends within this line, so that the number at its end is left out."""
-        if line.number == self.unfinished:
-            self.cut = True
-            text = "the log ends within this line; the number at its end is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
+        self.cut = self.is_cut(line, "the number at its end is") or self.cut
         return line.number == self.unfinished
 
     # --- the end
@@ -410,8 +406,7 @@ class NetperfText(RuleReader):
             if measured:
                 run.add_event("tool_error", "warning", text, line)
             elif run.row["status"] != "failed":
-                run.set(status="failed")
-                run.add_event("failed", "error", f"netperf measured nothing: {text}", line)
+                run.end_as("failed", "error", f"netperf measured nothing: {text}", line)
         has_numbers = measured or bool(test.interims)
         ended = (self.ended or bool(test.values)) and not self.cut and not self.opened
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)

@@ -8,7 +8,8 @@ from helpers.large_logs import cut_small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
+from azlatency.logs.grammar.samples import STATUSES
+from azlatency.logs.parsers.ping.samples import ProbeSamples
 
 _one = st.tuples(st.integers(0, 60), st.sampled_from(["ok", "lost", "duplicate", "void", "unreachable"]))
 _many = st.lists(st.integers(1, 3), min_size=1, max_size=12)
@@ -30,13 +31,13 @@ def test_every_sample_is_found_by_its_number(steps: list[tuple[int, str] | list[
     for step in steps:
         if isinstance(step, list):
             numbers = np.cumsum(step) + found.highest
-            found.extend(numbers, None, numbers * 10)
+            found.extend_probes(numbers, numbers * 10, None)
             for seq in numbers.tolist():
                 first[seq] = len(expected)
                 expected.append((seq, "ok"))
             continue
         seq, status = step
-        index = found.add(seq, None, status)
+        index = found.add_probe(seq, None, status)
         if seq not in first:
             first[seq] = len(expected)
             expected.append((seq, status))

@@ -445,3 +445,45 @@ def test_a_rare_log_of_the_corpus(log: str, column: str, due: str) -> None:
     if not (SHARED / "corpus" / log).exists():
         pytest.skip("the corpus is not beside the project")
     assert parse_text((SHARED / "corpus" / log).read_text("utf-8"), log).rows["runs"][0][column] == due
+
+
+@pytest.mark.parametrize(
+    ("log", "old", "new", "event"),
+    [
+        ("ntttcp/1.4.0-sender.txt", "33.56%", "257.00%", "cpu_user is 257.00 %, more than all processors of the host"),
+        ("ping/iputils-20221126-D.log", "time 424ms", "time 42ms", "the log prints time 42ms; the probes were sent"),
+        ("ping/iputils-20221126-D.log", "time 424ms", "time 42400ms", "the log prints time 42400ms; the probes"),
+    ],
+)
+def test_a_number_that_its_own_log_rules_out_is_an_error(log: str, old: str, new: str, event: str) -> None:
+    (found,) = new_events(log, (old, new))
+    assert found.startswith("error ") and event in found
+
+
+def test_a_total_of_iperf3_without_its_titles_is_read_as_with_them() -> None:
+    log, titles = (
+        "iperf3/3.1-udp.txt",
+        "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n",
+    )
+    whole, without = (parse_text(text, log).rows for text in (text_of(log), edited(log, (titles, ""))))
+    for table in ("metrics", "intervals"):
+        assert [{**row, "line": 0, "run_id": ""} for row in whole[table]] == [
+            {**row, "line": 0, "run_id": ""} for row in without[table]
+        ]
+
+
+def test_samples_of_several_jobs_of_an_unknown_version_of_fio_are_left_out() -> None:
+    log = "fio/2.21-read-16k.log"
+    text = edited(log, ("jobs=1", "jobs=4"))
+    assert "bandwidth_mean" in {row["metric"] for row in parse_text(text, log).rows["metrics"]}
+    rows = parse_text(text.replace("fio-2.21\n", ""), log).rows
+    assert "bandwidth_mean" not in {row["metric"] for row in rows["metrics"]}
+    assert [row["code"] for row in rows["events"]] == ["version_unknown"]
+
+
+def test_a_lone_report_of_iostat_without_its_last_blank_line_may_lack_devices() -> None:
+    log = "iostat/12.6.1-plain.txt"
+    text = text_of(log)
+    report = text[: text.index("\n\n\navg-cpu") + 1]
+    codes = [{event["code"] for event in parse_text(cut, log).rows["events"]} for cut in (report, report + "\n")]
+    assert codes == [{"since_boot", "end_unproven"}, {"since_boot"}]

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import azlatency.logs.source.expand as expand_module
 from azlatency.logs import parse
 from azlatency.logs.parse import parse_source
-from azlatency.logs.parsers.fio import parser as fio
+from azlatency.logs.parsers import fio
 from azlatency.logs.parsers.ping import samples
 from azlatency.logs.source import large, lines
 from azlatency.logs.source.decode import Source, SourceError, source_from_bytes

@@ -302,14 +302,22 @@ def _describe(job: Job, run: Run, log: Log) -> None:
 
 def _write_direction(job: Job, direction: Direction, run: Run) -> None:
     scope = "run" if sum(not other.idle for other in job.directions.values()) == 1 else "stream"
-    per_job = (job.count or 1) > 1 and job.old
+    several = (job.count or 1) > 1
+    per_job = several and job.old
+    unknown = several and job.version is None and direction.get("bandwidth_mean") is not None
     for name, value, line in direction.metrics:
+        if unknown and name.startswith(("bandwidth_", "iops_")):
+            continue
         sampled = per_job and name.startswith(("bandwidth_", "iops_"))
         run.add_metric(name, value, line, stream=direction.name, scope="process" if sampled else scope)
     if per_job and direction.get("bandwidth_mean") is not None:
-        text = f"before 3.0 these samples are of direction of the {job.count} jobs, not of all of them"
+        text = f"before 3.0 these samples are of each of the {job.count} jobs, not of all of them"
         line = next(line for name, _, line in direction.metrics if name == "bandwidth_mean")
         run.add_event("per_job_samples", "info", text, line)
+    if unknown:
+        text = f"without the version, these samples may be of each of the {job.count} jobs or of all; they are left out"
+        line = next(line for name, _, line in direction.metrics if name == "bandwidth_mean")
+        run.add_event("version_unknown", "warning", text, line)
     for metric, q, value, line in direction.percentiles:
         row = run.add_quantile(q, value, line, metric=metric, stream=direction.name)
         n = direction.counts.get(metric) or (direction.issued if metric != "sync_latency" else None)
@@ -361,9 +369,8 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
     elif job.failures and not has_numbers:
         run.set(status="failed")
     elif job.signal is not None:
-        run.set(status="interrupted")
         line, text = job.signal
-        run.add_event("interrupted", "warning", f"{text}; the numbers cover the time until then", line)
+        run.end_as("interrupted", "warning", f"{text}; the numbers cover the time until then", line)
     elif "not_monotone" in run.codes:
         run.set(status="failed")
     elif job.cut:
@@ -371,5 +378,4 @@ def _set_status(job: Job, run: Run, *, has_numbers: bool) -> None:
         severity = "warning" if has_numbers else "error"
         run.add_event("truncated", severity, "the log ends inside this job; the lines above are kept", job.last_line)
     elif not has_numbers:
-        run.set(status="no_data")
-        run.add_event("no_data", "error", "the job did no I/O; repeat it", job.line)
+        run.end_as("no_data", "error", "the job did no I/O; repeat it", job.line)

@@ -6,9 +6,10 @@ import re
 from functools import partial
 from itertools import takewhile
 
-from azlatency.logs.grammar.rules import KNOWN, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import KNOWN, Line, data, known
 from azlatency.logs.grammar.units import Quantity, UnitError, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.fio.numbers import block_bytes, percentile, scaled, share, whole
 from azlatency.logs.parsers.fio.run import ALL_CLIENTS, LATENCIES, Direction, Job, Percentile
 from azlatency.logs.record import Recorder
@@ -35,12 +36,12 @@ _DEFINITION = (
 _STOPPED = r"fio: pid=\d{1,12}, err=(-?\d{1,9})(?:/(?:file:)?(.{1,400}))?"
 
 
-class FioText(RuleReader):
+class FioText(LogReader):
     """Reads the lines between the JSON documents of a log and adds their jobs to ``jobs``."""
 
     def __init__(self, log: Log, recorder: Recorder, jobs: list[Job]) -> None:
-        self.log, self.recorder, self.jobs = log, recorder, jobs
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
+        self.jobs = jobs
         self.version: str | None = None
         self.definitions: dict[str, tuple[int, re.Match[str]]] = {}
         self.job: Job | None = None
@@ -64,10 +65,8 @@ class FioText(RuleReader):
             line = Line(line.number, text)
         if self.percentiles is not None and not text.startswith("|"):
             self.percentiles = None
-        if line.number == self.unfinished and re.search(r"\d\.?$", text):
-            # The number at the end may have been longer.
-            text = "the log ends within this line; its numbers are left out"
-            self.recorder.add_event("unfinished_line", "info", text, line.number)
+        # The number at the end may have been longer.
+        if re.search(r"\d\.?$", text) and self.is_cut(line, "its numbers are", severity="info"):
             return KNOWN
         kind = super().read(line)
         if host and self.job is not None and self.job.host is None and self.job.line == line.number:

@@ -140,6 +140,11 @@ class Reports:
         for name, values in report.values.items():
             _check_bandwidth(report, name, values)
         run = report.run
+        if cut and report.values and not self.devices:
+            text = (
+                "no blank line ends the report, and no other one shows how many devices there are: some may be missing"
+            )
+            run.add_event("end_unproven", "info", text, run.row["last_line"])
         _check_cpu(report)
         _check_transfers(report)
         # The last column of -x is the utilisation; --pretty spreads the columns over several tables.
@@ -148,13 +153,11 @@ class Reports:
             report.open_header = report.open_header or run.row["last_line"]
         self.devices = len(report.values) or self.devices
         if report.open_header:
-            run.set(status="truncated")
             text = "the report ends before its devices; the rows above this line are kept"
-            run.add_event("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
+            run.end_as("truncated", "warning" if report.cpu or report.values else "error", text, report.open_header)
         elif not report.cpu and not report.values:
-            run.set(status="no_data")
             text = "the report lists no device: none was active, or none was found"
-            run.add_event("no_data", "warning", text, run.row["first_line"])
+            run.end_as("no_data", "warning", text, run.row["first_line"])
 
 
 def _duration(previous: Stamp | None, stamp: Stamp | None) -> dict[str, Any] | None:

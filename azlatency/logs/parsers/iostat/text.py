@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import DATA, Line, RuleReader, data
+from azlatency.logs.grammar.rules import DATA, Line, data
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.iostat.columns import COLUMNS
 from azlatency.logs.parsers.iostat.reports import TIME, Reports, Stamp, read_stamp
 from azlatency.logs.record import Recorder
@@ -17,12 +18,12 @@ _PRETTY_HEADER = r"[%\w+/-]{1,20}(?: {1,40}[%\w+/-]{1,20}){0,30} {1,20}Device:?"
 _VALUE = re.compile(r"(\d{1,18}(?:[.,]\d{1,6})?)([sBkMGTP%]?)")
 
 
-class IostatText(RuleReader):
+class IostatText(LogReader):
     """Reads the text of one log; rows are read by the header above them."""
 
     def __init__(self, log: Log, recorder: Recorder, reports: Reports) -> None:
-        self.log, self.recorder, self.reports = log, recorder, reports
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
+        self.reports = reports
         self.stamp: tuple[int, Stamp] | None = None
         self.table: list[str] | None = None
         self.pretty = False
@@ -38,9 +39,7 @@ class IostatText(RuleReader):
     def read(self, line: Line) -> int:
         """Read a row of the table above, or apply the rules."""
         if self.cpu_columns is not None or self.table is not None:
-            if line.number == self.unfinished:
-                text = "the log ends within this line; its row is left out"
-                self.recorder.add_event("unfinished_line", "info", text, line.number)
+            if self.is_cut(line, "its row is", severity="info"):
                 return super().read(line)
             if self._read_row(line):
                 return DATA

@@ -165,7 +165,7 @@ class Documents:
         test: Test | None = None
         while text[place : place + 1] != "}":
             key, place = json_tokens.read_string(text, place)
-            place = json_tokens.expect(text, place, ":")
+            place = json_tokens.skip_colon(text, place)
             if key == "intervals" and text[place : place + 1] == "[" and test is not None:
                 place = self.intervals.read(place, test)
             elif key in ("start", "end") and text[place : place + 1] == "{":

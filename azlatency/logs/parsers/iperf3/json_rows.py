@@ -39,6 +39,16 @@ _Number = Annotated[int, _BOUNDS] | Annotated[float, _BOUNDS] | None
 _Jitter = Annotated[int, _JITTER_BOUNDS] | Annotated[float, _JITTER_BOUNDS] | None
 
 
+def _quantity_of(member: str, unit: str, factor: float = 1.0) -> property:
+    """Return a property with the number of a member, which is exact; None if the member is missing."""
+
+    def read(row: JsonRow) -> Quantity | None:
+        value = getattr(row, member)
+        return None if value is None else Quantity(value * factor, unit, str(value), None)
+
+    return property(read)
+
+
 class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
     """The interval of one stream, or the sum of all; the names of `iperf_rows.RateRow`, computed when asked for."""
 
@@ -94,40 +104,13 @@ class JsonRow(Struct, RowArithmetic, gc=False, rename=_RENAMED):
         """The member ``seconds``."""
         return None if self.seconds is None else self.seconds * _SECOND
 
-    @property
-    def bytes(self) -> Quantity | None:
-        """Bytes transferred."""
-        return _quantity(self.size, "bytes")
-
-    @property
-    def rate(self) -> Quantity | None:
-        """The printed rate."""
-        return _quantity(self.speed, "bit/s")
-
-    @property
-    def retransmits(self) -> Quantity | None:
-        """Retransmits."""
-        return _quantity(self.resent, "count")
-
-    @property
-    def cwnd(self) -> Quantity | None:
-        """Congestion window."""
-        return _quantity(self.window, "bytes")
-
-    @property
-    def jitter(self) -> Quantity | None:
-        """Jitter."""
-        return _quantity(self.jitter_ms, "ns", _MILLISECOND)
-
-    @property
-    def lost(self) -> Quantity | None:
-        """Lost datagrams."""
-        return _quantity(self.lost_packets, "count")
-
-    @property
-    def datagrams(self) -> Quantity | None:
-        """Datagrams."""
-        return _quantity(self.packets, "count")
+    bytes = _quantity_of("size", "bytes")
+    rate = _quantity_of("speed", "bit/s")
+    retransmits = _quantity_of("resent", "count")
+    cwnd = _quantity_of("window", "bytes")
+    jitter = _quantity_of("jitter_ms", "ns", _MILLISECOND)
+    lost = _quantity_of("lost_packets", "count")
+    datagrams = _quantity_of("packets", "count")
 
     @property
     def rtt_ns(self) -> int | None:
@@ -261,7 +244,3 @@ def _find_end(text: str, place: int) -> int | None:
         if before.endswith(",") and (list_end := before[:-1].rstrip()).endswith("]"):
             return max(key - 100, place) + len(list_end)
     return None
-
-
-def _quantity(value: int | float | None, unit: str, factor: float = 1.0) -> Quantity | None:
-    return None if value is None else Quantity(value * factor, unit, str(value), None)

@@ -14,11 +14,10 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
@@ -31,7 +30,12 @@ from azlatency.logs.parsers.iperf_rows import (
     Connection,
     Gaps,
     RateRow,
+    RowArithmetic,
+    interval_of,
+    is_client,
+    is_printed_again,
     percent_agrees,
+    requested_duration,
 )
 from azlatency.logs.record import Run
 
@@ -40,7 +44,6 @@ IntervalRow = RateRow | JsonRow
 _Direction = tuple[str, str]
 _LONGEST_OVERRUN = 1.05
 _OMITTED_SHARE = 0.05
-_DEFAULT_NS = 10 * 10**9
 _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
@@ -64,6 +67,12 @@ class Intervals:
         self.omitted |= row.omitted
         self.counts_datagrams |= row.counts_datagrams
         self.counts_segments |= row.counts_segments
+
+    def are_covered_by(self, row: RateRow) -> bool:
+        """Return whether a row is over the time of all intervals of its stream, as its total is."""
+        same = (above for above in reversed(self._rows) if (above.role, above.stream) == (row.role, row.stream))
+        last = next(same, None)
+        return last is not None and not last.omitted and row.start_ns == 0 and row.end_ns >= last.end_ns
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -251,15 +260,12 @@ class Test:
         if self.command is not None:
             row["command"] = self.command
         log = self._command_log
-        words = log.arguments
-        if "-c" not in words and "--client" not in words:
+        if not is_client(log):
             return
-        counted = any(word.startswith(("-n", "-k", "--bytes", "--blockcount")) for word in words)
         if row.get("requested_bytes") is None:
             row["requested_bytes"] = size_of(log.option("-n", "--bytes"))
         if row.get("requested_duration_ns") is None:
-            default = None if counted or log.option("-t", "--time") else _DEFAULT_NS
-            row["requested_duration_ns"] = log.seconds("-t", "--time") or default
+            row["requested_duration_ns"] = requested_duration(log, "-n", "-k", "--bytes", "--blockcount")
         if row.get("warmup_ns") is None:
             row["warmup_ns"] = log.seconds("-O", "--omit") or 0
         rate = log.option("-b", "--bitrate", "--bandwidth")
@@ -302,7 +308,7 @@ class Test:
                 if not missing:
                     kept.append(row)
                 if not missing or row.mixed:
-                    self._write_total(row, name, sizes=not missing)
+                    self._write_total(row, sizes=not missing)
             self._compare_ends(kept)
             if name is None or (self.bidir and name == rows[0].role):
                 self._set_duration(kept)
@@ -314,18 +320,23 @@ class Test:
         for row in self.server_totals:
             if row.silent or self.bidir or row.side != own_side:
                 continue
-            name = self._stream_name(row)
-            scope = "run" if name == row.role else "stream"
-            for metric, value in (
-                ("throughput", row.rate),
-                ("transferred", row.bytes),
-                ("retransmits", row.retransmits),
-                ("jitter", row.jitter),
-                ("lost", row.lost),
-                ("datagrams", row.datagrams),
-            ):
-                if value is not None:
-                    self.run.add_metric(metric, value, row.line, side="server", stream=name, scope=scope)
+            self._add_numbers(
+                row,
+                ("throughput", row.rate, "server"),
+                ("transferred", row.bytes, "server"),
+                ("retransmits", row.retransmits, "server"),
+                ("jitter", row.jitter, "server"),
+                ("lost", row.lost, "server"),
+                ("datagrams", row.datagrams, "server"),
+            )
+
+    def _add_numbers(self, row: RateRow, *numbers: tuple[str, Quantity | None, str | None]) -> None:
+        """Add the numbers that a total has, each with the side that counted it."""
+        name = self._stream_name(row)
+        scope = "run" if name == row.role else "stream"
+        for metric, value, side in numbers:
+            if value is not None:
+                self.run.add_metric(metric, value, row.line_of(metric), side=side, stream=name, scope=scope)
 
     def _is_missing(self, row: RateRow, counted: dict[str | None, bool]) -> bool:
         """Whether a printed zero means that the results of an end did not arrive, not that it transferred nothing.
@@ -352,21 +363,19 @@ class Test:
         key = row.stream, row.role, row.side
         return any(key == (total.stream, total.role, total.side) for total in self.summary)
 
-    def _write_total(self, row: RateRow, name: str | None, *, sizes: bool) -> None:
+    def _write_total(self, row: RateRow, *, sizes: bool) -> None:
         """Write the metrics of one total; without ``sizes`` only those that the receiver counted."""
         run = self.run
-        scope = "run" if name == row.role else "stream"
-        for metric, value in (("throughput", row.rate), ("transferred", row.bytes), ("retransmits", row.retransmits)):
-            if value is not None and sizes:
-                run.add_metric(metric, value, row.line_of(metric), side=row.side, stream=name, scope=scope)
-        if row.cwnd is not None:
-            run.add_metric("cwnd_max", row.cwnd, row.line, side="sender", stream=name, scope=scope)
-        if row.datagrams is not None:
-            side, line = row.datagrams_side or row.side, row.line_of("datagrams")
-            run.add_metric("datagrams", row.datagrams, line, side=side, stream=name, scope=scope)
-        for metric, value in (("jitter", row.jitter), ("lost", row.lost)):
-            if value is not None:
-                run.add_metric(metric, value, row.line_of(metric), side="receiver", stream=name, scope=scope)
+        if sizes:
+            sent = (("throughput", row.rate), ("transferred", row.bytes), ("retransmits", row.retransmits))
+            self._add_numbers(row, *((metric, value, row.side) for metric, value in sent))
+        self._add_numbers(
+            row,
+            ("cwnd_max", row.cwnd, "sender"),
+            ("datagrams", row.datagrams, row.datagrams_side or row.side),
+            ("jitter", row.jitter, "receiver"),
+            ("lost", row.lost, "receiver"),
+        )
         if row.length_ns < 0:
             ends = f"the total from {row.start_ns / 1e9:g} s ends at {row.end_ns / 1e9:g} s"
             run.add_event("negative", "error", ends, row.line)
@@ -443,21 +452,23 @@ class Test:
             run.add_metric("loss", value, row.line_of("loss"), stream=name, scope=scope)
 
     def _write_intervals(self) -> None:
-        table = self.run.recorder.rows["intervals"]
-        gaps: dict[_Direction, Gaps] = {}
-        for row, name in self._distinct_intervals():
+        """Write each interval once; TCP rows without retransmits get the side of the test."""
+        names = {stream: self._name(*stream) for stream in self.intervals.streams}
+        gaps: dict[_Direction, Gaps] = defaultdict(Gaps)
+        earlier: dict[tuple[object, ...], RowArithmetic] = {}
+        for row in self.intervals:
+            if row.side is None:
+                row.side = "receiver" if self.interleaved else self.local_side(row.role)
+            name = names[row.role, row.stream]
+            if is_printed_again(row, (row.side, name, row.omitted, row.start_ns, row.end_ns), earlier, self.run):
+                continue
             throughput = row.agreed_throughput()
             if throughput is None:
                 self._check_interval(row)
                 throughput = row.throughput()
-            table.append(_to_interval(row, self.run.run_id, name, throughput))
+            self.run.add_interval(**interval_of(row, name, throughput))
             if not row.omitted:
-                direction = row.side or "", row.role or ""
-                if direction not in gaps:
-                    gaps[direction] = Gaps()
-                gaps[direction].add(row.start_ns, row.end_ns, row.line)
-        if not all(direction_gaps.in_order for direction_gaps in gaps.values()):
-            gaps = self._sorted_gaps()
+                gaps[row.side or "", row.role or ""].add(row)
         for direction in sorted(gaps):
             side, role = direction
             totals = [row for row in self.summary if (row.role or "") == role and (row.side or side) == side]
@@ -465,28 +476,6 @@ class Test:
             # With -O the first interval begins where the last omitted one ended, not at 0.
             total = None if last is None or self.intervals.omitted else (last.start_ns, last.end_ns)
             gaps[direction].report(self.run, total)
-
-    def _named_intervals(self) -> Iterator[tuple[IntervalRow, str | None]]:
-        """Yield each interval with the name of its stream. TCP rows without retransmits get the side of the test."""
-        names = {stream: self._name(*stream) for stream in self.intervals.streams}
-        for row in self.intervals:
-            if row.side is None:
-                row.side = "receiver" if self.interleaved else self.local_side(row.role)
-            yield row, names[row.role, row.stream]
-
-    def _distinct_intervals(self, *, report: bool = True) -> Iterator[tuple[IntervalRow, str | None]]:
-        """Yield each interval with the name of its stream, and report those that are printed again."""
-        earlier: dict[tuple[object, ...], IntervalRow] = {}
-        for row, name in self._named_intervals():
-            key = row.side, name, row.omitted, row.start_ns, row.end_ns
-            first = earlier.setdefault(key, row)
-            if first is not row and first.bytes == row.bytes:
-                if report:
-                    text = f"the interval of line {first.line} is printed again; it is counted once"
-                    self.run.add_event("duplicate_interval", "info", text, row.line)
-                continue
-            earlier[key] = row
-            yield row, name
 
     def _check_interval(self, row: IntervalRow) -> None:
         if row.rate is None or row.bytes is None:
@@ -507,28 +496,19 @@ class Test:
         severity = "info" if boundary and shift <= LONGEST_SHIFT * implied else "warning"
         self.run.add_event("omit_boundary" if boundary else "rate_mismatch", severity, text, row.line)
 
-    def _sorted_gaps(self) -> dict[_Direction, Gaps]:
-        gaps: dict[_Direction, Gaps] = {}
-        rows = [row for row, _ in self._distinct_intervals(report=False) if not row.omitted]
-        for row in sorted(rows, key=lambda row: (row.start_ns, row.line)):
-            gaps.setdefault((row.side or "", row.role or ""), Gaps()).add(row.start_ns, row.end_ns, row.line)
-        return gaps
-
     def _set_status(self) -> None:
         run = self.run
         has_numbers = not self.empty
         if not self.ended and self.results_missing and run.row["status"] == "complete":
-            run.set(status="interrupted")
             text = "the test ended before the results of the other end arrived; the totals cover the time until then"
-            run.add_event("interrupted", "warning", text, self.last_line)
+            run.end_as("interrupted", "warning", text, self.last_line)
         if self.failure is not None and run.row["status"] == "complete":
             line, text = self.failure
             run.set(status="interrupted" if has_numbers else "failed")
             code, severity = ("interrupted", "warning") if has_numbers else ("failed", "error")
             run.add_event(code, severity, f"iperf3 stopped: {text}", line)
         elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers:
-            run.set(status="no_data")
-            run.add_event("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
+            run.end_as("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are separated by their columns"
             run.add_event("interleaved", "warning", text, self.run.row["first_line"])
@@ -547,31 +527,3 @@ class Test:
         if self.server and not (self.legacy and labelled):
             return all((role, self.local_side(role)) in totals for role in roles) and bool(roles)
         return all((role, side) in totals for role in roles for side in ("sender", "receiver")) and bool(roles)
-
-
-def _to_interval(row: IntervalRow, run_id: str, stream: str | None, throughput: float | None) -> dict[str, Any]:
-    """Return the row of the table ``intervals``."""
-    size = row.bytes
-    return {
-        "run_id": run_id,
-        "side": row.side,
-        "stream": stream,
-        "start_ns": row.start_ns,
-        "end_ns": row.end_ns,
-        "bytes": None if size is None else size.value,
-        "bytes_resolution": None if size is None else size.resolution,
-        "throughput_bit_s": throughput,
-        "throughput_printed_bit_s": None if row.rate is None else row.rate.value,
-        "retransmits": _whole(row.retransmits),
-        "cwnd_bytes": None if row.cwnd is None else row.cwnd.value,
-        "rtt_ns": row.rtt_ns,
-        "jitter_ns": _whole(row.jitter),
-        "lost": _whole(row.lost),
-        "datagrams": _whole(row.datagrams),
-        "omitted": row.omitted,
-        "line": row.line,
-    }
-
-
-def _whole(value: Quantity | None) -> int | None:
-    return None if value is None else round(value.value)

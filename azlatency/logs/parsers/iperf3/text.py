@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from azlatency.logs.grammar.rules import BLANK, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import BLANK, Line, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import Connection, RateRow
@@ -43,12 +44,12 @@ _SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 
-class Iperf3Text(RuleReader):
+class Iperf3Text(LogReader):
     """Reads the text of one log; each client or accepted connection is a test."""
 
     def __init__(self, log: Log, recorder: Recorder, documents: Documents) -> None:
-        self.log, self.recorder, self.documents = log, recorder, documents
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
+        self.documents = documents
         self.test: Test | None = None
         self.begun = 0
         self.last: Test | None = None
@@ -214,6 +215,12 @@ class Iperf3Text(RuleReader):
     def row(self, line: Line, match: re.Match[str]) -> None:
         test = self._row_test(line)
         label = match["label"]
+        if (
+            self.after_separator
+            and match["jitter"] is not None
+            and test.intervals.are_covered_by(self._read_row(line, match))
+        ):
+            self.in_summary = True  # the column titles above it are missing
         # A total without its last column looks like an interval.
         whole = match[0].endswith(("/sec", "Bytes", "%)")) and not self.in_summary
         if line.number == self.unfinished and label is None and not whole:
@@ -334,8 +341,7 @@ class Iperf3Text(RuleReader):
         if normal and test.server and test.summary:
             return
         test.ended = True
-        test.run.set(status="interrupted")
-        test.run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", number)
+        test.run.end_as("interrupted", "warning", f"{text}; the totals cover the time until then", number)
 
     @data(r"iperf3: (?:parameter )?error - (.{1,300})", hint="error - ")
     @data(r"iperf3: (the (?:client|server) has unexpectedly closed the connection)", hint="unexpectedly closed")

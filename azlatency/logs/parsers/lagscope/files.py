@@ -9,11 +9,10 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 
 from azlatency.logs.grammar.json_lines import JsonLineMap
-from azlatency.logs.grammar.rules import BLANK, DATA, Line, RuleReader, bulk, data
+from azlatency.logs.grammar.rules import BLANK, DATA, Line, bulk, data
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run
+from azlatency.logs.parsers.common import LogReader, end_run
 from azlatency.logs.parsers.lagscope.text import MICROSECOND, RUN
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.large import linear
@@ -24,20 +23,18 @@ _PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-class Samples(RuleReader):
+class Samples(LogReader):
     """Reads the samples of ``-R``, truncated to whole microseconds."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.unfinished = log, log.unfinished_line
+        super().__init__(log, recorder)
         self.run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-csv", **RUN)
         self.samples = SampleColumns()
         self.in_order = True
 
     @data(r"(?P<index>\d{1,10}), (?P<time>\d{1,12})", hint=", ")
     def row(self, line: Line, match: re.Match[str]) -> None:
-        if line.number == self.unfinished:
-            text = "the log ends within this line; its sample is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
+        if self.is_cut(line, "its sample is"):
             return
         self.in_order &= int(match["index"]) == len(self.samples)
         self.samples.add(int(match["index"]), int(match["time"]) * MICROSECOND)
@@ -60,8 +57,7 @@ class Samples(RuleReader):
         run, first = self.run, self.log.first_line
         run.set(last_line=self.log.last_line)
         if not self.samples:
-            run.set(status="no_data")
-            run.add_event("no_data", "warning", "the file has a header but no rows", first)
+            run.end_as("no_data", "warning", "the file has a header but no rows", first)
             return
         if not self.in_order:
             text = "the row numbers have gaps or do not start at 0; rows are missing or belong to two runs"
@@ -103,7 +99,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
         run.add_bucket(metric="rtt", low_ns=low, high_ns=high, count=frequency, line=line)
     if buckets and is_valid:
         total = sum(bucket.frequency for bucket in buckets)
-        run.add_metric("observations", Quantity(float(total), "count", None, None), log.first_line)
+        run.add_counts(log.first_line, observations=total)
         text = "times are truncated to whole microseconds; each may be up to 1 us higher"
         run.add_event("floored", "info", text, log.first_line)
         text = "this file and the log of lagscope describe the same run; count only one of them"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
-from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
+from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import check_samples, complete_quantile, end_run
+from azlatency.logs.parsers.common import LogReader, check_samples, complete_quantile, end_run
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.large import linear
 
@@ -38,14 +38,13 @@ def _time_of_day(line: Line) -> int | None:
     return 3600 * int(clock[1]) + 60 * int(clock[2]) + int(clock[3]) if clock else None
 
 
-class LagscopeText(RuleReader):
+class LagscopeText(LogReader):
     """Reads one log of a sender."""
 
     prefix = re.compile(LABEL)
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log = log
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
         self.run = recorder.start_run("lagscope", log.first_line, **RUN)
         self.began: int | None = None
         self.completed: int | None = None
@@ -85,9 +84,8 @@ class LagscopeText(RuleReader):
 
     @data(r"Interrupted by Ctrl\+C", hint="Interrupted by")
     def interrupted(self, line: Line, match: re.Match[str]) -> None:
-        self.run.set(status="interrupted")
         text = "ended by Ctrl-C; the statistics cover the time until then"
-        self.run.add_event("interrupted", "warning", text, line.number)
+        self.run.end_as("interrupted", "warning", text, line.number)
 
     @data(r"TEST COMPLETED\.", hint="TEST COMPLETED")
     def test_completed(self, line: Line, match: re.Match[str]) -> None:
@@ -100,15 +98,13 @@ class LagscopeText(RuleReader):
 
     @data(r"Number of successful Pings: (\d{1,15})", hint="successful Pings")
     def pings(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
-        for name in ("received", "observations"):
-            self.run.add_metric(name, count(match[1]), line.number)
+        self.run.add_counts(line.number, received=match[1], observations=match[1])
         if not int(match[1]):
             self.ended = True
             if not self.errors:
-                self.run.set(status="no_data")
-                self.run.add_event("no_data", "warning", "no ping was answered", line.number)
+                self.run.end_as("no_data", "warning", "no ping was answered", line.number)
 
     @data(rf"Minimum = {_US}, Maximum = {_US}, Average = {_US}", hint="Minimum = ")
     def extremes(self, line: Line, match: re.Match[str]) -> None:
@@ -129,14 +125,14 @@ class LagscopeText(RuleReader):
 
     @data(r"(\d{2}(?:\.\d{1,3})?)%\s{1,20}(\d{1,12})", hint="%", shape=r"(?:.*:)?\s*%")
     def percentile(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
         q = quantity(match[1], "%").value
         self.percentiles.append((q, _whole_microseconds(match[2]), line.number))
 
     @data(r"(\d{1,9})\s{1,20}(\d{1,15})", hint="", shape=r"(?:.*:)?\s*")
     def bucket(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+        if self.is_cut(line):
             return
         if self.table == "Interval":
             self.rows.append((int(match[1]), int(match[2]), line.number))
@@ -175,14 +171,6 @@ class LagscopeText(RuleReader):
         ),
     )
 
-    def _is_cut(self, line: Line) -> bool:
-        """Report that the log ends within this line, which ends with a number."""
-        if line.number != self.unfinished:
-            return False
-        text = "the log ends within this line; its number is left out"
-        self.run.add_event("unfinished_line", "warning", text, line.number)
-        return True
-
     # --- the end
 
     def finish(self) -> None:
@@ -204,8 +192,7 @@ class LagscopeText(RuleReader):
             if has_numbers or run.value("rtt_mean"):
                 run.add_event("tool_error", "warning", text, number)
             else:
-                run.set(status="failed")
-                run.add_event("failed", "error", f"lagscope measured nothing: {text}", number)
+                run.end_as("failed", "error", f"lagscope measured nothing: {text}", number)
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=log.last_line)
 
     def _read_options(self) -> None:

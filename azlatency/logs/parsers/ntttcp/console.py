@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import DATA, Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import DATA, Line, data, known
 from azlatency.logs.grammar.units import count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
 
@@ -50,16 +51,19 @@ _LINUX = {
 _SHOWN = ("%", "MHz", "us")
 
 
-class ConsoleText(RuleReader):
+class ConsoleText(LogReader):
     """Reads the console output of Linux and of Windows."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
-        self.result = NtttcpRun(log, recorder, first_line=log.first_line, form="linux-console")
-        self.unfinished = log.unfinished_line
+        super().__init__(log, recorder)
+        self._open(log.first_line)
         self.version: str | None = None
         self.sends = self.listens = self.totals = False
         self.columns: list[str] = []
+
+    def _open(self, number: int) -> None:
+        self.result = NtttcpRun(self.log, self.recorder, first_line=number, form="linux-console")
+        self.run = self.result.run
 
     def read(self, line: Line) -> int:
         """Remove the time of day, the level and Markdown emphasis, then apply the rules."""
@@ -95,13 +99,13 @@ class ConsoleText(RuleReader):
     @data(r"NTTTCP for Linux (\S{1,40})", hint="NTTTCP for Linux")
     def banner(self, line: Line, match: re.Match[str]) -> None:
         self.version = match[1]
-        self.result.run.set(tool_version=match[1])
+        self.run.set(tool_version=match[1])
 
     @data(r"Copyright Version (\S{1,40})", hint="Copyright Version")
     def windows_banner(self, line: Line, match: re.Match[str]) -> None:
         self.version = None
         self.result.form = "windows-console"
-        self.result.run.set(tool_version=match[1])
+        self.run.set(tool_version=match[1])
 
     @data(r"\*\*\* (sender|receiver) role", hint=" role")
     def role(self, line: Line, match: re.Match[str]) -> None:
@@ -114,20 +118,20 @@ class ConsoleText(RuleReader):
 
     @data(r"protocol:\s{1,40}(TCP|UDP)", hint="protocol:")
     def protocol(self, line: Line, match: re.Match[str]) -> None:
-        self.result.run.set(protocol=match[1].lower())
+        self.run.set(protocol=match[1].lower())
 
     @data(r"test (warm-up|duration) \(sec\):\s{1,40}(\d{1,9})", hint="(sec):")
     def setting(self, line: Line, match: re.Match[str]) -> None:
-        if self._is_cut(line):
+        if self.is_cut(line, "the number at its end is", severity="info"):
             return
         column = "warmup_ns" if match[1] == "warm-up" else "requested_duration_ns"
-        self.result.run.set(**{column: nanoseconds(match[2], "sec")})
+        self.run.set(**{column: nanoseconds(match[2], "sec")})
 
     @data(r"(\d{1,9}) connections created in \d{1,15} microseconds", hint="connections created")
     def connections_created(self, line: Line, match: re.Match[str]) -> None:
         """Read the number of connections, which only a sender prints."""
         self.sends = True
-        self.result.run.set(connections=int(match[1]))
+        self.run.set(connections=int(match[1]))
 
     @data(r"(\d{1,9}) connections tested", hint="connections tested")
     def connections_tested(self, line: Line, match: re.Match[str]) -> None:
@@ -156,7 +160,7 @@ class ConsoleText(RuleReader):
     @data(r"(test exited because (?:sender|receiver) side was interrupted)", hint="was interrupted")
     def other_end(self, line: Line, match: re.Match[str]) -> None:
         """Read that the other end was interrupted; it is also printed if that end only finished first."""
-        self.result.run.add_event("message", "info", f"ntttcp reported: {match[1]}", line.number)
+        self.run.add_event("message", "info", f"ntttcp reported: {match[1]}", line.number)
 
     @data(r"(?:\S{0,60}/)?ntttcp(?:\.exe)? -\S.{0,500}", hint="ntttcp")
     def command_line(self, line: Line, match: re.Match[str]) -> None:
@@ -168,24 +172,16 @@ class ConsoleText(RuleReader):
     def begin_totals(self, line: Line, match: re.Match[str]) -> None:
         """Begin the totals; a receiver that loops prints one block per test."""
         if self.totals:
-            row = self.result.run.row
+            row = self.run.row
             self.close(line.number - 1)
-            self.result = NtttcpRun(self.log, self.recorder, first_line=line.number, form="linux-console")
-            self.result.run.set(tool_version=row.get("tool_version"), protocol=row.get("protocol"))
+            self._open(line.number)
+            self.run.set(tool_version=row.get("tool_version"), protocol=row.get("protocol"))
         self.totals = True
 
     @data(r"test duration\s{0,20}:([\d.]{1,15}) seconds", hint="test duration")
     def duration(self, line: Line, match: re.Match[str]) -> None:
         self.result.duration = quantity(match[1], "sec")
-        self.result.run.set(duration_ns=nanoseconds(match[1], "sec"))
-
-    def _is_cut(self, line: Line) -> bool:
-        """Whether the number at the end of the line may have lost digits: neither a unit nor a line feed follows it."""
-        if line.number != self.unfinished:
-            return False
-        text = "the log ends within this line; the number at its end is left out"
-        self.result.run.add_event("unfinished_line", "info", text, line.number)
-        return True
+        self.run.set(duration_ns=nanoseconds(match[1], "sec"))
 
     @data(r"throughput\s{0,20}:([\d.]{1,15})([KMGT]?bps)", hint="throughput")
     def throughput(self, line: Line, match: re.Match[str]) -> None:
@@ -201,7 +197,7 @@ class ConsoleText(RuleReader):
         metric, unit, scope = _LINUX[match[1]]
         if (match[3] or "").strip() != (unit if unit in _SHOWN else ""):
             raise ValueError("not the unit of this number")
-        if match[3] is None and self._is_cut(line):
+        if match[3] is None and self.is_cut(line, "the number at its end is", severity="info"):
             return
         exact = {"count": count, "bytes": exact_bytes}.get(unit)
         value = quantity(match[2], unit) if exact is None else exact(match[2])
@@ -221,14 +217,14 @@ class ConsoleText(RuleReader):
     @data(r"[\d.]{1,20}(?:\s{1,20}[\d.]{1,20}){0,20}", hint="", shape=r"\s*")
     def values(self, line: Line, match: re.Match[str]) -> None:
         """Read the numbers under the column names, or those of one thread."""
-        if self._is_cut(line):
+        if self.is_cut(line, "the number at its end is", severity="info"):
             return
         tokens = match[0].split()
         if len(tokens) == 1 and len(self.columns) != 1:
             raise ValueError("a number without its column")
         if len(tokens) != len(self.columns):
             text = f"{len(tokens)} values under {len(self.columns)} column names; the line is not read"
-            self.result.run.add_event("column_mismatch", "error", text, line.number)
+            self.run.add_event("column_mismatch", "error", text, line.number)
             return
         token_by_name = dict(zip(self.columns, tokens, strict=True))
         if "Thread" in token_by_name:
@@ -264,7 +260,7 @@ class ConsoleText(RuleReader):
                     self.result.add("throughput", rate, line.number)
                     return
         text = f"bytes and time do not show whether {token} Mbit/s are powers of 1000 or 1024; the rate is left out"
-        self.result.run.add_event("unit_ambiguous", "warning", text, line.number)
+        self.run.add_event("unit_ambiguous", "warning", text, line.number)
 
     known = known(
         ("-----", r"-{20,80}"),

@@ -141,14 +141,11 @@ class NtttcpRun:
             for line, text in self.errors:
                 run.add_event("tool_error", "warning", f"ntttcp reported: {text}", line)
             if self.interrupted is not None:
-                run.set(status="interrupted")
                 text = "ended by Ctrl-C; the totals cover the time until then"
-                run.add_event("interrupted", "warning", text, self.interrupted)
+                run.end_as("interrupted", "warning", text, self.interrupted)
         elif self.errors:
             line, text = self.errors[0]
-            run.set(status="failed")
-            run.add_event("failed", "error", f"ntttcp measured nothing: {text}", line)
+            run.end_as("failed", "error", f"ntttcp measured nothing: {text}", line)
         elif self.interrupted is not None:
-            run.set(status="no_data")
-            run.add_event("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
+            run.end_as("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
         end_run(run, has_numbers=self.has_totals, ended=self.ended, last_line=last_line)

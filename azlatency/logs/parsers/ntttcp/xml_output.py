@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.parsers import Log
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.ntttcp.fields import ReportFields
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
@@ -14,11 +15,11 @@ from azlatency.logs.record import Recorder
 _HTML = r"(?:h[1-6]|[abip]|t[dhr]|li|em|code|strong|title|span|div|small|summary|center|figcaption)"
 
 
-class XmlReport(RuleReader):
+class XmlReport(LogReader):
     """Reads the report of ``-x``, which has one element per line."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.result: NtttcpRun | None = None
         self.fields: ReportFields | None = None
         self.thread: str | None = None

@@ -7,7 +7,7 @@ import re
 from typing import TypeGuard
 
 from azlatency.logs.grammar.rules import DATA, Line
-from azlatency.logs.grammar.units import count, nanoseconds
+from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ping.summary import record_counts, record_deviation, record_times
 from azlatency.logs.parsers.ping.text import DECIMAL, STAMP, PingText
@@ -56,9 +56,8 @@ def _read_object(reader: PingText, line: Line, members: dict[str, object], stamp
         run.set(server=members["host"])
     if _is_count(time):
         run.set(duration_ns=nanoseconds(str(time), "ms"))
-    for name in ("duplicates", "errors", "corrupted"):
-        if _is_count(members.get(name)):
-            run.add_metric(name, count(str(members[name])), line.number)
+    extras = (name for name in ("duplicates", "errors", "corrupted") if _is_count(members.get(name)))
+    run.add_counts(line.number, **{name: str(members[name]) for name in extras})
     # "loss" is a percentage cut to a whole number.
     loss = members.get("loss")
     reader.printed_loss = str(loss) if isinstance(loss, int | float) else None

@@ -81,15 +81,15 @@ class RouterOsLines:
         self.ping.summary = self.ping.routeros_summary = None
         self.run.set(dialect="routeros", server=self.run.row.get("server") or match["host"])
         if match["status"] not in (None, "echo reply"):
-            self.samples.add(seq, None, "lost" if match["status"] == "timeout" else "unreachable")
+            self.samples.add_probe(seq, None, "lost" if match["status"] == "timeout" else "unreachable")
             return
         rtt = _nanoseconds(fields["time"])
         if self._has_microseconds:
             self.ping.three_decimals = True
-            self.samples.add(seq, rtt, "ok")
+            self.samples.add_probe(seq, rtt, "ok")
         else:
             self.ping.whole_milliseconds = True
-            self.samples.add(seq, rtt or None, "ok", bounds=(rtt, rtt + MILLISECOND))
+            self.samples.add_probe(seq, rtt or None, "ok", bounds=(rtt, rtt + MILLISECOND))
 
     @data(SUMMARY, hint="packet-loss=")
     def routeros_summary(self, line: Line, match: re.Match[str]) -> None:

@@ -5,35 +5,25 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from azlatency.logs.grammar.rules import Line
-from azlatency.logs.grammar.units import Quantity, nanoseconds
+from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, utc
-from azlatency.logs.parsers.ping.samples import STATUSES, ProbeSamples
+from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, timed_columns
+from azlatency.logs.parsers.ping.samples import ProbeSamples
 from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
 from azlatency.logs.record import Recorder
-from azlatency.logs.source.large import (
-    NULL,
-    Column,
-    Integers,
-    Labels,
-    Repeated,
-    extremes,
-    frequencies,
-    least,
-    linear,
-    nullable,
-)
+from azlatency.logs.source.large import NULL, Column, extremes, frequencies, nullable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 MILLISECOND = 10**6
+#: How long the last reply, and a deadline, may keep ping waiting (ns).
+_WAITS = 10**10
 # A smaller payload has no room for the send time, so such replies print no time.
 _TIMED_PAYLOAD = 16
 _ICMP_HEADER, _IPV4_HEADER = 8, 20
@@ -86,13 +76,14 @@ class PingRun:
         self._fill_lost()
         self._leave_out_void()
         self._store_samples()
+        self._check_time()
         self._check_payload()
         received = run.value("received")
         if received is not None:
             n = int(received + (run.value("duplicates") or 0))
             number = self.summary.number if self.summary else last_line
             if self.has_times:
-                run.add_metric("observations", Quantity(float(n), "count", None, None), number)
+                run.add_counts(number, observations=n)
             self._check_replies(n, number)
         payload_size = run.row.get("message_bytes")
         payload = payload_size or _TIMED_PAYLOAD
@@ -175,6 +166,18 @@ class PingRun:
         least_mean, most_mean = sum(times) / n, (sum(times) + (n - len(times)) * MILLISECOND) / n
         if mean is not None and not least_mean - MILLISECOND <= mean <= most_mean + MILLISECOND:
             self._report_mismatch("avg", mean, n, least_mean, number)
+
+    def _check_time(self) -> None:
+        """Compare the printed time, from the first probe to the end, with the send times of the probes (``-D``)."""
+        run, samples, duration = self.run, self.samples, self.run.row.get("duration_ns")
+        if self.first_stamp is None or duration is None or "clock_step" in run.codes or len(samples) < 2:
+            return
+        first, last = extremes(samples.sent)
+        # After the last reply, ping may wait until the next probe is due.
+        most = last - first + 2 * (last - first) / (len(samples) - 1) + _WAITS
+        if last - first > duration + 2 * MILLISECOND or (samples.count("ok") == len(samples) and duration > most):
+            text = f"the log prints time {duration / 1e6:g}ms; the probes were sent within {(last - first) / 1e6:g} ms"
+            contradict(run, "summary_mismatch", text, self.summary.number if self.summary else run.row["first_line"])
 
     def _check_payload(self) -> None:
         """Report a payload that the replies contradict, which have 8 bytes of ICMP more, or the packets, 28 of IPv4."""
@@ -270,19 +273,10 @@ class PingRun:
         samples, run = self.samples, self.run
         if not samples.seq:
             return
-        sent: Sequence[int | None] = nullable(samples.sent)
-        if self.first_stamp is not None and (first := least(samples.sent)) is not None:
-            sent = linear(samples.sent, first, 1)
-            run.set(started_at=utc(first))
-        elif (interval := self.log.option("-i", "--interval")) and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
-            sent = linear(samples.seq, extremes(samples.seq)[0], nanoseconds(interval, "sec"))
-        has_bounds = self.whole_milliseconds or "carry_restored" in run.codes
-        bounds = {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)} if has_bounds else {}
-        status: Sequence[str] = Repeated("ok", len(samples.seq))
-        if samples.count("ok") < len(samples.status):
-            known = samples.status
-            status = Labels(known, STATUSES) if isinstance(known, Integers) else [STATUSES[index] for index in known]
-        run.add_samples(seq=samples.seq, sent_ns=sent, rtt_ns=nullable(samples.rtt), status=status, **bounds)
+        columns = timed_columns(run, samples, self.log.option("-i", "--interval"), "sec", extremes(samples.seq)[0])
+        if self.whole_milliseconds or "carry_restored" in run.codes:
+            columns |= {"low_ns": nullable(samples.low), "high_ns": nullable(samples.high)}
+        run.add_samples(**columns)
 
 
 @overload

@@ -5,17 +5,16 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from azlatency.logs.grammar.samples import STATUSES, SampleColumns
 from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
-from azlatency.logs.source.large import MOST_IN_MEMORY, NULL, Column, Integers, extremes, pieces_of
+from azlatency.logs.source.large import MOST_IN_MEMORY, NULL, Column, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np
 
-STATUSES = ("ok", "lost", "unreachable", "duplicate", "void")
 #: Numbers without a sample are looked for in ranges of so many.
 _WINDOW = 2**24
 #: Fewer samples need no numpy, whose import takes as long.
@@ -24,33 +23,25 @@ _FEW = 2**14
 _RECENT = 2**10
 
 
-def _integers() -> Column:
-    return array("q")
-
-
-@dataclass
-class ProbeSamples:
+class ProbeSamples(SampleColumns):
     """Columns of the samples of one run; `NULL` marks a missing value."""
 
-    seq: Column = field(default_factory=_integers)
-    sent: Column = field(default_factory=_integers)
-    rtt: Column = field(default_factory=_integers)
-    low: Column = field(default_factory=_integers)
-    high: Column = field(default_factory=_integers)
-    status: bytearray | Integers = field(default_factory=bytearray)
-    """Indexes into `STATUSES`."""
-    begins: Column = field(default_factory=_integers)
-    """Where each range of samples begins that have ascending numbers and were added one after the other."""
-    ends: Column = field(default_factory=_integers)
-    """Where these ranges end (exclusive)."""
-    late: dict[int, int] = field(default_factory=dict)
-    """Index of the first sample of each number that was added after a higher one."""
-    repeated: Column = field(default_factory=_integers)
-    """The number of each sample that has an earlier one."""
-    numbers: SequenceNumbers = field(default_factory=SequenceNumbers)
-    highest: int = -1
+    def __init__(self) -> None:
+        super().__init__()
+        self.low: Column = array("q")
+        self.high: Column = array("q")
+        self.begins: Column = array("q")
+        """Where each range of samples begins that have ascending numbers and were added one after the other."""
+        self.ends: Column = array("q")
+        """Where these ranges end (exclusive)."""
+        self.late: dict[int, int] = {}
+        """Index of the first sample of each number that was added after a higher one."""
+        self.repeated: Column = array("q")
+        """The number of each sample that has an earlier one."""
+        self.numbers = SequenceNumbers()
+        self.highest = -1
 
-    def add(
+    def add_probe(
         self,
         seq: int,
         rtt: int | None,
@@ -78,30 +69,19 @@ class ProbeSamples:
             self.late[seq] = at
         else:
             self._add_range(seq, 1)
-        self.seq.append(seq)
-        self.status.append(STATUSES.index(status))
-        low, high = bounds
-        self.sent.append(NULL if sent is None else sent)
-        self.rtt.append(NULL if rtt is None else rtt)
-        self.low.append(NULL if low is None else low)
-        self.high.append(NULL if high is None else high)
-        if at == MOST_IN_MEMORY:
-            self._move_into_files()
+        self.low.append(_or_null(bounds[0]))
+        self.high.append(_or_null(bounds[1]))
+        self.add(seq, rtt, status, sent)
         return at
 
-    def extend(self, seq: np.ndarray, sent: np.ndarray | None, rtt: np.ndarray) -> None:
+    def extend_probes(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
         """Add many replies in ascending order, none of which was added before."""
         nulls = array("q", [NULL]) * len(seq)
         self._add_range(int(seq[-1]), len(seq))
-        self.seq.frombytes(seq.tobytes())
-        self.rtt.frombytes(rtt.tobytes())
-        self.sent.frombytes((nulls if sent is None else sent).tobytes())
-        self.status.extend(bytes([STATUSES.index("ok")]) * len(seq))
         self.low.extend(nulls)
         self.high.extend(nulls)
+        self.extend(seq, rtt, sent)
         self.numbers.wraps, self.numbers.last = divmod(self.highest, SEQUENCE_NUMBERS)
-        if len(self.seq) > MOST_IN_MEMORY:
-            self._move_into_files()
 
     def _add_range(self, highest: int, count: int) -> None:
         """Note that the next ``count`` samples have ascending numbers up to ``highest``, the highest so far."""
@@ -112,12 +92,6 @@ class ProbeSamples:
             self.begins.append(at)
             self.ends.append(at + count)
         self.highest = highest
-
-    def _move_into_files(self) -> None:
-        if isinstance(self.status, bytearray):
-            self.status = Integers(self.status)
-            for name in ("seq", "sent", "rtt", "low", "high", "begins", "ends", "repeated"):
-                setattr(self, name, Integers(getattr(self, name)))
 
     def find(self, seq: int) -> int | None:
         """Return the index of the first sample with this sequence number, or None."""
@@ -130,10 +104,6 @@ class ProbeSamples:
             return None
         index = _count_up_to(seq, self.begins[number], self.ends[number], self.seq.__getitem__) - 1
         return index if self.seq[index] == seq else None
-
-    def count(self, *statuses: str) -> int:
-        """Count the samples that have one of these statuses."""
-        return sum(self.status.count(STATUSES.index(status)) for status in statuses)
 
     def count_present(self, start: int, stop: int) -> int:
         """Count the sequence numbers from ``start`` up to ``stop`` that have a sample."""

@@ -60,7 +60,7 @@ def record_counts(
     is_corrected = received is not None
     received = int(received_token) if received is None else received
     lost = sent - received
-    run.add_metric("sent", count(sent_token), line)
+    run.add_counts(line, sent=sent_token)
     run.add_metric("received", count(received_token)._replace(value=float(received)), line)
     if lost < 0:
         text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from azlatency.logs.grammar.rules import Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import Line, bulk, data, known
 from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import SEQUENCE_NUMBERS
+from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, LogReader
 from azlatency.logs.parsers.ping.languages import (
     DUPLICATE,
     MILLISECONDS,
@@ -49,11 +49,11 @@ _REPLACED = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _POWERS_OF_TEN = tuple(10**power for power in range(7, 19))
 
 
-class PingText(RouterOsLines, RuleReader):
+class PingText(RouterOsLines, LogReader):
     """Reads the lines of one log; a header, or a second summary, begins a new run."""
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:
@@ -104,7 +104,7 @@ class PingText(RouterOsLines, RuleReader):
             rtt, status = None, "void"
             text = f"the reply to probe {seq} shows {time} ms: the clock was set back; the sample has no time"
             self.run.add_event("clock_step", "warning", text, line.number)
-        index = samples.add(seq, rtt, status, sent)
+        index = samples.add_probe(seq, rtt, status, sent)
         if len(time) == CARRY_WIDTH and rtt is not None and may_lack_carry(rtt):
             if index is not None:
                 self.ping.carried.append(index)
@@ -151,7 +151,7 @@ class PingText(RouterOsLines, RuleReader):
             if in_order[start]:
                 part = slice(start, stop)
                 self.ping.carried = extended(self.ping.carried, np.flatnonzero(carried[part]) + len(self.samples.seq))
-                self.samples.extend(seq[part], None if sent is None else sent[part], rtt[part])
+                self.samples.extend_probes(seq[part], rtt[part], None if sent is None else sent[part])
                 continue
             for line in (rows[index] for index in range(start, stop)):
                 if (single := match.re.fullmatch(line.text)) is not None:
@@ -172,7 +172,7 @@ class PingText(RouterOsLines, RuleReader):
     def no_answer(self, line: Line, match: re.Match[str]) -> None:
         """Read a probe without an answer so far; its sequence number is the only number after the stamp."""
         if (number := re.search(r"\d+", match["what"])) is not None:
-            self.samples.add(self.samples.numbers.unwrap(int(number[0])), None, "lost")
+            self.samples.add_probe(self.samples.numbers.unwrap(int(number[0])), None, "lost")
 
     @data(
         STAMP + r"(?:[^\W\d_]{1,10} (?:la )?)?[^\s=]{1,200}(?: \(\S{1,60}\))?(?: -?[^\W\d_]{1,8})?:? "
@@ -182,7 +182,7 @@ class PingText(RouterOsLines, RuleReader):
     def icmp_error(self, line: Line, match: re.Match[str]) -> None:
         """Read an ICMP error that a router sent instead of a reply; a redirect is not an error."""
         if "Redirect" not in match["what"]:
-            self.samples.add(self.samples.numbers.unwrap(int(match["seq"])), None, "unreachable")
+            self.samples.add_probe(self.samples.numbers.unwrap(int(match["seq"])), None, "unreachable")
 
     # --- first lines
 
@@ -364,20 +364,20 @@ class PingText(RouterOsLines, RuleReader):
         rtt = int(match[2]) * MILLISECOND
         below = match[1] == "<"
         bounds = (0, rtt) if below else (rtt, rtt + MILLISECOND)
-        self.samples.add(len(self.samples.seq), None if below else rtt, "ok", bounds=bounds)
+        self.samples.add_probe(len(self.samples.seq), None if below else rtt, "ok", bounds=bounds)
 
     @data(WINDOWS_TIMEOUT, hint="")
     def windows_timeout(self, line: Line, match: re.Match[str]) -> None:
         """Read a lost probe of Windows."""
         self.ping.whole_milliseconds = True
-        self.samples.add(len(self.samples.seq), None, "lost")
+        self.samples.add_probe(len(self.samples.seq), None, "lost")
 
     @data(WINDOWS_UNREACHABLE, hint=":")
     def windows_unreachable(self, line: Line, match: re.Match[str]) -> None:
         """Read the answer of a router that the host is unreachable."""
         self.ping.whole_milliseconds = True
         self.unreachable += 1
-        self.samples.add(len(self.samples.seq), None, "unreachable")
+        self.samples.add_probe(len(self.samples.seq), None, "unreachable")
 
     @data(
         r"(ping6?: (?:unknown host|cannot resolve|bad address|connect|sendmsg|sendto|socket|\S{1,200}: ).{0,200})",
@@ -390,8 +390,7 @@ class PingText(RouterOsLines, RuleReader):
             self.run.add_event("send_failed", "warning", match[1], line.number)
             return
         self.ping.failed = True
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", f"ping measured nothing: {match[1]}", line.number)
+        self.run.end_as("failed", "error", f"ping measured nothing: {match[1]}", line.number)
 
     known = known(
         ("packets, ", r"\d+/\d+ packets, \d+% loss(?:, min/avg/ewma/max = [\d./]{1,80} ms.{0,60})?"),

@@ -35,6 +35,45 @@ and the bars of the histogram, which are scaled and rounded up (the exact counts
 Modules: `text` (the lines), `checks` (the test type, the unit, drops and duration).
 """
 
-from azlatency.logs.parsers.sockperf.parser import PARSER
+from __future__ import annotations
 
-__all__ = ["PARSER"]
+from functools import partial
+from typing import ClassVar
+
+from azlatency.logs.parsers import Parser, Signature
+from azlatency.logs.parsers.identities import at_most
+from azlatency.logs.parsers.sockperf.text import SockperfText
+
+
+class SockperfParser(Parser):
+    """Reads sockperf; see `azlatency.logs.parsers.sockperf`."""
+
+    tool = "sockperf"
+    reader = SockperfText
+    reads_any_size = True
+    commands = ("sockperf",)
+    names_size = fills_duration = True
+    options: ClassVar = {
+        "requested_count": ("-n", "--number-of-packets"),
+        "mps": ("--mps",),
+        "burst": ("-b", "--burst"),
+        "reply-every": ("--reply-every",),
+    }
+    switches: ClassVar = {"nonblocked": ("--nonblocked",)}
+    identities = (partial(at_most, "valid_sent", "sent"), partial(at_most, "valid_received", "received"))
+    # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
+    units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
+    signatures = (
+        Signature("== version #", r"sockperf: ?== version #.{0,80}?=="),
+        Signature("following parameters: --mps", r"test was performed using the following parameters: .+"),
+        Signature("Usage: sockperf", r"Usage: sockperf .*"),
+        Signature("[Total Run] RunTime", r"(?:sockperf: )?\[Total Run\] RunTime=.*", weak=True),
+        Signature(
+            "Summary: ", r"(?:sockperf: )?Summary: (?:Latency|Round trip|Message Rate|BandWidth) is .*", weak=True
+        ),
+        Signature("observations; each", r"(?:sockperf: )?Total \d+ observations; each.{1,80}", weak=True),
+        Signature("====> avg-", r"(?:sockperf: )?====> avg-(?:lat|latency|rtt)=.*", weak=True),
+    )
+
+
+PARSER = SockperfParser()

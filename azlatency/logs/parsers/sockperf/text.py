@@ -6,10 +6,11 @@ import re
 from array import array
 from typing import Any
 
-from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, RuleReader, bulk, data, known
+from azlatency.logs.grammar.rules import DATA, LONGEST_LINE, Line, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import (
+    LogReader,
     check_samples,
     closed_loop_share,
     complete_quantile,
@@ -61,13 +62,13 @@ _SPREADS = {
 }
 
 
-class SockperfText(RuleReader):
+class SockperfText(LogReader):
     """Reads the lines of one log; each further ``Server No:`` block is another run."""
 
     prefix = re.compile(r"\s*sockperf: ?")
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.log, self.recorder = log, recorder
+        super().__init__(log, recorder)
         self.run: Run = recorder.start_run("sockperf", log.first_line, last_line=log.last_line)
         self.half = True
         self.ended = self.has_open_header = False
@@ -75,7 +76,6 @@ class SockperfText(RuleReader):
         self.observations: int | None = None
         self.quantile_rows: list[tuple[Line, Row]] = []
         self.once: dict[str, str] = {}
-        self.unfinished = log.unfinished_line
         self.full_log_options: str | None = None
         self.bin_us: int | None = None
         self.full_log = False
@@ -97,8 +97,7 @@ class SockperfText(RuleReader):
         elif len(text) > LONGEST_LINE:
             line = line._replace(text=_LONG_BAR.sub(r"\1", text))
         if line.number == self.unfinished and text[-1:] in _UNFINISHED and not _WHOLE.search(text):
-            text = "the log ends within this line; its last number is left out"
-            self.run.add_event("unfinished_line", "warning", text, line.number)
+            self.is_cut(line, "its last number is")
             return DATA
         self._begin_at_repetition(line)
         return super().read(line)
@@ -157,8 +156,7 @@ class SockperfText(RuleReader):
         """Read Ctrl-C, with which every server ends."""
         if self.run.row.get("test") == "server":
             return
-        self.run.set(status="interrupted")
-        self.run.add_event(
+        self.run.end_as(
             "interrupted", "warning", "ended by Ctrl-C; the statistics cover the time until then", line.number
         )
 
@@ -172,7 +170,7 @@ class SockperfText(RuleReader):
         self.run.add_metric("total_duration", quantity(match[1], "sec"), line.number)
         if match[2] is not None:
             self.run.set(warmup_ns=nanoseconds(match[2], "msec"))
-        self._add_counts(line, sent=match[4], received=match[5], skipped=match[6])
+        self.run.add_counts(line.number, sent=match[4], received=match[5], skipped=match[6])
 
     @data(r"========= Printing statistics for Server No: (\d+)", hint="Printing statistics")
     def server_block(self, line: Line, match: re.Match[str]) -> None:
@@ -190,7 +188,7 @@ class SockperfText(RuleReader):
         """Read duration and counts without warm-up and cool-down."""
         self.run.set(duration_ns=nanoseconds(match[1], "sec"))
         self.run.add_metric("valid_duration", quantity(match[1], "sec"), line.number)
-        self._add_counts(line, valid_sent=match[2], valid_received=match[3])
+        self.run.add_counts(line.number, valid_sent=match[2], valid_received=match[3])
 
     @data(
         r"====> avg-(lat|latency|rtt)=\s*([\d.]+) \(std-dev=\s*([\d.]+)((?:, [\w-]+=[\d.]+)*)"
@@ -220,7 +218,7 @@ class SockperfText(RuleReader):
     )
     def losses(self, line: Line, match: re.Match[str]) -> None:
         """Read lost, duplicated and out-of-order messages."""
-        self._add_counts(line, lost=match[1], duplicates=match[2], out_of_order=match[3])
+        self.run.add_counts(line.number, lost=match[1], duplicates=match[2], out_of_order=match[3])
         if int(match[3]):
             self.run.add_event(
                 "out_of_order_discarded",
@@ -251,7 +249,7 @@ class SockperfText(RuleReader):
             contradict(self.run, "count_mismatch", text, line.number)
             return
         self.observations = int(count(match[1]).value)
-        self._add_counts(line, observations=match[1])
+        self.run.add_counts(line.number, observations=match[1])
 
     @data(r"---> (?:<?(MAX|MIN)>? )?observation =\s*([\d.]+)", hint="observation =")
     def extreme(self, line: Line, match: re.Match[str]) -> None:
@@ -276,7 +274,7 @@ class SockperfText(RuleReader):
     def messages_sent(self, line: Line, match: re.Match[str]) -> None:
         """Read the counts of a throughput test."""
         self.run.set(test="throughput", duration_ns=nanoseconds(match[2], "sec"))
-        self._add_counts(line, sent=match[1], skipped=match[3])
+        self.run.add_counts(line.number, sent=match[1], skipped=match[3])
 
     @data(r"NOTE: test was performed, using msg-size=(\d+)(?:, mps=(\d+))?\..{0,200}", hint="NOTE: test was performed")
     def throughput_note(self, line: Line, match: re.Match[str]) -> None:
@@ -395,7 +393,7 @@ class SockperfText(RuleReader):
     def handled(self, line: Line, match: re.Match[str]) -> None:
         """Read the summary of a server."""
         self.run.set(test="server", status="complete")
-        self._add_counts(line, received=match[1])
+        self.run.add_counts(line.number, received=match[1])
         self.ended = True
 
     @data(r"ERROR: (.{0,300})", hint="ERROR: ")
@@ -405,15 +403,13 @@ class SockperfText(RuleReader):
     @data(r"(Test ends uncompleted.{0,200})", hint="Test ends uncompleted")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         """Read an error message."""
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
+        self.run.end_as("failed", "error", f"sockperf measured nothing: {match[1].strip()}", line.number)
         self.ended = True
 
     @data(r"Usage: sockperf .{0,300}", hint="Usage: sockperf")
     def usage(self, line: Line, match: re.Match[str]) -> None:
         """Read the usage text."""
-        self.run.set(status="failed")
-        self.run.add_event("failed", "error", "sockperf printed its usage text; check the options", line.number)
+        self.run.end_as("failed", "error", "sockperf printed its usage text; check the options", line.number)
         self.ended = True
 
     @data(r"Info: (The requested message-per-second rate is too high)\. .{0,120}", hint="rate is too high")
@@ -462,11 +458,6 @@ class SockperfText(RuleReader):
     def _add_time(self, name: str, token: str, line: Line) -> None:
         self.run.add_metric(name, self._to_rtt(quantity(token, "usec"), line), line.number)
 
-    def _add_counts(self, line: Line, **tokens: str | None) -> None:
-        for name, token in tokens.items():
-            if token is not None:
-                self.run.add_metric(name, count(token), line.number)
-
     def _gbps_unit(self, token: str) -> str | None:
         """Return the unit that GBps stands for: the one that message rate times message size gives (client.cpp 629)."""
         rate, size = self.run.value("message_rate"), self.run.row.get("message_bytes")
@@ -494,7 +485,7 @@ class SockperfText(RuleReader):
         self.server_index = index
 
     def _open_run(self, line: Line, **shared: Any) -> None:
-        self.finish_block(line.number - 1)
+        self.finish(line.number - 1)
         self.run = self.recorder.start_run("sockperf", line.number, **shared)
         self.observations, self.quantile_rows, self.once, self.ended = None, [], {}, False
         self.first_row = self.last_row = self.shown = self.wrong_row = 0
@@ -502,7 +493,7 @@ class SockperfText(RuleReader):
 
     # --- the end
 
-    def finish_block(self, last_line: int) -> None:
+    def finish(self, last_line: int) -> None:
         """Complete the run of one server: quantiles, test type, checks, samples and status."""
         run = self.run
         if self.observations:

@@ -1,15 +1,36 @@
-"""The lines of cilium connectivity perf and the values that they print."""
+"""cilium connectivity perf: tables of netperf tests between pods and hosts of a Kubernetes cluster.
+
+::
+
+    🔥 Network Performance Test Summary [cilium-test-1]:
+    📋 Scenario        | Node       | Test       | Duration | Min  | Mean     | Max     | P50  | P90  | P99   | … OP/s
+    📋 pod-to-pod      | same-node  | TCP_RR     | 10s      | 57µs | 125.09µs | 1.544ms | …    | …    | …     | 7939.43
+
+    📋 Scenario        | Node       | Test       | Duration | Throughput Mb/s
+    📋 pod-to-pod      | other-node | TCP_STREAM | 10s      | 9541.04
+
+*Runs.* Each row is a run. The scenario and the node are part of its ``test``: nothing in the table names the nodes.
+
+*Times* are those of netperf: round trips of TCP_RR and UDP_RR, transactions with a connection of TCP_CRR. They are
+printed as Go prints a duration, without trailing zeros: ``6ms`` is 6000 µs. netperf reads its clock in whole
+microseconds, and interpolates the percentiles inside buckets of two significant digits.
+
+*Means.* Until 2023 the table had a column ``Num Samples``: the value is the mean of so many tests, and a mean of
+percentiles is no percentile (``rtt_p99_mean``).
+
+*Time of day.* With ``--timestamp`` each line of the table begins with ``[2026-11-22T14:31:20Z]``.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import ClassVar
 
-from azlatency.logs.grammar.rules import Line, RuleReader, data, known
+from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import end_run, record_no_data
-from azlatency.logs.parsers.identities import ClosedLoopRate
+from azlatency.logs.parsers.common import LogReader, end_run, record_no_data
+from azlatency.logs.parsers.identities import closed_loop_rate
 from azlatency.logs.record import Recorder, Run
 from azlatency.more_tools.common import netperf_percentile
 
@@ -30,12 +51,11 @@ _DURATIONS = frozenset(("duration", *_TIMES, *_QUANTILES))
 _MICROSECOND_NS = 1000.0
 
 
-class _Cilium(RuleReader):
+class _Cilium(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
-        self.recorder = recorder
+        super().__init__(log, recorder)
         self.columns: list[str] = []
-        self.unfinished = log.unfinished_line
-        self.runs = 0
+        self.has_runs = False
 
     @data(_HEADER, hint="Scenario")
     @data(_OLD_HEADER, hint="Num Samples")
@@ -59,7 +79,7 @@ class _Cilium(RuleReader):
         test = " ".join(filter(None, (row["test"].lower(), network, row.get("node"))))
         run = self.recorder.start_run("cilium", line.number, protocol=protocol, test=test)
         run.set(client=row.get("pod") or (None if network else row["scenario"]))
-        self.runs += 1
+        self.has_runs = True
         if kind in ("rr", "crr"):
             run.set(closed_loop=True, printed_as="round_trip" if kind == "rr" else None)
         prefix = "rtt" if kind == "rr" else "transaction" if kind == "crr" else "latency"
@@ -86,6 +106,11 @@ class _Cilium(RuleReader):
             run.add_metric("transaction_rate", value, line.number)
         else:
             run.add_metric("throughput", value, line.number, side="receiver")
+
+    def finish(self, last_line: int) -> None:
+        """Report a log without a row."""
+        if not self.has_runs:
+            record_no_data(self.recorder, self.log, "the log has no row of results; copy the whole table")
 
     known = known(
         ("cilium ", r"(?:\$ )?cilium connectivity (?:perf|test .{0,100}--perf).{0,300}"),
@@ -129,7 +154,8 @@ class CiliumParser(Parser):
     """Reads cilium connectivity perf; see `azlatency.more_tools.cilium`."""
 
     tool = "cilium"
-    identities = (ClosedLoopRate(),)
+    reader = _Cilium
+    identities = (closed_loop_rate,)
     commands = ("cilium", "cilium-cli")
     units: ClassVar = {"cilium samples": ("count", 1)}
     signatures = (
@@ -137,13 +163,6 @@ class CiliumParser(Parser):
         Signature("Scenario", _HEADER, weak=True),
         Signature("Num Samples", _OLD_HEADER, weak=True),
     )
-
-    def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log."""
-        reader = _Cilium(log, recorder)
-        reader.feed(log.lines, recorder.accounting)
-        if not reader.runs:
-            record_no_data(recorder, log, "the log has no row of results; copy the whole table")
 
 
 PARSER = CiliumParser()
