@@ -29,7 +29,9 @@ _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
 #: Ends of the names of texts that look like logs.
-_LOG_ENDINGS = (".log", ".txt", ".out", "")
+_LOG_ENDINGS = (".log", ".txt", ".out")
+#: Reasons that say nothing about a text.
+_NOTHING = ("no log of a known tool;", "empty file;")
 
 
 @command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
@@ -70,11 +72,11 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             print_error(line)
         if len(problems) > _MOST_PROBLEMS:
             print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
-        unknown = f"no log of a known tool in {_named(others)}" if others else ""
+        unknown = not_recognised(others) if others else ""
         if not summary.runs_by_tool:
             if not others and not problems:
                 raise LogError(no_file(sources))
-            raise LogError(f"{sources[0]}: {unknown or 'no log can be used'}; azlatency check lists the reasons")
+            raise LogError(f"{sources[0]}: {unknown or 'no log can be used; azlatency check lists the reasons'}")
         if others:
             print_note(unknown)
         if not study.manifest.files:
@@ -84,21 +86,27 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             raise typer.Exit(1)
 
 
-def _named(messages: list[str]) -> str:
-    """Name a few files; count many by the ends of their names, and name the first that may be a log."""
+def not_recognised(messages: list[str]) -> str:
+    """Count files without a log, by the ends of their names; give the reason of the one that is most like a log."""
     from azlatency.logs.source.decode import is_no_log
     from azlatency.logs.source.expand import path_of
 
-    paths = [path_of(line) for line in messages]
-    count = count_of(len(paths), "file")
-    if len(paths) <= _MOST_PROBLEMS:
-        return f"{count}: {', '.join(paths)}"
-    kinds = Counter(PurePath(path).suffix or "without an ending" for path in paths).most_common(_MOST_PROBLEMS)
-    texts = [path for path, line in zip(paths, messages, strict=True) if not is_no_log(line)]
-    example = next((path for path in texts if PurePath(path).suffix in _LOG_ENDINGS), [*texts, paths[0]][0])
-    rest = len(paths) - sum(number for _, number in kinds)
+    endings = {line: PurePath(path_of(line)).suffix for line in messages}
+    # A reason that says what the text is helps more than that of a text that is nothing known.
+    example = min(
+        messages,
+        key=lambda line: (
+            is_no_log(line),
+            line.partition(": ")[2].startswith(_NOTHING),
+            endings[line] not in _LOG_ENDINGS,
+        ),
+    )
+    if len(messages) == 1:
+        return f"no log recognised in {example}"
+    kinds = Counter(ending or "without an ending" for ending in endings.values()).most_common(_MOST_PROBLEMS)
+    rest = len(messages) - sum(number for _, number in kinds)
     counts = ", ".join(f"{number} {kind}" for kind, number in [*kinds, *([("others", rest)] if rest else [])])
-    return f"{count} ({counts}), for example {example}"
+    return f"no log recognised in {count_of(len(messages), 'file')} ({counts}), for example {example}"
 
 
 def _name_of(source: str) -> str:

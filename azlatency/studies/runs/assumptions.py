@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
+#: Of names that are longer together, one is shown.
+_LONGEST = 120
 #: That of a tool is none.
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -100,7 +102,8 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if not len(apart):
             continue
         scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
-        yield f"kept apart by their {what}: {named(scenarios)}"
+        most = _MOST if sum(map(len, scenarios[:_MOST])) <= _LONGEST else 1
+        yield f"kept apart by their {what}: {named(scenarios, most)}"
         by_file = apart.drop_duplicates("file")
         files = below_common_folder(by_file["file"], runs["file"])
         are_labels = code == FROM_LABEL
