@@ -30,6 +30,8 @@ _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", r
 _MOST_PROBLEMS = 4
 #: Ends of the names of texts that look like logs.
 _LOG_ENDINGS = (".log", ".txt", ".out")
+#: Ends of the names of files that may be tables of measurements.
+_TABLES = (".csv", ".tsv")
 #: Reasons that say nothing about a text.
 _NOTHING = ("no log of a known tool;", "empty file;")
 
@@ -101,6 +103,9 @@ def not_recognised(messages: list[str]) -> str:
             endings[line] not in _LOG_ENDINGS,
         ),
     )
+    if any(ending in _TABLES for ending in endings.values()):
+        example = example.removesuffix("; see azlatency parse --explain")
+        example += "; azlatency check drafts what study.toml must say of a table of measurements"
     if len(messages) == 1:
         return f"no log recognised in {example}"
     kinds = Counter(ending or "without an ending" for ending in endings.values()).most_common(_MOST_PROBLEMS)
@@ -117,6 +122,8 @@ def _name_of(source: str) -> str:
 
 def print_answer(study: Study) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
+    import pandas as pd
+
     from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
@@ -126,7 +133,8 @@ def print_answer(study: Study) -> None:
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
-    rows = [_row(estimate, round_trips["p99_ns"]) for estimate in estimates]
+    scenarios = pd.concat([round_trips["scenario"], streams["scenario"]]).dropna()
+    rows = [_row(estimate, scenarios, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
         print_table(
@@ -148,7 +156,7 @@ def print_answer(study: Study) -> None:
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
+def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) -> Row:
     from azlatency.kit.intervals import interval_in
     from azlatency.stats.result import SHORT
 
@@ -162,9 +170,14 @@ def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
         # The digits that the interval supports, in both columns.
         both = format_estimate(middle, *ends, unit, confidence=None)
         value, interval = both.removesuffix(")").split(" (")
-    of_runs = tails[tails.index.isin(estimate["run_ids"].split())]
+    run_ids = estimate["run_ids"].split()
+    of_runs = tails[tails.index.isin(run_ids)]
+    path, said = str(estimate["path"]), scenarios[scenarios.index.isin(run_ids)].unique()
+    # Addresses that change with every run, such as those of pods, say less than the names of files.
+    if len(said) == 1 and not path.startswith(said[0]):
+        path = f"{said[0]}: {path}"
     return {
-        "path": str(estimate["path"]),
+        "path": path,
         "method": str(estimate["method"]),
         "runs": str(estimate["n"]),
         "median run": value,

@@ -14,12 +14,10 @@ import typer
 from azlatency.cli.answer import not_recognised
 from azlatency.cli.common import command, folder_name, no_file, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
-from azlatency.studies.format import count_of, printable
+from azlatency.studies.format import count_of
 
 #: Words of a message in which those of alike files differ.
 _NAME_OR_NUMBER = re.compile(r"\S*[\d/.]\S*")
-#: Endings of files that may be tables of measurements.
-_TABLES = (".csv", ".tsv", ".csv.gz")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -278,7 +276,6 @@ def _folded(lines: list[str]) -> list[str]:
 
 def _print_summary(summary: ImportSummary, folder: Path, *, drafted: bool = False) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
-    from azlatency.logs.source.expand import path_of
     from azlatency.studies.manifest.manifest import FILE_NAME
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
@@ -297,10 +294,6 @@ def _print_summary(summary: ImportSummary, folder: Path, *, drafted: bool = Fals
         tell = print_note if title in ("skipped", "note") else print_error
         for line in _folded(lines):
             tell(f"  {title}: {line}")
-    if tables := [file for file in map(path_of, summary.not_recognised) if file.endswith(_TABLES)]:
-        print_note(
-            f"  a table of measurements? azlatency check {printable(tables[0])} drafts what study.toml must say of it"
-        )
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():
         keys_by_count.setdefault(count, []).append(key)

@@ -104,6 +104,15 @@ def test_files_that_are_no_logs_are_counted_by_their_kind(tmp_path: Path) -> Non
     assert "2 .png" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_row_says_what_the_names_of_files_say(tmp_path: Path) -> None:
+    """Pods have other addresses in each run, so that no two runs have one path."""
+    for number, name in enumerate(("calico/1", "calico/2", "cilium/1", "cilium/2")):
+        (tmp_path / "dump" / name).mkdir(parents=True)
+        (tmp_path / "dump" / name / "ping.log").write_text(ping(f"10.0.0.{number}", 1.0, 1.1, 1.2), "utf-8")
+    shown = azlatency("dump", cwd=tmp_path).stdout
+    assert "calico: ? → 10.0.0.1" in shown and "cilium: ? → 10.0.0.2" in shown
+
+
 def test_the_example_is_the_file_whose_reason_says_most(tmp_path: Path) -> None:
     (tmp_path / "dump").mkdir()
     for name in ("LICENSE", "a.txt", "b.txt"):
