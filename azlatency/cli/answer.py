@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azlatency.cli.common import command, console, no_file, print_error, print_note, progress
+from azlatency.cli.common import command, console, folded, no_file, print_error, print_note, progress
 from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
@@ -149,7 +149,7 @@ def print_answer(study: Study) -> None:
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
-    lines = [*assumptions(study), *notes]
+    lines = [*assumptions(study), *folded(list(notes))]
     for line in lines:
         print_note(line)
     if any("study.toml:" in line for line in lines):

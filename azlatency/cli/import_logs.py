@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
@@ -12,12 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from azlatency.cli.answer import not_recognised
-from azlatency.cli.common import command, folder_name, no_file, print_error, print_note, progress, relative
+from azlatency.cli.common import command, folded, folder_name, no_file, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
 from azlatency.studies.format import count_of
-
-#: Words of a message in which those of alike files differ.
-_NAME_OR_NUMBER = re.compile(r"\S*[\d/.]\S*")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -266,14 +262,6 @@ def _print_draft(name: str, folder: Path, out: str | None) -> None:
     print(f"  azlatency report --study {name}")
 
 
-def _folded(lines: list[str]) -> list[str]:
-    """Return the first of the lines that give the same reason, apart from names and numbers, with their number."""
-    alike: dict[str, list[str]] = {}
-    for line in lines:
-        alike.setdefault(_NAME_OR_NUMBER.sub("", line.partition(": ")[2]), []).append(line)
-    return [first + (f" (and {len(more)} more like it)" if more else "") for first, *more in alike.values()]
-
-
 def _print_summary(summary: ImportSummary, folder: Path, *, drafted: bool = False) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
     from azlatency.studies.manifest.manifest import FILE_NAME
@@ -292,7 +280,7 @@ def _print_summary(summary: ImportSummary, folder: Path, *, drafted: bool = Fals
         ("note", summary.notes),
     ):
         tell = print_note if title in ("skipped", "note") else print_error
-        for line in _folded(lines):
+        for line in folded(lines):
             tell(f"  {title}: {line}")
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():

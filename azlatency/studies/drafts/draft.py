@@ -66,6 +66,7 @@ _COLUMNS = (
     "log", "scenario", "zone", "peer_zone", "region", "peer_region", "client", "server", "round", "repeat", "ignore",
 )  # fmt: skip
 _GAP = "# fill in: "
+_ZONES = (f'{_GAP}zone = "1"            (the client\'s)', f'{_GAP}peer_zone = "2"       (the server\'s)')
 _EXAMPLES = 3
 #: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
 _MOST_PATTERNS = 24
@@ -153,7 +154,7 @@ def _open_entries(
     for path in paths:
         groups.setdefault(scenarios.get(path, ""), []).append(path)
     lines: list[str] = []
-    for scenario, group in list(groups.items())[:_MOST_PATTERNS]:
+    for place, (scenario, group) in enumerate(list(groups.items())[:_MOST_PATTERNS]):
         names = ", ".join(dict.fromkeys(tool for path in group for tool in tools[path]))
         read = [f"# its names say: {printable(scenario)}"] if scenario else []
         lines += [
@@ -161,8 +162,7 @@ def _open_entries(
             *read,
             "[[run]]",
             f"log = {_globs(group, logs)}".ljust(39) + f" # {count_of(len(group), 'log')}: {names}",
-            f'{_GAP}zone = "1"            (the client\'s)',
-            f'{_GAP}peer_zone = "2"       (the server\'s)',
+            *(_ZONES if place == 0 else ["# likewise"]),
         ]
     if len(groups) > _MOST_PATTERNS:
         rest = sum(map(len, list(groups.values())[_MOST_PATTERNS:]))
