@@ -32,8 +32,6 @@ _MOST_PROBLEMS = 4
 _LOG_ENDINGS = (".log", ".txt", ".out")
 #: Ends of the names of files that may be tables of measurements.
 _TABLES = (".csv", ".tsv")
-#: Reasons that say nothing about a text.
-_NOTHING = ("no log of a known tool;", "empty file;")
 
 
 @command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
@@ -90,6 +88,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
 
 def not_recognised(messages: list[str]) -> str:
     """Count files without a log, by the ends of their names; give the reason of the one that is most like a log."""
+    from azlatency.logs.parse import NO_LOG
     from azlatency.logs.source.decode import is_no_log
     from azlatency.logs.source.expand import path_of
 
@@ -99,7 +98,7 @@ def not_recognised(messages: list[str]) -> str:
         messages,
         key=lambda line: (
             is_no_log(line),
-            line.partition(": ")[2].startswith(_NOTHING),
+            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
             endings[line] not in _LOG_ENDINGS,
         ),
     )

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from azlatency.logs.parse import NO_LOG
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.manifest.names import series_that_count
@@ -217,7 +218,7 @@ def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for path in paths:
-        reason = {} if path in tools else {"ignore": "no log of a known tool"}
+        reason = {} if path in tools else {"ignore": NO_LOG}
         writer.writerow({"log": literal(path), **by_path.get(path, {}), **reason})
     return text.getvalue()
 
