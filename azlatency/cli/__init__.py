@@ -8,6 +8,7 @@ Exit codes: 0 success, also if the reader of a pipe closed it; 1 no log was reco
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -50,6 +51,8 @@ def main() -> None:
     except OSError as error:
         # A full or read-only disk; what is written is replaced as a whole, so nothing is half written.
         name = error.filename2 or error.filename
+        if isinstance(error, PermissionError) and not os.access(folder := os.path.dirname(name) or ".", os.X_OK):
+            name = folder
         print_error(f"{f'{name}: ' if name else ''}{error.strerror or error}; free space or check the permissions")
         sys.exit(1)
 

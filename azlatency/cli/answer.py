@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from azlatency.cli.common import command, console, no_file, print_error, print_note, progress
+from azlatency.cli.common import command, console, folded, no_file, print_error, print_note, progress
 from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
@@ -29,7 +29,9 @@ _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
 #: Ends of the names of texts that look like logs.
-_LOG_ENDINGS = (".log", ".txt", ".out", "")
+_LOG_ENDINGS = (".log", ".txt", ".out")
+#: Ends of the names of files that may be tables of measurements.
+_TABLES = (".csv", ".tsv")
 
 
 @command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
@@ -70,11 +72,11 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             print_error(line)
         if len(problems) > _MOST_PROBLEMS:
             print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
-        unknown = f"no log of a known tool in {_named(others)}" if others else ""
+        unknown = not_recognised(others) if others else ""
         if not summary.runs_by_tool:
             if not others and not problems:
                 raise LogError(no_file(sources))
-            raise LogError(f"{sources[0]}: {unknown or 'no log can be used'}; azlatency check lists the reasons")
+            raise LogError(f"{sources[0]}: {unknown or 'no log can be used; azlatency check lists the reasons'}")
         if others:
             print_note(unknown)
         if not study.manifest.files:
@@ -84,21 +86,31 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             raise typer.Exit(1)
 
 
-def _named(messages: list[str]) -> str:
-    """Name a few files; count many by the ends of their names, and name the first that may be a log."""
+def not_recognised(messages: list[str]) -> str:
+    """Count files without a log, by the ends of their names; give the reason of the one that is most like a log."""
+    from azlatency.logs.parse import NO_LOG
     from azlatency.logs.source.decode import is_no_log
     from azlatency.logs.source.expand import path_of
 
-    paths = [path_of(line) for line in messages]
-    count = count_of(len(paths), "file")
-    if len(paths) <= _MOST_PROBLEMS:
-        return f"{count}: {', '.join(paths)}"
-    kinds = Counter(PurePath(path).suffix or "without an ending" for path in paths).most_common(_MOST_PROBLEMS)
-    texts = [path for path, line in zip(paths, messages, strict=True) if not is_no_log(line)]
-    example = next((path for path in texts if PurePath(path).suffix in _LOG_ENDINGS), [*texts, paths[0]][0])
-    rest = len(paths) - sum(number for _, number in kinds)
+    endings = {line: PurePath(path_of(line)).suffix for line in messages}
+    # A reason that says what the text is helps more than that of a text that is nothing known.
+    example = min(
+        messages,
+        key=lambda line: (
+            is_no_log(line),
+            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
+            endings[line] not in _LOG_ENDINGS,
+        ),
+    )
+    if any(ending in _TABLES for ending in endings.values()):
+        example = example.removesuffix("; see azlatency parse --explain")
+        example += "; azlatency check drafts what study.toml must say of a table of measurements"
+    if len(messages) == 1:
+        return f"no log recognised in {example}"
+    kinds = Counter(ending or "without an ending" for ending in endings.values()).most_common(_MOST_PROBLEMS)
+    rest = len(messages) - sum(number for _, number in kinds)
     counts = ", ".join(f"{number} {kind}" for kind, number in [*kinds, *([("others", rest)] if rest else [])])
-    return f"{count} ({counts}), for example {example}"
+    return f"no log recognised in {count_of(len(messages), 'file')} ({counts}), for example {example}"
 
 
 def _name_of(source: str) -> str:
@@ -109,6 +121,8 @@ def _name_of(source: str) -> str:
 
 def print_answer(study: Study) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
+    import pandas as pd
+
     from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
@@ -118,7 +132,8 @@ def print_answer(study: Study) -> None:
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
-    rows = [_row(estimate, round_trips["p99_ns"]) for estimate in estimates]
+    scenarios = pd.concat([round_trips["scenario"], streams["scenario"]]).dropna()
+    rows = [_row(estimate, scenarios, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
         print_table(
@@ -133,14 +148,14 @@ def print_answer(study: Study) -> None:
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
-    lines = [*assumptions(study), *notes]
+    lines = [*assumptions(study), *folded(list(notes))]
     for line in lines:
         print_note(line)
     if any("study.toml:" in line for line in lines):
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
+def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) -> Row:
     from azlatency.kit.intervals import interval_in
     from azlatency.stats.result import SHORT
 
@@ -154,9 +169,14 @@ def _row(estimate: Mapping[Any, Any], tails: pd.Series) -> Row:
         # The digits that the interval supports, in both columns.
         both = format_estimate(middle, *ends, unit, confidence=None)
         value, interval = both.removesuffix(")").split(" (")
-    of_runs = tails[tails.index.isin(estimate["run_ids"].split())]
+    run_ids = estimate["run_ids"].split()
+    of_runs = tails[tails.index.isin(run_ids)]
+    path, said = str(estimate["path"]), scenarios[scenarios.index.isin(run_ids)].unique()
+    # Addresses that change with every run, such as those of pods, say less than the names of files.
+    if len(said) == 1 and not path.startswith(said[0]):
+        path = f"{said[0]}: {path}"
     return {
-        "path": str(estimate["path"]),
+        "path": path,
         "method": str(estimate["method"]),
         "runs": str(estimate["n"]),
         "median run": value,

@@ -233,6 +233,19 @@ def print_note(message: str) -> None:
         print_error(indent + line)
 
 
+#: Words that a list of files or runs adds to a message.
+_OF_LISTS = frozenset(("run", "runs", "and", "more"))
+
+
+def folded(lines: Sequence[str]) -> list[str]:
+    """Return the first of the lines that give the same reason for different files, with the number of the others."""
+    alike: dict[str, list[str]] = {}
+    for line in lines:
+        kind = " ".join(word for word in line.split() if word.isalpha() and word not in _OF_LISTS)
+        alike.setdefault(kind, []).append(line)
+    return [first + (f" (and {len(rest)} more like it)" if rest else "") for first, *rest in alike.values()]
+
+
 def is_quiet() -> bool:
     """Return whether the command was called with ``--quiet``."""
     return _Output.quiet

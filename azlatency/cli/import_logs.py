@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from azlatency.cli.common import command, folder_name, no_file, print_error, print_note, progress, relative
+from azlatency.cli.answer import not_recognised
+from azlatency.cli.common import command, folded, folder_name, no_file, print_error, print_note, progress, relative
 from azlatency.cli.completion import complete_path, complete_study
-from azlatency.studies.format import count_of, printable
-
-#: More files with the same message than this are counted, not listed.
-_ALIKE = 4
-#: Endings of files that may be tables of measurements.
-_TABLES = (".csv", ".tsv", ".csv.gz")
+from azlatency.studies.format import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,7 +183,7 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
     if drafted:
         again = importing(name, None)
         summary.missing, summary.notes, summary.data_version = again.missing, again.notes, again.data_version
-    _print_summary(summary, folder)
+    _print_summary(summary, folder, drafted=drafted)
     if drafted:
         _print_draft(name, folder, out)
     return summary.usable and not summary.unreadable and not summary.problems
@@ -248,37 +245,25 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
 
 
 def _print_draft(name: str, folder: Path, out: str | None) -> None:
-    """Print what the first study.toml assumes, and the next steps."""
+    """Print what the first study.toml assumes, the first lines that would change it, and the next step."""
     from azlatency.studies.manifest.manifest import FILE_NAME
     from azlatency.studies.runs.assumptions import assumptions
     from azlatency.studies.store.study import load
 
-    study = load(name, processed=out)
-    for line in assumptions(study):
-        print_note(f"  {line}")
-    if not len(study.hosts):
-        print_note("  no facts about the machines (CPU, kernel, MTU); the script of azlatency plan records them")
-    print(f"drafted {relative(folder / FILE_NAME)}; add what you know about the zones and machines. Next:")
+    lines = assumptions(load(name, processed=out))
+    parts = [(is_advice, [*part]) for is_advice, part in groupby(lines, lambda line: line.startswith(" "))]
+    advice = [part for is_advice, part in parts if is_advice]
+    for is_advice, part in parts:
+        for line in part if not is_advice or part is advice[0] else ():
+            print_note(f"  {line}")
+    if len(advice) > 1:
+        print_note(f"  azlatency {relative(folder)} prints the lines for the other assumptions")
+    print(f"drafted {relative(folder / FILE_NAME)}; add what you know to it. Next:")
     print(f"  azlatency report --study {name}")
 
 
-def _shortened(lines: list[str]) -> list[str]:
-    """Return the lines, but only two of those that give the same reason for different files."""
-    by_reason: dict[str, list[str]] = {}
-    for line in lines:
-        reason = line.partition(": ")[2]
-        by_reason.setdefault("" if reason.startswith("identical to ") else reason, []).append(line)
-    shortened = []
-    for same in by_reason.values():
-        shortened += same if len(same) <= _ALIKE else same[:2]
-        if len(same) > _ALIKE:
-            shortened.append(f"{len(same) - 2} more files for the same reason; azlatency check lists them")
-    return shortened
-
-
-def _print_summary(summary: ImportSummary, folder: Path) -> None:
+def _print_summary(summary: ImportSummary, folder: Path, *, drafted: bool = False) -> None:
     """Print what was imported, what was not, and which metadata is missing."""
-    from azlatency.logs.source.expand import path_of
     from azlatency.studies.manifest.manifest import FILE_NAME
 
     runs = ", ".join(f"{count} {tool}" for tool, count in summary.runs_by_tool.items()) or "no runs"
@@ -286,25 +271,20 @@ def _print_summary(summary: ImportSummary, folder: Path) -> None:
     target = summary.folder if isinstance(summary.folder, str) else relative(summary.folder)
     written = f" -> {target}, data version {summary.data_version}" if summary.usable else ""
     print(f"{summary.study}: {runs} ({'unchanged' if summary.unchanged else files}){written}")
+    if summary.not_recognised:
+        print_note(f"  {not_recognised(summary.not_recognised)}")
     for title, lines in (
-        ("not recognised", summary.not_recognised),
         ("unreadable", summary.unreadable),
         ("error", summary.problems),
         ("skipped", summary.duplicates + summary.ignored),
         ("note", summary.notes),
     ):
         tell = print_note if title in ("skipped", "note") else print_error
-        for line in _shortened(lines):
+        for line in folded(lines):
             tell(f"  {title}: {line}")
-    if tables := [file for file in map(path_of, summary.not_recognised) if file.endswith(_TABLES)]:
-        print_note(
-            f"  a table of measurements? azlatency check {printable(tables[0])} drafts what study.toml must say of it"
-        )
     keys_by_count: dict[int, list[str]] = {}
     for key, count in summary.missing.items():
         keys_by_count.setdefault(count, []).append(key)
-    for count, keys in keys_by_count.items():
-        verb = "has" if count == 1 else "have"
-        pronoun = "it" if len(keys) == 1 else "them"
-        place = relative(folder / FILE_NAME)
-        print_note(f"  {count_of(count, 'run')} {verb} no {', '.join(keys)}; add {pronoun} to {place}")
+    if keys_by_count:
+        missing = "; ".join(f"{', '.join(keys)} ({count_of(count, 'run')})" for count, keys in keys_by_count.items())
+        print_note(f"  missing: {missing}" + ("" if drafted else f"; add them to {relative(folder / FILE_NAME)}"))

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import is_missing
+from azlatency.stats.across_runs.run_history import KEYS
 from azlatency.studies.format import count_of, format_value, interval_decimals
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.selection import window_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from azlatency.stats.across_runs.run_history import History
 
     Row = Mapping[str, Any]
 
@@ -52,7 +55,8 @@ def date_with_interval(change: Row) -> str:
 
 def when(change: Row, day: str = "") -> str:
     """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
-    return f"{'in or before the' if _is_of_windows(change) else 'on'} {day or date(change)}"
+    start = "at" if pd.isna(change["date"]) else "in or before the" if _is_of_windows(change) else "on"
+    return f"{start} {day or date(change)}"
 
 
 def changed(change: Row, day: str = "") -> str:
@@ -123,6 +127,13 @@ def percent(change: Row) -> str:
 def is_rounding(change: Row) -> bool:
     """Return whether the levels differ by one step of the numbers that the logs print."""
     return _ONE_STEP in change.get("flags", "").split()
+
+
+def last_of_each(found: History) -> pd.DataFrame:
+    """Return the last change of each series, the largest first; none of runs whose order is only assumed."""
+    assumed = found.series.loc[found.series["flags"].str.contains("order_assumed"), "what"]
+    changes = found.changes[~found.changes["what"].isin(assumed)]
+    return largest_first(changes.drop_duplicates(KEYS, keep="last"))
 
 
 def largest_first(changes: pd.DataFrame) -> pd.DataFrame:

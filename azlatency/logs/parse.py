@@ -63,6 +63,8 @@ LOST_LINE = "line_outside_log"
 UNREADABLE = "unreadable_file"
 #: Code of the event of a file whose bytes are those of another one.
 IDENTICAL = "identical_file"
+#: What is said of a text that looks like no log.
+NO_LOG = "no log of a known tool"
 
 
 class LogError(ValueError):
@@ -337,7 +339,7 @@ def _report_no_log(recorder: Recorder, segments: Segments, near: dict[str, int])
     if not segments.foreign and accounting.kinds.count(UNKNOWN) <= _MOST_NEAR:
         for line, owner in find_lost_lines(source, accounting, segments, UNKNOWN):
             near.setdefault(owner, line.number)
-    what = "empty file" if source.line_count == 0 else f"no log of a known tool ({', '.join(load_parsers())})"
+    what = "empty file" if source.line_count == 0 else NO_LOG
     named = None if near or segments.foreign else find_named_tool(source, accounting)
     if not near and (titles := find_table(source, accounting)):
         what = f"line {titles} begins a table of results, which is not read; give the logs that it was made from"

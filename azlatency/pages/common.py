@@ -376,10 +376,11 @@ PERCENTILE = {
 
 
 def provenance(study: Study) -> Table | Note:
-    """Return the files behind the page: path, hash, size, encoding."""
-    if not len(study.sources):
+    """Return the logs behind the page: path, hash, size, encoding."""
+    logs = study.sources[study.sources["source_id"].isin(study.runs["source_id"])]
+    if not len(logs):
         return Note("No log files; the numbers come from the tables of the study's folder.")
-    by_name = study.sources.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
+    by_name = logs.sort_values("path", key=lambda paths: paths.map(natural_key), kind="stable")
     others = len(by_name) - _MOST_FILES
     columns = {
         "file": text("path"),

@@ -16,6 +16,7 @@ from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, number, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
+from azlatency.logs.parse import NO_LOG
 from azlatency.studies.format import count_of, natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_rows
@@ -335,10 +336,12 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
         return Findings.of(
             [answer(f"This study has no logs, only {contents}. Cite its numbers as published; no test is possible.")]
         )
-    runs = client_runs(study)
+    runs, events = client_runs(study), study.events
     tools = ", ".join(sorted(set(study.runs["tool"])))
-    paths, unread = runs["path"].nunique(), study.events[study.events["code"] == "unknown_line"]
-    unknown = int(study.sources["lines_unknown"].sum())
+    # A program or a licence beside the logs is not a log that is read in part.
+    logs = study.sources[study.sources["source_id"].isin(study.runs["source_id"])]
+    unread = events[(events["code"] == "unknown_line") & events["source_id"].isin(logs["source_id"])]
+    paths, unknown = runs["path"].nunique(), int(logs["lines_unknown"].sum())
     lines = f"**{count_of(unknown, 'line')}** not recognised" if unknown else "every line recognised"
     uncounted = len(run_table(study)) - len(runs)
     of_table = bool(is_window(runs).all())
@@ -350,9 +353,9 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     findings += _printed_quantities(printed)
     if len(unread):
         findings.append(act(f"Not every line was recognised, first {_place(study, unread)}"))
-    errors = study.events[study.events["severity"] == "error"]
+    errors = events[(events["severity"] == "error") & ~events["text"].str.startswith(NO_LOG)]
     if len(errors):
-        findings.append(act(f"A log reports an error: {_place(study, errors)}"))
+        findings.append(act(f"A file has an error: {_place(study, errors)}"))
     if differing := differing_facts(study.hosts):
         findings.append(act(f"The machines differ in {join(differing)}: a difference between paths may be theirs."))
     return Findings.of(findings + _lost(study) + _censored(study))

@@ -52,7 +52,7 @@ def test_a_dump_without_logs_is_one_line(tmp_path: Path, content: bytes) -> None
     (tmp_path / "empty" / "notes.md").write_bytes(content)
     for command in ([], ["report"]):
         done = azlatency(*command, "empty", cwd=tmp_path)
-        assert done.returncode == 1 and "empty: no log of a known tool in 1 file: notes.md; " in done.stderr
+        assert done.returncode == 1 and "empty: no log recognised in notes.md:1: " in done.stderr
         assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
 
 
@@ -100,8 +100,26 @@ def test_files_that_are_no_logs_are_counted_by_their_kind(tmp_path: Path) -> Non
         (tmp_path / "dump").mkdir(exist_ok=True)
         (tmp_path / "dump" / name).write_bytes((b"\0\1" if name[0] in "abc" else b"no ping: ") + name.encode())
     done = azlatency("dump", cwd=tmp_path)
-    assert "no log of a known tool in " in done.stderr and ", for example results.txt; " in done.stderr
+    assert "no log recognised in 5 files (" in done.stderr and ", for example results.txt:1: " in done.stderr
     assert "2 .png" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_row_says_what_the_names_of_files_say(tmp_path: Path) -> None:
+    """Pods have other addresses in each run, so that no two runs have one path."""
+    for number, name in enumerate(("calico/1", "calico/2", "cilium/1", "cilium/2")):
+        (tmp_path / "dump" / name).mkdir(parents=True)
+        (tmp_path / "dump" / name / "ping.log").write_text(ping(f"10.0.0.{number}", 1.0, 1.1, 1.2), "utf-8")
+    shown = azlatency("dump", cwd=tmp_path).stdout
+    assert "calico: ? → 10.0.0.1" in shown and "cilium: ? → 10.0.0.2" in shown
+
+
+def test_the_example_is_the_file_whose_reason_says_most(tmp_path: Path) -> None:
+    (tmp_path / "dump").mkdir()
+    for name in ("LICENSE", "a.txt", "b.txt"):
+        (tmp_path / "dump" / name).write_text(f"All rights of {name}\n", "utf-8")
+    (tmp_path / "dump" / "notes.md").write_text("# Throughput of iperf3\n\niperf3 -c host\n", "utf-8")
+    done = azlatency("dump", cwd=tmp_path)
+    assert ", for example notes.md:1: no log begins here: line 1 names iperf3" in done.stderr
 
 
 @pytest.mark.slow

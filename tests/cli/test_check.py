@@ -46,4 +46,7 @@ def test_an_import_of_a_table_says_how_it_is_described(tmp_path: Path) -> None:
     (tmp_path / "zones.csv").write_text(TABLE)
     result = azlatency("import", "zones.csv", "--study", "mine", cwd=tmp_path)
     assert result.returncode == 1
-    assert "a table of measurements? azlatency check zones.csv drafts what study.toml must say of it" in result.stderr
+    assert (
+        "zones.csv:1: no log of a known tool; azlatency check drafts what study.toml must say of a table"
+        in result.stderr
+    )

@@ -130,7 +130,7 @@ def test_the_help_lists_the_commands_in_the_order_of_work_and_no_python_types() 
 
 def test_quiet_leaves_out_notes(log: Path, tmp_path: Path) -> None:
     words = ["import", log, "--study", "mine"]
-    assert "1 run has no zone" in azlatency(*words, cwd=tmp_path).stderr
+    assert "missing: zone, " in azlatency(*words, cwd=tmp_path).stderr
     quiet = azlatency("import", "--study", "mine", "--rebuild", "--quiet", cwd=tmp_path)
     assert quiet.stderr == "" and quiet.stdout.startswith("mine: 1 sockperf")
 

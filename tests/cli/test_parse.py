@@ -76,7 +76,7 @@ def test_explain_prints_the_line_that_identified_the_tool(log: Path) -> None:
     ("name", "content", "message"),
     [
         ("empty.log", b"", "empty.log:1: empty file"),
-        ("unknown.log", b"hello\nworld\n", "unknown.log:1: no log of a known tool (avzone, "),
+        ("unknown.log", b"hello\nworld\n", "unknown.log:1: no log of a known tool; see "),
         ("binary.log", bytes(range(256)) * 9, "binary.log:1: binary file"),
         ("cut.log", b"sockperf: == version #3.7 ==\nsockperf: Starting test...\n", "cut.log:2: the log ends before"),
     ],

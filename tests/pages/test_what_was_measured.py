@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.studies import load
 from helpers.tables import cell, logs_behind
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.kit.cells import Table
 from azlatency.kit.objects import Note
+from azlatency.pages import common
 from azlatency.pages import what_was_measured as page
 from azlatency.studies.store.study import Study
 
@@ -170,3 +174,15 @@ def test_the_means_of_a_published_table_are_not_called_runs() -> None:
     text = str(page.find(study, az.stats.unit_checks.printed_quantities(az.latency(study))))
     assert "**2,175 published means** of netperf (table) over 142 paths " in text
     assert "(8,187 means of windows that overlap a later one not counted); " in text
+
+
+def test_a_file_that_is_no_log_is_no_error_of_one(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.log").write_text(ping("10.0.0.9", 1.0, 2.0), "utf-8")
+    for name in ("LICENSE", "client.py"):
+        (tmp_path / "raw" / name).write_text(f"import {name}\n", "utf-8")
+    az.import_study("mine", [tmp_path / "raw"], out=tmp_path)
+    study = az.load("mine", processed=tmp_path)
+    text = str(page.find(study, az.stats.unit_checks.printed_quantities(az.latency(study))))
+    assert "every line recognised" in text and "LICENSE" not in text
+    assert str(common.provenance(study)).count("a.log") == 1 and "LICENSE" not in str(common.provenance(study))

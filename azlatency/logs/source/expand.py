@@ -97,13 +97,31 @@ def expand(path: Path | str, *, name: str | None = None) -> Iterator[Source | So
 
 
 def _expand_folder(path: Path, shown: str) -> Iterator[Source | SourceError]:
-    entries = (entry for entry in path.rglob("*") if entry.is_symlink() or entry.is_file())
-    for child in sorted(entry for entry in entries if not _is_hidden(entry, path)):
-        inside = shown_name((Path(shown) / child.relative_to(path)).as_posix())
-        if child.is_symlink():
-            yield SourceError(f"{inside}: a symbolic link is not followed; name the file that it points to")
+    for file, name, problem in iter_entries(str(path)):
+        inside = shown_name((Path(shown) / name).as_posix())
+        if problem:
+            yield SourceError(f"{inside}: {problem}")
         else:
-            yield from expand(child, name=inside)
+            yield from expand(Path(file), name=inside)
+
+
+def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield file, path below the root and problem of every entry of a folder, in order of name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        yield folder, under.rstrip("/"), f"{error.strerror}; check the permissions"
+        return
+    for entry in entries:
+        name = under + entry.name
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            yield entry.path, name, "a symbolic link is not followed; copy the file that it points to"
+        elif entry.is_dir():
+            yield from iter_entries(entry.path, f"{name}/")
+        else:
+            yield entry.path, name, "" if entry.is_file() else "not a regular file"
 
 
 def path_of(message: str) -> str:
@@ -343,10 +361,6 @@ def _copied(pieces: Iterable[bytes], mark: bytes, encoding: str, errors: str) ->
 
 #: The beginning of a JSON document. Lines of many tools begin with a bracket, too: "[  5]", "[12:00:00]".
 _JSON_START = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
-
-
-def _is_hidden(entry: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in entry.relative_to(root).parts)
 
 
 def _decompress(raw: bytes, shown: str, room: _Room) -> bytes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from azlatency.kit.cells import RunsRef
-from azlatency.kit.changes import changed, difference, largest_first, on_the_way, when
+from azlatency.kit.changes import changed, difference, last_of_each, on_the_way, when
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.titles import capitalised
-from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS
+from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import sightings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST = 2
 def changed_levels(found: History) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
     seen = sightings(found)
-    last = largest_first(found.changes.drop_duplicates(KEYS, keep="last"))
+    last = last_of_each(found)
     sentence: Sentence = ()
     moment = ""
     for row in last.head(_MOST).to_dict("records"):

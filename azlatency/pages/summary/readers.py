@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef
-from azlatency.kit.changes import largest_first, percent, when
+from azlatency.kit.changes import last_of_each, percent, when
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS
+from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.within_run.time_series import by_burst, falling, reported_connection_ends, throughput_series
 from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, plain
@@ -170,7 +170,7 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
 
 def _changed(levels: History) -> Sentence:
     """Say how many series changed, and the largest change."""
-    last = largest_first(levels.changes.drop_duplicates(KEYS, keep="last"))
+    last = last_of_each(levels)
     if last.empty:
         return ()
     row = {str(name): value for name, value in last.iloc[0].items()}

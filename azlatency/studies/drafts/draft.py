@@ -16,9 +16,10 @@ import os.path
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from azlatency.logs.parse import NO_LOG
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, literal, printable, toml_text
 from azlatency.studies.manifest.names import series_that_count
@@ -61,11 +62,12 @@ _SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-
 _CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
 _BACKWARD = re.compile(r"<-|<=|←")
 _TEXTS = ("region", "peer_region", "zone", "peer_zone", "client", "server")
-_FIELDS = {**dict.fromkeys(_TEXTS, "string"), "round": "int64", "repeat": "int64"}
+_FIELDS = {**dict.fromkeys(("scenario", *_TEXTS), "string"), "round": "int64", "repeat": "int64"}
 _COLUMNS = (
     "log", "scenario", "zone", "peer_zone", "region", "peer_region", "client", "server", "round", "repeat", "ignore",
 )  # fmt: skip
 _GAP = "# fill in: "
+_ZONES = (f'{_GAP}zone = "1"            (the client\'s)', f'{_GAP}peer_zone = "2"       (the server\'s)')
 _EXAMPLES = 3
 #: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
 _MOST_PATTERNS = 24
@@ -85,6 +87,7 @@ class _Described:
 
     def __str__(self) -> str:
         values = dict(self.values)
+        scenario = [values.pop("scenario")] if "scenario" in values else []
         ends = [
             (values.pop(f"{side}region", ""), values.pop(f"{side}zone", None), values.pop(machine, None))
             for side, machine in (("", "client"), ("peer_", "server"))
@@ -93,16 +96,17 @@ class _Described:
             machine or (f"{region} zone {end}".strip() if end and len(end) == 1 else end or region)
             for region, end, machine in ends
         ]
-        says = [str(NetworkPath.between(*names))] if all(names) else []
+        says = [*scenario, *([str(NetworkPath.between(*names))] if all(names) else [])]
         says += [f"{name} {int(value)}" for name, value in values.items()]
         return f"{self.path}: {', '.join(says)}"
 
 
 def names_of(study: Study) -> Logs:
-    """Return what a draft reads of a study: its logs, and the tool and zone of each run."""
+    """Return what a draft reads of a study: its logs, and the tool, zone and label of each run."""
     logs = Logs()
     logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    logs.rows["runs"] = study.runs[["source_id", "tool", "zone"]].astype(object).fillna("").to_dict("records")
+    columns = ["source_id", "tool", "zone", "heading"]
+    logs.rows["runs"] = study.runs[columns].astype(object).fillna("").to_dict("records")
     return logs
 
 
@@ -114,6 +118,9 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     tools = _tools(tables)
     logs = [path for path in paths if path in tools]
     described = _describe(logs)
+    scenarios = _scenarios(logs, tools, described)
+    if not any(run.get("heading") for run in tables.rows["runs"]):  # a scenario of study.toml hides labels
+        described = _with_folders(described, scenarios, logs)
     lines = [
         "[study]",
         f'name = "{toml_text(name)}"',
@@ -132,7 +139,7 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     without_zone = {paths_of[row["source_id"]] for row in tables.rows["runs"] if not row.get("zone")}
     open_logs = [path for path in logs if path in without_zone - named]
-    lines += [*entries, *_open_entries(open_logs, logs, tools, _scenarios(logs, tools, described))]
+    lines += [*entries, *_open_entries(open_logs, logs, tools, scenarios)]
     others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
@@ -148,7 +155,7 @@ def _open_entries(
     for path in paths:
         groups.setdefault(scenarios.get(path, ""), []).append(path)
     lines: list[str] = []
-    for scenario, group in list(groups.items())[:_MOST_PATTERNS]:
+    for place, (scenario, group) in enumerate(list(groups.items())[:_MOST_PATTERNS]):
         names = ", ".join(dict.fromkeys(tool for path in group for tool in tools[path]))
         read = [f"# its names say: {printable(scenario)}"] if scenario else []
         lines += [
@@ -156,8 +163,7 @@ def _open_entries(
             *read,
             "[[run]]",
             f"log = {_globs(group, logs)}".ljust(39) + f" # {count_of(len(group), 'log')}: {names}",
-            f'{_GAP}zone = "1"            (the client\'s)',
-            f'{_GAP}peer_zone = "2"       (the server\'s)',
+            *(_ZONES if place == 0 else ["# likewise"]),
         ]
     if len(groups) > _MOST_PATTERNS:
         rest = sum(map(len, list(groups.values())[_MOST_PATTERNS:]))
@@ -212,7 +218,7 @@ def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for path in paths:
-        reason = {} if path in tools else {"ignore": "no log of a known tool"}
+        reason = {} if path in tools else {"ignore": NO_LOG}
         writer.writerow({"log": literal(path), **by_path.get(path, {}), **reason})
     return text.getvalue()
 
@@ -263,6 +269,26 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
     counts = Counter(item.pattern for item in described if item.pattern and item.pattern not in wrong)
     kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)} | {""}
     return [item for item in described if item.pattern in kept and item.values]
+
+
+def _with_folders(described: list[_Described], scenarios: Mapping[str, str], logs: Sequence[str]) -> list[_Described]:
+    """Return the logs with the folder above their zones as scenario, if that is all that tells names apart."""
+    folders = [_folder_above(item) if "zone" in item.values else "" for item in described]
+    if not scenarios or not all(
+        folder and scenarios.get(item.path, folder) == folder for item, folder in zip(described, folders, strict=True)
+    ):
+        return described
+    with_folders = [
+        replace(item, pattern=f"{{scenario}}/{item.pattern}", values={"scenario": folder, **item.values})
+        for item, folder in zip(described, folders, strict=True)
+    ]
+    return described if _misread(with_folders, logs) else with_folders
+
+
+def _folder_above(item: _Described) -> str:
+    """Return the folder that contains what the pattern of a log describes; nothing if it has none."""
+    parts = re.split(r"[/!]", item.path)[::-1] if item.pattern else []
+    return "".join(parts[len(re.split(r"[/!]", item.pattern)) :][:1])
 
 
 def _misread(described: Sequence[_Described], logs: Sequence[str]) -> set[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.imports.changes import iter_entries
+from azlatency.logs.source.expand import iter_entries
 from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.store.folders import data_folder

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from azlatency.logs.parsers import parser_version
-from azlatency.logs.source.expand import shown_name
+from azlatency.logs.source.expand import iter_entries, shown_name
 from azlatency.studies.format import count_of
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.store.folders import data_folder
@@ -100,25 +100,6 @@ def _with_archive(root: Path, archive: Path) -> list[tuple[str, str, str]]:
     archived = iter_entries(str(archive)) if archive.is_dir() else ()
     by_path = {entry[1]: entry for entry in (*archived, *iter_entries(str(root)))}
     return sorted(by_path.values(), key=lambda entry: entry[1].split("/"))
-
-
-def iter_entries(folder: str, under: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield file, path below the root and problem of every entry of a folder, in order of name."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as error:
-        yield folder, under.rstrip("/"), f"{error.strerror}; check the permissions"
-        return
-    for entry in entries:
-        name = under + entry.name
-        if entry.name.startswith("."):
-            continue
-        if entry.is_symlink():
-            yield entry.path, name, "a symbolic link is not followed; copy the file that it points to"
-        elif entry.is_dir():
-            yield from iter_entries(entry.path, f"{name}/")
-        else:
-            yield entry.path, name, "" if entry.is_file() else "not a regular file"
 
 
 def fingerprint(file: str | RemoteFile, before: Mark | None) -> Mark:

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from azlatency.logs.parse import LogError
-from azlatency.logs.source.expand import LARGEST_SOURCE, MOST_MEMBERS
-from azlatency.studies.imports.changes import iter_entries
+from azlatency.logs.source.expand import LARGEST_SOURCE, MOST_MEMBERS, iter_entries
 from azlatency.studies.manifest.manifest import FILE_NAME
 from azlatency.studies.store.study import remove_unfinished, unfinished
 

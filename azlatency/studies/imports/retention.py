@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.source.copied_files import CopiedFiles
+from azlatency.logs.source.expand import iter_entries
 from azlatency.studies.format import count_of
-from azlatency.studies.imports.changes import has_changed, iter_entries
+from azlatency.studies.imports.changes import has_changed
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.study import Study, read_stamp
 

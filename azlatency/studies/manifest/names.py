@@ -223,7 +223,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more. ``series``
     are those of `series_that_count` of all names.
     """
-    levels = _levels(path)
+    levels = levels_of(path)
     words = [
         word._replace(level=len(levels) - depth)
         for depth, level in enumerate(levels, start=1)
@@ -252,7 +252,7 @@ def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Wo
     return [word for word in kept if not (word.is_free and word.number in known)]
 
 
-def _levels(path: str) -> list[str]:
+def levels_of(path: str) -> list[str]:
     """Return the names of a path, that of the file without its endings."""
     *folders, file = split_path(path)
     return [*folders, _ENDING.sub("", file)]
@@ -267,7 +267,7 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     """
     members: dict[str, set[str]] = {}
     for name in names:
-        for level in [name] if are_labels else _levels(name):
+        for level in [name] if are_labels else levels_of(name):
             for match in _SERIES.finditer(level):
                 members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
     return frozenset(kind for kind, texts in members.items() if _counts(kind, texts))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, literal, printable, toml_text
-from azlatency.studies.manifest.names import is_result, read_name
+from azlatency.studies.manifest.names import is_result, levels_of, read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
-#: That of a tool is none.
-_LAST_NUMBER = re.compile(r"(?<!\d)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
+#: Of names that are longer together, one is shown.
+_LONGEST = 120
+#: That of a tool is none, nor is a decimal.
+_LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -100,7 +102,8 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if not len(apart):
             continue
         scenarios = list(dict.fromkeys(map(str, apart["scenario"])))
-        yield f"kept apart by their {what}: {named(scenarios)}"
+        most = _MOST if sum(map(len, scenarios[:_MOST])) <= _LONGEST else 1
+        yield f"kept apart by their {what}: {named(scenarios, most)}"
         by_file = apart.drop_duplicates("file")
         files = below_common_folder(by_file["file"], runs["file"])
         are_labels = code == FROM_LABEL
@@ -183,8 +186,8 @@ def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
 
 def _entry(file: str) -> list[str]:
     """Return the entry that makes the name of a log its scenario."""
-    name = os.path.splitext(file.replace("/", " "))[0]
-    return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{toml_text(name)}"']
+    scenario = toml_text(" ".join(levels_of(file)))
+    return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{scenario}"']
 
 
 def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list[str]:
@@ -197,7 +200,7 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 
 def _without_numbers(kind: str) -> str:
-    return os.path.splitext(kind)[0].replace("*", "").replace("//", "/").strip("-_./ =") or "same"
+    return "/".join(filter(None, (level.replace("*", "").strip("-_. =") for level in levels_of(kind)))) or "same"
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:

@@ -52,7 +52,9 @@ def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
     """Return the sentence that names those of the runs that have no result, if any."""
     chosen = runs[runs.index.isin(list(reasons))]
     files = [f"{file} ({reasons[run_id]})" for run_id, file in chosen["file"].items()]
-    return [f"{count_of(len(files), 'run')} without a result left out: {named(files)}"] if files else []
+    return (
+        [f"{count_of(len(files), 'run')} without a result left out: {named([*dict.fromkeys(files)])}"] if files else []
+    )
 
 
 def used_runs(study: Study | Logs) -> pd.DataFrame:

@@ -197,7 +197,7 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[Net
             for of_place in _grouped(shared, [methods[index] for index in runs])
             for name in {method for _, method in of_place}
         )
-        if by_place or by_machine:
+        if by_place or by_machine or any(path.shared and path.client.zone and path.server.zone for path in shared):
             regions = {end.region for path in shared for end in (path.client, path.server)}
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)

@@ -108,7 +108,8 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     runs["method"] = _texts(key.bases(runs), runs)
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
-    runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps))
+    guessed = runs["scenario"].notna() & bool(_info(study).get("drafted"))
+    runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps, from_names=guessed))
     others = _other_files(study, runs)
     described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, others)
     assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
@@ -116,7 +117,7 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     found = _texts([each.scenario for each in described], runs)
     if found.notna().any():
         runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
-        runs = _labelled(runs, _paths(runs, maps, from_names=found.notna()))
+        runs = _labelled(runs, _paths(runs, maps, from_names=found.notna() | guessed))
     return runs if one_scenario else runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others)))
 
 

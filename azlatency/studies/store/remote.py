@@ -87,7 +87,7 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     """List the logs at a URL of an object or a folder; ``prefixed``: with the folder's name before their paths.
 
     Returns what to write before each path; and file, path below the URL and problem of each log, in the order of
-    `azlatency.studies.imports.changes.iter_entries`.
+    `azlatency.logs.source.expand.iter_entries`.
 
     Raises `LogError` if there is nothing at the URL, or the store refuses access.
     """

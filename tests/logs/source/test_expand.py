@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
 import lzma
+import os
 import re
 import tarfile
 import zipfile
@@ -273,3 +275,19 @@ def test_large_members_of_nested_archives_stay_in_files(monkeypatch: pytest.Monk
     text = b"64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.1 ms\n" * 200
     (source,) = expand_bytes(packed("tar", {"logs.zip": packed("zip", {"ping.log": text})}), "dump.tar")
     assert isinstance(source, Source) and isinstance(source.text, FileText) and source.whole_text == text.decode()
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.log").write_text("hello\n")
+    scandir = os.scandir
+
+    def refuse(folder: str) -> object:
+        if folder.endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    log, problem = expand(tmp_path)
+    assert isinstance(log, Source) and log.path.endswith("a.log")
+    assert str(problem) == f"{(tmp_path / 'closed').as_posix()}: Permission denied; check the permissions"

@@ -196,6 +196,15 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     )
 
 
+def test_a_path_that_another_method_measured_too_was_not_measured_once(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for name in ("3.1-udp.txt", "3.12-udp.txt"):
+        (tmp_path / "raw" / name).write_bytes((TESTS / "fixtures" / "iperf3" / name).read_bytes())
+    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
+    card = summary.make_card(az.load("rates", processed=tmp_path))
+    assert plain_sentence(card.inference).startswith("With this method, each path was measured once, so ")
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = load_card("westeurope-psping")
     assert "TCP connection took at least **2.08 ms**" in said(card) and "RTT" not in card.axis

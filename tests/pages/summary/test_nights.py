@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from helpers.studies import load, load_card
 
@@ -29,3 +30,12 @@ def test_two_changes_of_one_window_share_its_date() -> None:
     text = plain_sentence(changed_levels(az.history(load("ibm-cloud-regions"))))
     assert text.startswith("Changed in or before the 30 days to 2025-11-09: Tokyo → Toronto, mean −28 ms")
     assert " and Tokyo → Washington DC, mean −28 ms (−16 %) (9 of 90 series changed). " in text
+
+
+def test_a_change_of_runs_in_an_assumed_order_does_not_lead() -> None:
+    values = [1e6 + step % 3 * 1e3 + (step > 19) * 5e5 for step in range(40)]
+    runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": values})
+    found = az.history(runs.assign(file=[f"ping_{step}.log" for step in range(40)]))
+    assert len(found.changes) == 1 and changed_levels(found) == ()
+    text = plain_sentence(changed_levels(az.history(runs.assign(round=range(40)))))
+    assert text.startswith("Changed at run 21: a → b, median +")

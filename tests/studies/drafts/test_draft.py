@@ -174,6 +174,16 @@ def test_a_draft_has_one_entry_for_each_group_of_logs_without_zones() -> None:
     assert 'log = ["vpn/ipsec_1.txt", "vpn/ipsec_2.txt"]' in treatments and 'log = "plain/*"' in treatments
 
 
+def test_folders_that_tell_names_apart_are_scenarios() -> None:
+    paths = [f"aws/{size}/a_to_{zone}.json" for size in ("m5large", "t3micro") for zone in "ab"]
+    text = _draft(paths, "iperf3")
+    assert '  "{scenario}/{zone}_to_{peer_zone}.*",' in text
+    assert "# aws/m5large/a_to_b.json: m5large, zone a → zone b" in text
+    # Such a scenario would hide what else the names say.
+    more = [path.replace(".json", f"_{law}.json") for path in paths for law in ("cubic", "bbr")]
+    assert "{scenario}" not in _draft(more, "iperf3") and "{scenario}" not in _draft(["a_to_b.json", "b_to_a.json"])
+
+
 def test_folders_of_both_ends_are_one_pattern() -> None:
     """A file that names the reverse direction is read as such, and one of a third machine is left out."""
     hosts, targets = ("lon04_ibm", "us-east4-a_gcp"), ("ap-northeast-1_aws", "us-west1-a_gcp")

@@ -189,7 +189,12 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
     assert lines.count("[[run]]") == 3 and lines[-1] == "# the same for 1 more of these names"
     two_archives = [f"{name}.zip!rps_{rate}.txt" for name in ("one", "two") for rate in (10, 20)]
     scenarios = [line for line in joining_entries(two_archives, two_archives) if line.startswith("scenario")]
-    assert scenarios == ['scenario = "one.zip!rps"', 'scenario = "two.zip!rps"']
+    assert scenarios == ['scenario = "one.zip/rps"', 'scenario = "two.zip/rps"']
+    decimals = [f"results_60_{rate}_{run}" for rate in (0.5, 1.5) for run in (1, 2)]
+    scenarios = [line for line in joining_entries(decimals, decimals) if line.startswith("scenario")]
+    assert scenarios == ['scenario = "results_60_0.5"', 'scenario = "results_60_1.5"']
+    losses = [f"{law}/loss_{loss}/ping.txt" for law in ("bbr", "cubic") for loss in ("0.005", "0.01")]
+    assert not any("0.{" in line for line in joining_entries(losses, losses)), "a decimal counts nothing"
 
 
 def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
