@@ -26,7 +26,7 @@ from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS,
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
-from azlatency.studies.format import format_value, join_words
+from azlatency.studies.format import format_value, join_words, percent
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -352,7 +352,7 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     reading = (
         "One point per run, or per night with several runs (their median). Significance is corrected for the number "
         f"of series with at least {FEWEST} points: if nothing changed, any change is reported with a probability of at "
-        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A "
+        f"most {percent(1 - judgement.confidence, 2)}, except where a path stays at chance levels for weeks. A "
         f"change is reported after {SHORTEST} points at the new level, or more if it is small. Changes within the "
         f"margin of {judgement.margin} are shown, but are not a failure; a series drifts if a line fits it better than "
         "levels. "

@@ -44,6 +44,7 @@ from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
 from azlatency.stats.rows import Row, number
+from azlatency.studies.format import plain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
@@ -466,7 +467,7 @@ def _next_measurement(row: Row) -> str:
     if row["cause"] == "drift":
         return f"{DRIFTS}: measure both sides alternating in rounds"
     if row["cause"] == "family":
-        return f"{HOLM}, p = {row['p_beyond']:.2g}: compare fewer paths, or measure more runs"
+        return f"{HOLM}, p = {plain(row['p_beyond'], 2)}: compare fewer paths, or measure more runs"
     if not is_feasible(row):
         return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
     if row["cause"] == "margin":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.kit.cells import is_missing
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.words import at_most, in_drift, ratio_ends
-from azlatency.studies.format import format_interval, plain
+from azlatency.studies.format import format_interval, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.kit.cells import Ref
@@ -69,5 +69,5 @@ def bound_words(row: Row) -> str:
 def interval_words(row: Row, comparisons: int = 1) -> str:
     """Return the interval of a ratio, which holds for all comparisons together: "95 % CI 1.40–1.80 for all 3 …"."""
     level = 1 - comparisons * (1 - row["confidence"])
-    interval = f"{100 * level:g} % CI {format_interval(row['ratio_low'], row['ratio_high'])}"
-    return f"{interval} for all {comparisons:,} comparisons" if comparisons > 1 else interval
+    interval = f"{percent(level)} CI {format_interval(row['ratio_low'], row['ratio_high'])}"
+    return f"{interval} for all {plain(comparisons)} comparisons" if comparisons > 1 else interval

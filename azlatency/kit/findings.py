@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.kit.objects import Finding
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.studies.format import join_words, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,13 +44,13 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
         unique = [*unique[: most - 1], "others"]
     if any(", " in name or " and " in name for name in unique):
         return "; ".join(unique)
-    return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
+    return join_words(unique)
 
 
 def count_or_names(paths: Iterable[str]) -> str:
     """Join the names of a few paths; of many only their number."""
     unique = list(dict.fromkeys(paths))
-    return join(unique) if len(unique) <= _MOST_NAMED else f"{len(unique):,} paths"
+    return join(unique) if len(unique) <= _MOST_NAMED else f"{plain(len(unique))} paths"
 
 
 def join_by_method(paths: Iterable[tuple[object, object]]) -> str:

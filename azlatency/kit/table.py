@@ -33,6 +33,7 @@ from azlatency.kit.cells import (
     with_interval,
 )
 from azlatency.kit.intervals import known_ends
+from azlatency.kit.titles import capitalised
 from azlatency.stats.result import FLAGS, SHORT
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def table(
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
-    explained = [f"{_capital(SHORT[flag])}: {FLAGS[flag]}." for flag in dict.fromkeys(flagged.split())]
+    explained = [f"{capitalised(SHORT[flag])}: {FLAGS[flag]}." for flag in dict.fromkeys(flagged.split())]
     rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
     def refs(row: Row) -> list[Ref]:
@@ -134,7 +135,3 @@ def flags(*, hide: Sequence[str] = (), hide_if_decided: Sequence[str] = ()) -> C
         return ", ".join(SHORT[code] for code in dict.fromkeys(row["flags"].split()) if code not in hidden)
 
     return Column("", shown)
-
-
-def _capital(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"

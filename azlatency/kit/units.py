@@ -1,4 +1,4 @@
-"""The units that people read, and limits and levels in words."""
+"""The units that people read, and limits in words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from azlatency.kit.cells import GIGABITS, MICROSECONDS, Unit
 
 #: On the column "interval that decides".
 DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
-
-
-def level(confidence: float) -> str:
-    """Return a confidence level in words: "95 %"."""
-    return f"{100 * confidence:g} %"
 
 
 _READ_IN = {

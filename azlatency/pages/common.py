@@ -27,7 +27,7 @@ from azlatency.kit.intervals import interval_in, is_far_apart
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
-from azlatency.kit.units import level, read_in
+from azlatency.kit.units import read_in
 from azlatency.kit.words import newest_window
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
@@ -42,6 +42,8 @@ from azlatency.studies.format import (
     interval_decimals,
     natural_key,
     one_prefix,
+    percent,
+    plain,
 )
 from azlatency.studies.runs.selection import is_window
 
@@ -95,7 +97,7 @@ def typical_runs(
     shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
     estimated = {
         "typical run": Column("", _estimate, _POINT, unit),
-        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+        f"{percent(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
     }
     columns = {
         "path": text("path", names_row=True),
@@ -167,7 +169,7 @@ def typical_forest(
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
-        caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
+        caption.append(f"Dashed: {plain(expected / unit.scale, 6)} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():
         caption.append(CONFIGURED if canonical == "ns" else "×: configured rate of the emulated link.")
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
@@ -251,8 +253,8 @@ def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:
     answered = typical[typical["estimate"].notna()]
     if len(answered):
         return (
-            f"{dots} Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; "
-            "without a bar, it was measured once or the runs are too far apart for an interval."
+            f"{dots} Bar: {percent(answered['confidence'].iloc[0])} interval of the path's typical run, the median "
+            "run; without a bar, it was measured once or the runs are too far apart for an interval."
         )
     if once:
         return f"{dots} No path has two runs with the same method, so there are no intervals; a second run may differ."
@@ -342,7 +344,7 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
         "bracket to": number("high", ",.3f", MICROSECONDS, "no bound"),
         "flags": flags(),
     }
-    confidence = level(shown["confidence"].iloc[0])
+    confidence = percent(shown["confidence"].iloc[0])
     notes = [
         f"Bracket: the nearest printed values, or bounds of classes, that enclose the {confidence} interval.",
         *(f"Method: {method}." for method in shown["statistic"].unique()),

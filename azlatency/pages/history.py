@@ -120,7 +120,7 @@ def _in_short(change: Row) -> str:
     day = words.date(change)
     if pd.notna(change["window_ns"]):
         day = f"window to {words.window_end(change['date'], change['window_ns']):%Y-%m-%d}"
-    return ", ".join(filter(None, [day, words.percent(change), change["label"]]))
+    return ", ".join(filter(None, [day, words.in_percent(change), change["label"]]))
 
 
 def changes(found: History) -> Table | Note:
@@ -294,7 +294,7 @@ def _together(sightings: pd.DataFrame) -> pd.DataFrame:
 def _seen(row: Row, family: int) -> str:
     """Say what was seen, and why it is no change of level."""
     start, end, points = _day(row["date"]), _day(row["date_last"]), count_of(row["n"], "point")
-    size = words.percent(row)
+    size = words.in_percent(row)
     if row["kind"] == "unconfirmed":
         return f"{size} since {start}: significant for this series alone, not among all {family}"
     few = "point" if row["n"] == 1 else points
@@ -354,7 +354,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     findings += [info(sentence) for sentence in _in_short_seen(_at_ends(sightings, found, "date_last"))]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
-            findings.append(info(f"{SHORT[code].rstrip('?').capitalize()}: {flagged} of {len(searched)} series."))
+            findings.append(info(f"{capitalised(SHORT[code].rstrip('?'))}: {flagged} of {len(searched)} series."))
     return Findings.of(findings)
 
 
@@ -366,7 +366,7 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
     first = sightings[sightings["kind"] == "oldest"]
     if first["what"].nunique() >= _MANY:
-        low, high = (words.percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
+        low, high = (words.in_percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
             f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
             f"{_day(first['date_last'].max())} at the latest: too few points to test. So many together: look for a "

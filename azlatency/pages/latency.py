@@ -17,7 +17,7 @@ from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
-from azlatency.kit.units import level, read_in
+from azlatency.kit.units import read_in
 from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
 from azlatency.shapes.curves import MOST_WITH_BARS, curves
@@ -28,7 +28,7 @@ from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import count_of, format_number, format_value, one_prefix, plain
+from azlatency.studies.format import count_of, format_number, format_value, one_prefix, percent, percentile, plain
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import is_window
 
@@ -77,8 +77,8 @@ def runs_in_order(typical: pd.DataFrame) -> Table | Note:
         "flags": flags(),
     }
     notes = [
-        f"A p of at most {LEVEL:g}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 are "
-        "mostly not found, so a large p does not show that runs are independent."
+        f"A p of at most {plain(LEVEL)}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 "
+        "are mostly not found, so a large p does not show that runs are independent."
     ]
     return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
 
@@ -191,7 +191,7 @@ def _percentile_title(drawn: pd.DataFrame) -> tuple[str, dict[str, float]]:
         for run in runs.to_dict("records")
     )
     values = {str(path): list(some) for path, some in runs[runs["method"] == method].groupby("path")["estimate"]}
-    quantity = "median" if q == 0.5 else f"p{100 * q:g}"
+    quantity = "median" if q == 0.5 else percentile(q)
     # The curves are of single runs, and not all runs of a path need be among them.
     found = path_differences(values) if max(map(len, values.values())) > 1 else None
     title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
@@ -203,14 +203,14 @@ def _sampled_caption(shown: pd.DataFrame) -> str:
     bounded = int(shown[["low", "high"]].notna().all(axis=1).sum())
     return (
         "Round-trip percentiles of the samples, one line per run; each describes one connection. Band: pointwise "
-        f"{level(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; {bounded:,} "
-        f"of {len(shown):,} percentiles have one."
+        f"{percent(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; "
+        f"{plain(bounded)} of {plain(len(shown))} percentiles have one."
     )
 
 
 def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
     is_bare = runs["method"].value_counts() > MOST_WITH_BARS
-    confidence = level(shown["confidence"].iloc[0])
+    confidence = percent(shown["confidence"].iloc[0])
     return draw.caption(
         "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour and a mark.",
         (
@@ -297,13 +297,13 @@ def _shape_title(runs: pd.DataFrame, method: str) -> str:
 
 
 def _shape_in_words(run: Row) -> str:
-    beyond = f", {run['beyond']:,} beyond the axis" if run["beyond"] else ""
-    lost = f", {run['lost']:,} lost" if run["lost"] else ""
+    beyond = f", {plain(run['beyond'])} beyond the axis" if run["beyond"] else ""
+    lost = f", {plain(run['lost'])} lost" if run["lost"] else ""
     median, p99 = (
         "lost" if math.isinf(run[name]) else f"{plain(run[name] / MICROSECONDS.scale, 5)} µs"
         for name in ("median_ns", "p99_ns")
     )
-    return f"{run['path']}, {run['method']}, n = {run['n']:,}{lost}: median {median}, p99 {p99}{beyond}"
+    return f"{run['path']}, {run['method']}, n = {plain(run['n'])}{lost}: median {median}, p99 {p99}{beyond}"
 
 
 # --- every printed latency
@@ -315,13 +315,15 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
         return Note("No log of this study prints a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
-    levels = [_percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
+    levels = [percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
     statistics = {"mean": "rtt_mean", "sd": "rtt_sd", "min": "rtt_min"} | {name: name for name in levels}
     statistics["max"] = "rtt_max"
     rows = _printed_rows(runs, metrics, quantiles)
     rows = rows[rows[[name for name in statistics.values() if name in rows]].notna().any(axis=1)]
     silent = len(runs) - len(rows)
-    samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    samples_only = (
+        f"{plain(silent)} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    )
     if rows.empty:
         return Note(samples_only)
     columns = {
@@ -355,7 +357,7 @@ def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataF
         if metric.metric not in of_run:
             of_run |= {metric.metric: words_of(metric.printed), f"{metric.metric} line": metric.line}
     for quantile in quantiles.itertuples(index=False):
-        name = _percentile(quantile.q)
+        name = percentile(quantile.q)
         cells[quantile.run_id] |= {name: words_of(quantile.printed), f"{name} line": quantile.line}
         if words_of(quantile.resolved) == "no":
             maxima[quantile.run_id].append(name)
@@ -371,10 +373,6 @@ def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataF
         for run_id, run in runs.iterrows()
     ]
     return pd.DataFrame([label | cells[label["run_ids"]] for label in labels])
-
-
-def _percentile(q: float) -> str:
-    return f"p{100 * float(q):g}"
 
 
 def _token(name: str) -> Column:
@@ -416,7 +414,7 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
         shortest = maxima.loc[maxima["n"].idxmin()]
         sentence = (
             f"The printed {shortest['what']} of {shortest['path']} ({format_value(shortest['estimate'], 'ns')}) is the "
-            f"largest of {shortest['n']:,} observations. Do not quote it as a percentile."
+            f"largest of {plain(shortest['n'])} observations. Do not quote it as a percentile."
         )
         findings.append(act(sentence))
     return Findings.of(findings)

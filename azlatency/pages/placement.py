@@ -15,7 +15,7 @@ from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span, times
-from azlatency.kit.units import level as level_of
+from azlatency.kit.units import in_unit
 from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, newest_window, ratios_of, verdict_on
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import sends_rarely
@@ -23,7 +23,7 @@ from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
 from azlatency.stats.result import DRIFTS
 from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.format import count_of, format_number, one_prefix, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,7 +142,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
 
 
 def _level_of(repeated: pd.DataFrame) -> str:
-    return level_of(repeated["confidence"].iloc[0]) if len(repeated) else ""
+    return percent(repeated["confidence"].iloc[0]) if len(repeated) else ""
 
 
 def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
@@ -409,16 +409,17 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
         findings.append(act(f"Measured once: {once}. Repeat the runs, in rounds, before you choose a placement."))
     findings += [
         act(
-            f"{row['path']}: the text says {row['superseded'] / 1e3:,.6g} µs, but its log prints "
-            f"{row['lowest'] / 1e3:,.6g} µs. The log counts."
+            f"{row['path']}: the text says {in_unit(row['superseded'], row['superseded'], 'ns')}, but its log prints "
+            f"{in_unit(row['lowest'], row['lowest'], 'ns')}. The log counts."
         )
         for row in levels[levels["superseded"].notna() & (levels["superseded"] != levels["lowest"])].to_dict("records")
     ]
     findings += [
         act(
-            f"{row['method_slower']} measured {row['path']} {row['measured_low_slower']:.2f} times as long as "
-            f"{row['base_path']}, {row['method_faster']} {row['measured_high_faster']:.2f} times. They send different "
-            "packets, and a mean of few packets follows its slowest one; compare their minima instead."
+            f"{row['method_slower']} measured {row['path']} {format_number(row['measured_low_slower'], 2)} times as "
+            f"long as {row['base_path']}, {row['method_faster']} {format_number(row['measured_high_faster'], 2)} "
+            "times. They send different packets, and a mean of few packets follows its slowest one; compare their "
+            "minima instead."
         )
         for row in contradicting(steps).to_dict("records")
     ]
@@ -500,4 +501,4 @@ def _in_words(level: str | bool | int) -> str:
         return PLACES.get(level, f"on {level}")
     if isinstance(level, bool):
         return f"{'with' if level else 'without'} accelerated networking"
-    return f"with {level:,} B"
+    return f"with {plain(level)} B"

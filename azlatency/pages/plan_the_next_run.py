@@ -10,10 +10,10 @@ from azlatency.kit.cells import NO_LOG, Column, Table, Unit, interval
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, number, table, text
-from azlatency.kit.units import level
 from azlatency.kit.words import say
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.stats.result import FEASIBLE, SHORT
+from azlatency.studies.format import percent, percentile, plain
 
 _RUNS = Unit(1.0, "runs")
 _NO_SPREAD = (
@@ -50,7 +50,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
         "flags": text("words"),
     }
     first = rows.iloc[0]
-    notes = [f"{first['what']}, {level(first['confidence'])} confidence; {first['statistic']}."]
+    notes = [f"{first['what']}, {percent(first['confidence'])} confidence; {first['statistic']}."]
     if len(rows) < len(found):
         notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
     rows = rows.assign(words=rows["flags"].replace({**SHORT, "few_clusters": "range only: few runs"}))
@@ -87,7 +87,7 @@ def precision(curves: pd.DataFrame) -> Chart | Note:
     if rows.empty:
         return Note(_NO_SPREAD)
     rows = rows.assign(
-        panel=rows["method"] + ", " + rows["path"], width=[f"±{100 * width:g} %" for width in rows["precision"]]
+        panel=rows["method"] + ", " + rows["path"], width=[f"±{percent(width)}" for width in rows["precision"]]
     )
     return _forest(
         rows,
@@ -112,7 +112,7 @@ def _wide(rows: pd.DataFrame) -> pd.Series:
 
 
 def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: Any) -> Chart | Note:
-    plan_with = rows["high"].map("{:.0f}".format).mask(_wide(rows), f"> {FEASIBLE}")
+    plan_with = rows["high"].map(plain).mask(_wide(rows), f"> {FEASIBLE}")
     middle = rows["at_pilot_spread"]
     return forest(
         rows.assign(
@@ -134,11 +134,11 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 
 def _enough(rows: pd.DataFrame) -> str:
     """Say with how many runs to plan, and for how many series they are enough."""
-    wide, width = _wide(rows), f"±{100 * rows['precision'].iloc[0]:g} %"
+    wide, width = _wide(rows), f"±{percent(rows['precision'].iloc[0])}"
     every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
     if wide.all():
         return f"More than {FEASIBLE} runs for {width} on {every}."
-    plan_for = f"Plan **{rows.loc[~wide, 'high'].max():.0f}** runs: {width} on"
+    plan_for = f"Plan **{plain(rows.loc[~wide, 'high'].max())}** runs: {width} on"
     if not wide.any():
         return f"{plan_for} {every}."
     return f"{plan_for} {(~wide).sum()} of {len(rows)} series; {wide.sum()} need more than {FEASIBLE}."
@@ -149,11 +149,11 @@ def _narrowest(curve: pd.DataFrame) -> str:
     path = f"({curve['path'].iloc[0]}, {curve['method'].iloc[0]})"
     reached = curve[~_wide(curve)]
     if reached.empty:
-        return f"{FEASIBLE} runs are not enough for ±{100 * curve['precision'].max():g} % {path}"
+        return f"{FEASIBLE} runs are not enough for ±{percent(curve['precision'].max())} {path}"
     best = reached.loc[reached["precision"].idxmin()]
     narrower = curve.loc[curve["precision"] < best["precision"], "precision"]
-    more = f", ±{100 * narrower.max():g} % more than {FEASIBLE}" if len(narrower) else ""
-    return f"±{100 * best['precision']:g} % takes {best['high']:.0f} runs{more} {path}"
+    more = f", ±{percent(narrower.max())} more than {FEASIBLE}" if len(narrower) else ""
+    return f"±{percent(best['precision'])} takes {plain(best['high'])} runs{more} {path}"
 
 
 # --- how long
@@ -161,8 +161,8 @@ def _narrowest(curve: pd.DataFrame) -> str:
 
 def smallest_sizes(sizes: pd.DataFrame) -> Table:
     """Return the fewest observations for each percentile."""
-    enough = sizes["enough"].map("{:,} of ".format) + sizes["runs"].map("{:,}".format)
-    rows = sizes.assign(percentile=sizes["q"].map(_percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))
+    enough = sizes["enough"].map(plain) + " of " + sizes["runs"].map(plain)
+    rows = sizes.assign(percentile=sizes["q"].map(percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))
     columns = {
         "percentile": text("percentile"),
         "for both bounds": count("two"),
@@ -176,10 +176,6 @@ def smallest_sizes(sizes: pd.DataFrame) -> Table:
         f"Computed from the percentile and the confidence level alone: {NO_LOG} the first three columns.",
     ]
     return table(rows, "Fewest observations of one run", columns, notes, value="n")
-
-
-def _percentile(q: float) -> str:
-    return f"p{100 * q:.6g}"
 
 
 # --- findings
@@ -200,9 +196,9 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     some = sizes[sizes["enough"] > 0]
     if len(some):
         every = some[some["enough"] == some["runs"]]
-        reach = [f"every run up to {_percentile(every['q'].max())}"] if len(every) else []
+        reach = [f"every run up to {percentile(every['q'].max())}"] if len(every) else []
         if len(every) < len(some):
-            reach.append(f"the longest runs up to {_percentile(some['q'].max())}")
+            reach.append(f"the longest runs up to {percentile(some['q'].max())}")
         findings.append(info(f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."))
     return Findings.of(findings)
 

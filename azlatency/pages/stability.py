@@ -21,20 +21,27 @@ from azlatency.kit.cells import (
     Unit,
     interval,
     number_format,
-    words,
 )
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, flags, number, table, text
-from azlatency.kit.titles import by_method, extremes, sentences, span
-from azlatency.kit.units import level
+from azlatency.kit.titles import by_method, capitalised, extremes, sentences, span
 from azlatency.kit.words import broke_together
 from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.time_series import CUT_OFF, by_burst, falling, probes
 from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.format import count_of, duration, format_value, one_prefix, plain
+from azlatency.studies.format import (
+    count_of,
+    duration,
+    format_number,
+    format_value,
+    one_prefix,
+    percent,
+    plain,
+    signed_value,
+)
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -120,9 +127,8 @@ def _titles(chosen: pd.DataFrame) -> pd.Series:
 def _shift_words(shift: Row) -> str:
     """Say by how much a level shifted, and when: after seconds, or after probes of a log without send times."""
     scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
-    sign = "+" if shift["change"] > 0 else "−"
-    when = plain(shift["at"] / scale) if shift["has_times"] else f"{shift['at']:,.0f}"
-    return f"{sign}{format_value(abs(shift['change']), 'ns')} after {when} {unit}"
+    when = plain(shift["at"] / scale) if shift["has_times"] else format_number(shift["at"], 0)
+    return f"{signed_value(shift['change'], 'ns')} after {when} {unit}"
 
 
 def _title_of_shifts(found: RunsInTime) -> str:
@@ -154,7 +160,7 @@ def shifts(found: RunsInTime) -> Table | Note:
         "after": Column("", _moment, _MOMENT),
         "change": number("change", ",.1f", MICROSECONDS),
         "interval": _difference("change_low", "change_high", ",.1f"),
-        "relative": Column("", itemgetter("relative"), words(lambda share: f"{100 * share:+.1f} %"), align="right"),
+        "relative": number("relative", "+.1f", PERCENT),
         "state": text("state"),
         "beyond the margin": text("practical"),
     }
@@ -173,13 +179,13 @@ def _moment(shift: Row) -> tuple[float, float, float, str]:
 
 
 def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
-    moment, low, high, unit = value
-    return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
+    moment, low, high, unit = _moments(value, scale)
+    return f"{moment} ({low} – {high}) {unit}"
 
 
 def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str, ...]:
     *numbers, unit = value
-    return *(f"{moment:,.1f}" for moment in numbers), unit
+    return *(format_number(moment, 1) for moment in numbers), unit
 
 
 _MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
@@ -348,7 +354,9 @@ def _title_of_intervals(
         shown = falls[falls["run_ids"].isin(fallen["run_ids"])]
         if len(shown):
             most = shown.loc[(shown["sustained_rate"] / shown["burst_rate"]).idxmin()].to_dict()
-            return f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {_fall_words(most)}"
+            return (
+                f"The rate falls in {plain(len(fallen))} of {plain(len(tested))} runs; for example {_fall_words(most)}"
+            )
     middle = grouped(drawn[~drawn["omitted"]], "run_id")["throughput_bit_s"].median().sort_index().astype(float)
     method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle, strict=True))
     return extremes("median interval of a single run", by_path, "bit/s", method)
@@ -382,7 +390,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table | Note:
 def _falls(rate: Row) -> str:
     if pd.isna(rate["found"]):
         return "too few to test"
-    return f"after {rate['at_s']:,.0f} s" if rate["found"] else "no"
+    return f"after {format_number(rate['at_s'], 0)} s" if rate["found"] else "no"
 
 
 # --- how long connections live
@@ -393,11 +401,15 @@ def lifetimes(life: Lifetimes) -> Table | Note:
     summary = life.summary.iloc[0].to_dict()
     if not summary["n"]:
         return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
-    bound = f"{1 / summary['rate_high']:,.0f} ({level(summary['confidence'])})" if summary["rate_high"] else "no bound"
+    bound = (
+        f"{format_number(1 / summary['rate_high'], 0)} ({percent(summary['confidence'])})"
+        if summary["rate_high"]
+        else "no bound"
+    )
     rows = [
-        ("connections followed", f"{summary['n']:,}"),
-        ("of them cut off", f"{summary['losses']:,}"),
-        ("followed for, total seconds", f"{summary['seconds']:,.1f}"),
+        ("connections followed", plain(summary["n"])),
+        ("of them cut off", plain(summary["losses"])),
+        ("followed for, total seconds", format_number(summary["seconds"], 1)),
         ("median lifetime, seconds", number_format(",.1f", "not reached").text(summary["estimate"], 1)),
         ("losses, at most one in … seconds", bound),
     ]
@@ -434,7 +446,7 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
         {
             "path": changes.index,
             "last": [of_path[-1] for of_path in changes],
-            "before": [", ".join(f"{change / 1e3:,.2f}" for change in of_path[:-1]) for of_path in changes],
+            "before": [", ".join(format_number(change / 1e3, 2) for change in of_path[:-1]) for of_path in changes],
             "p": segments.groupby("path", sort=False)["p"].first().to_numpy(),
         }
     )
@@ -464,7 +476,7 @@ def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates:
     findings = [*_answer(found.runs, rates, broken), *_level_shifts(found.runs), *_broken(segments, broken)]
     fallen = rates[rates["burst_rate"].notna() & ~rates["flags"].str.contains("short_series")]
     for (path, method), falls in fallen.groupby(["path", "method"], sort=False):
-        seconds = dict.fromkeys(f"{moment:,.0f}" for moment in (falls["at_s"].min(), falls["at_s"].max()))
+        seconds = dict.fromkeys(format_number(moment, 0) for moment in (falls["at_s"].min(), falls["at_s"].max()))
         runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"
         burst, sustained = (f"**{reach}**" for reach in _from_to(falls))
         after = f"after {'–'.join(seconds)} s{runs}"
@@ -491,7 +503,7 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
     if len(judged):
         # A level that no test shows to shift may have shifted, and runs differ by more than one of them can show.
         shifted, tested = int((~judged["stable"].astype(bool)).sum()), count_of(len(judged), "run")
-        untested = f"; {len(runs) - len(judged):,} more not testable" if len(judged) < len(runs) else ""
+        untested = f"; {plain(len(runs) - len(judged))} more not testable" if len(judged) < len(runs) else ""
         share = f"in **{shifted} of {tested}**" if shifted else f"in any of **{tested}**"
         parts.append(f"{'a' if shifted else 'no'} level shift of the round-trip time is confirmed {share}{untested}")
     fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
@@ -507,7 +519,7 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
         within = f", {together}" if together else ""
         parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
     sentence = "; ".join(parts)
-    return [answer(f"{sentence[:1].upper()}{sentence[1:]}.")] if parts else []
+    return [answer(f"{capitalised(sentence)}.")] if parts else []
 
 
 def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
@@ -516,7 +528,7 @@ def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
         return []
     findings: list[Finding] = []
     losing = [
-        f"{run['path']} ({run['method']}): {run['lost']:,} of {run['n']:,} probes"
+        f"{run['path']} ({run['method']}): {plain(run['lost'])} of {plain(run['n'])} probes"
         for run in runs[runs["lost"] > 0].head(_MOST_RUNS).to_dict("records")
     ]
     if losing:
@@ -526,7 +538,7 @@ def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
         names = join_by_method(zip(shifted["path"], shifted["method"], strict=True))
         findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
     longest = runs.loc[runs["seconds"].fillna(0).idxmax()]
-    seconds = f"{longest['seconds'] if pd.notna(longest['seconds']) else 0:,.4g} s"
+    seconds = f"{plain(longest['seconds'] if pd.notna(longest['seconds']) else 0, 4)} s"
     text = f"{longest['path']} ({longest['method']}) lasted longest, {seconds}; slower changes cannot be seen."
     return [*findings, info(text)]
 
@@ -537,8 +549,7 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     for path, changes in segments.dropna(subset=["change_ns"]).groupby("path", sort=False)["change_ns"]:
         if len(changes) > 1:
             change = float(changes.iloc[-1])
-            size = f"{'−' if change < 0 else '+'}{format_value(abs(change), 'ns')}"
-            last = f"the last change before the connection broke, {size}"
+            last = f"the last change before the connection broke, {signed_value(change, 'ns')}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
     if together := broke_together(broken):
@@ -550,7 +561,8 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:
         text = (
             f"Every connection is reported to have lasted {broken['lasted'].iloc[0]}, yet they ended "
-            f"{broken['after_s'].max() / 60:,.0f} min apart and the starts are unknown, so no lifetime can be derived."
+            f"{format_number(broken['after_s'].max() / 60, 0)} min apart and the starts are unknown, so no lifetime "
+            "can be derived."
         )
         findings.append(act(text))
     return findings

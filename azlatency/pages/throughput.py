@@ -15,7 +15,7 @@ from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, number, table, text
 from azlatency.kit.titles import span
 from azlatency.pages.common import typical_runs
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
-        sentence = f"{worst['path']} ({worst['method']}) retransmitted most: {int(worst['retransmits']):,} segments."
+        sentence = f"{worst['path']} ({worst['method']}) retransmitted most: {plain(worst['retransmits'])} segments."
         findings.append(info(sentence))
     return Findings.of(findings)
 

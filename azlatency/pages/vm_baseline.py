@@ -16,7 +16,7 @@ from azlatency.kit.titles import capitalised, span
 from azlatency.kit.units import in_unit, limits, read_in
 from azlatency.kit.words import runs_to_decide
 from azlatency.shapes.forest import forest
-from azlatency.studies.format import column_unit, count_of
+from azlatency.studies.format import column_unit, count_of, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Expectation, Study
@@ -46,7 +46,7 @@ def conformance(found: pd.DataFrame) -> Table | Note:
     )
     unit = Unit(1.0, rows["unit_name"].iloc[0] if rows["unit_name"].nunique() == 1 else "")
     expected = ends("limit_low", "limit_high", ",.6g", unit, open_end="no limit")
-    level = f"{100 * rows['confidence'].iloc[0]:g} %"
+    level = percent(rows["confidence"].iloc[0])
     columns = {
         "expectation": text("expectation", names_row=True),
         "method": text("method", names_row=True),
@@ -90,7 +90,7 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
     result = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if status in counts)
     if measured["what"].nunique() == 1:
         result = f"{_range(measured)} where {expected[0]} is expected: {_verdict_of_all(measured) or result}"
-    bars = f" Bar: one-sided {100 * measured['confidence'].iloc[0]:g} % bounds, below and above."
+    bars = f" Bar: one-sided {percent(measured['confidence'].iloc[0])} bounds, below and above."
     return forest(
         drawn,
         "estimate",
@@ -220,7 +220,7 @@ def _inconclusive(rows: pd.DataFrame) -> list[Finding]:
         findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}, so inconclusive."))
     far = rows.loc[~rows["ratio"].between(0.5, 2) & rows["ratio"].notna(), "ratio"]
     if len(far):
-        text = f"Values of {far.min():.2g} to {far.max():.2g} times the limit are far from the expectation."
+        text = f"Values of {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit are far from the expectation."
         findings.append(act(f"{text} Check the expectation before you suspect the VM."))
     if (rows["n"] == 1).any():
         findings.append(act("A single run has no bounds, so these comparisons decide nothing. Repeat the runs."))

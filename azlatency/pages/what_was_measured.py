@@ -16,7 +16,7 @@ from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, number, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
-from azlatency.studies.format import count_of, natural_key
+from azlatency.studies.format import count_of, join_words, natural_key, percent, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
@@ -267,7 +267,7 @@ def ledger(study: Study) -> Table | Note:
     if not len(files):
         return Note("No files.")
     unknown = files["lines_unknown"]
-    notes = [f"{len(files)} files, {files['lines'].sum():,} lines, {unknown.sum():,} unknown."]
+    notes = [f"{len(files)} files, {plain(files['lines'].sum())} lines, {plain(unknown.sum())} unknown."]
     listed = files
     if len(files) > _MOST_FILES:
         listed = files[unknown > 0].head(_MOST_FILES)
@@ -331,7 +331,7 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     """
     if not len(study.runs):
         counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
-        contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
+        contents = join_words(name for name, count in counts.items() if count) or "nothing"
         return Findings.of(
             [answer(f"This study has no logs, only {contents}. Cite its numbers as published; no test is possible.")]
         )
@@ -395,8 +395,8 @@ def _lost(study: Study) -> list[Finding]:
     if not len(shares):
         return []
     text = (
-        f"{len(shares)} run{'' if len(shares) == 1 else 's'} with round-trip times lost probes, up to "
-        f"{100 * shares.iloc[0]:.3g} % of them. A printed mean covers only the replies, while medians and percentiles "
+        f"{count_of(len(shares), 'run')} with round-trip times lost probes, up to "
+        f"{percent(shares.iloc[0], 3)} of them. A printed mean covers only the replies, while medians and percentiles "
         "from samples count a lost probe as infinite. Compare loss before latency."
     )
     return [act(text)]
@@ -408,11 +408,10 @@ def _censored(study: Study) -> list[Finding]:
     censored = samples[bounded(samples)]
     if not len(censored):
         return []
-    runs = censored["run_id"].nunique()
     text = (
-        f"{len(censored):,} replies in {runs} run{'' if runs == 1 else 's'} of {join(censored['tool'])} are "
-        "interval-censored (such as `time<1ms`). Percentiles use the bounds; a median that falls among these replies "
-        "is missing; the pages on distributions, tails and stability leave these runs out. Use a tool with finer "
-        "resolution."
+        f"{plain(len(censored))} replies in {count_of(censored['run_id'].nunique(), 'run')} of "
+        f"{join(censored['tool'])} are interval-censored (such as `time<1ms`). Percentiles use the bounds; a median "
+        "that falls among these replies is missing; the pages on distributions, tails and stability leave these runs "
+        "out. Use a tool with finer resolution."
     )
     return [act(text)]

@@ -21,7 +21,7 @@ from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.format import count_of, plain
+from azlatency.studies.format import count_of, format_number, percent, plain, signed
 from azlatency.studies.runs.path import NetworkPath, route
 
 if TYPE_CHECKING:
@@ -207,9 +207,9 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Bar: {100 * confidence:g} % interval over {counted.split()[0]}, of an equivalence the "
-            f"{100 * (2 * confidence - 1):g} % interval (TOST). "
-            f"Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
+            f"Bar: {percent(confidence)} interval over {counted.split()[0]}, of an equivalence the "
+            f"{percent(2 * confidence - 1)} interval (TOST). "
+            f"Band: practically equivalent (±{percent(pairs['margin'].iloc[0])}{wider}). "
             "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
@@ -261,10 +261,11 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
     if judged.empty:
         return Note("No chart: the network was not emulated, or no path was measured in several rounds.")
     shown = judged.assign(
-        row=judged["path"] + ", " + (judged["recorded"] / 1e3).map("{:,.0f} µs".format),
+        row=judged["path"] + ", " + (judged["recorded"] / 1e3).map(lambda gap: f"{format_number(gap, 0)} µs"),
         error_low=judged["low"] - judged["recorded"],
         error_high=judged["high"] - judged["recorded"],
         verdict=np.where(judged["holds"], "holds", "misses"),
+        text=[signed(error / 1e3, 1) for error in judged["error"]],
     ).sort_values("method", key=lambda names: names.map(list(steps["method"]).index), kind="stable")
     return forest(
         shown,
@@ -273,12 +274,12 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
         row="row",
         verdict="verdict",
         unit=MICROSECONDS,
-        spec="+.1f",
+        edge="text",
         xlabel="measured less recorded difference, µs",
         caption=(
             f"Error of the measured differences to {judged['reference'].iloc[0]}; beside each path the recorded "
             "difference; the line at 0 is the ground truth. Bar: "
-            f"{100 * judged['confidence'].iloc[0]:g} % interval over rounds."
+            f"{percent(judged['confidence'].iloc[0])} interval over rounds."
         ),
         ordering="Smallest error first.",
         counted="rounds",
@@ -310,7 +311,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
     }
     notes = [
         f"Compared with {judged['reference'].iloc[0]} and its reverse in the same round; "
-        f"{100 * judged['confidence'].iloc[0]:g} % intervals of the median round, not adjusted for multiplicity. "
+        f"{percent(judged['confidence'].iloc[0])} intervals of the median round, not adjusted for multiplicity. "
         "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
         "Error: CPU wake-up time, which is longer after a longer wait."
     ]
@@ -392,24 +393,20 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     """Say whether the end that starts matters: what is shown, what the intervals allow, or what was measured."""
     method, logs = pairs["method"].iloc[0], np.log(pairs["ratio"])
     bounds = np.log(pairs[["ratio_low", "ratio_high"]].where(lambda ends: ends > 0))
-    measured = _percent(logs.abs().max())
+    measured = percent(math.expm1(logs.abs().max()), 2)
     if bounds.isna().all(axis=None):
         return f"were measured **{measured}** apart at most ({method}, one round: not testable)"
     if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
         return f"were measured **{measured}** apart at most, inconclusive ({method})"
-    most = _percent(bounds.abs().max(axis=None))
+    most = percent(math.expm1(bounds.abs().max(axis=None)), 2)
     windows = ""
     if has_flag(pairs, "machines_unknown").any():
         counts, _ = _rounds_or_runs(pairs)
         windows = f", {' to '.join(map(str, dict.fromkeys((counts.min(), counts.max()))))} windows each way"
-    interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI{windows})"
+    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{windows})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
     return f"may differ by up to **{most}** {interval}"
-
-
-def _percent(change: float) -> str:
-    return f"{plain(100 * math.expm1(change), 2)} %"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
@@ -418,10 +415,10 @@ def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
     if judged is None or judged.empty:
         return []
     errors = judged.groupby("method")["error"].agg(["min", "max"]) / 1e3
-    by_method = "; ".join(f"{name} {low:+.1f} to {high:+.1f} µs" for name, low, high in errors.itertuples())
+    by_method = "; ".join(f"{name} {signed(low, 1)} to {signed(high, 1)} µs" for name, low, high in errors.itertuples())
     text = (
         f"{join(share for share, _ in shares_held(judged))} contain the recorded delay, of up to "
-        f"{judged['recorded'].max() / 1e3:,.0f} µs. Errors: {by_method}."
+        f"{format_number(judged['recorded'].max() / 1e3, 0)} µs. Errors: {by_method}."
     )
     return [info(text)]
 
@@ -435,8 +432,8 @@ def _difference(pair: Row) -> str:
     machines = ", between these machines" if ABOUT_MACHINES.intersection(flagged) else ""
     drift = " in these runs, which drift" if "dependent_runs" in flagged else ""
     return (
-        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end"
-        f"{drift} ({pair['method']}{machines}). This compares initiators, not one-way delays."
+        f"Started at {start}, a round trip with {end} takes **{plain(ratio)} times** as long as started at the other "
+        f"end{drift} ({pair['method']}{machines}). This compares initiators, not one-way delays."
     )
 
 
@@ -449,6 +446,8 @@ def _undetectable(pairs: pd.DataFrame, differing: set[str], links: pd.DataFrame)
             continue
         gap = abs(float(both[0]["delay_ns"]) - float(both[1]["delay_ns"])) / 1e3
         if gap:
-            slower = f"One direction between {start} and {end} is configured {gap:,.0f} µs slower than the other."
-            findings.append(info(f"{slower} Round-trip times cannot show this."))
+            slower = f"is configured {format_number(gap, 0)} µs slower than the other"
+            findings.append(
+                info(f"One direction between {start} and {end} {slower}. Round-trip times cannot show this.")
+            )
     return findings

@@ -11,6 +11,7 @@ import jinja2
 
 from azlatency import __version__
 from azlatency.planning.design import TOOLS, Host, Plan
+from azlatency.studies.format import format_number
 
 _VERSIONS = {"ping": "ping -V", "sockperf": "sockperf --version", "iperf3": "iperf3 --version",
              "qperf": "qperf --version"}  # fmt: skip
@@ -42,7 +43,7 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
             ],
             tools=[_client(plan, tool) for tool in tools],
             measurements=[
-                {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"}
+                {**measurement._asdict(), "round_text": str(measurement.round).zfill(digits)}
                 for measurement in measurements
             ],
             sides=[
@@ -123,5 +124,5 @@ def common_values(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
         "hosts": plan.hosts,
         "rounds": plan.rounds,
         "region": plan.region or "",
-        "minutes": f"{plan.minutes(tools):,.0f}",
+        "minutes": format_number(plan.minutes(tools), 0),
     }

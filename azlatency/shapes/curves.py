@@ -20,7 +20,7 @@ from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import INK, Look, looks
 from azlatency.kit.objects import Chart, Note
-from azlatency.studies.format import plain
+from azlatency.studies.format import percentile, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,7 +166,7 @@ def _marks(axis: Axes, run: pd.DataFrame, look: Look, size: float, unit: Unit) -
         if len(chosen):
             style: dict[str, Any] = {"color": look.colour, "markersize": size, "markerfacecolor": face, "linestyle": ""}
             (dots,) = axis.plot(chosen["x"], chosen["value"], look.mark, zorder=4, **style)
-            texts = (f"{row['path']}, {_level(row['q'])}: {plain(row['value'], 5)} {unit.name}"
+            texts = (f"{row['path']}, {percentile(row['q'])}: {plain(row['value'], 5)} {unit.name}"
                      for row in chosen.to_dict("records"))  # fmt: skip
             tip(dots, *texts)
 
@@ -198,12 +198,8 @@ def _levels(axis: Axes, levels: Sequence[float], *, band: bool, few: bool) -> No
     for q in sorted(named, key=lambda q: (q in (0.25, 0.75), q)):
         if all(abs(nines(q) - nines(other)) >= least for other in kept):
             kept.append(q)
-    axis.set_xticks([nines(q) for q in sorted(kept)], map(_level, sorted(kept)), rotation=50, ha="right")
+    axis.set_xticks([nines(q) for q in sorted(kept)], map(percentile, sorted(kept)), rotation=50, ha="right")
     axis.set_xlim(nines(levels[0]) - 0.2, nines(levels[-1]) + 0.2)
-
-
-def _level(q: float) -> str:
-    return f"p{100 * q:g}"
 
 
 def _name_ends(
@@ -245,7 +241,7 @@ def _in_words(rows: pd.DataFrame, unit: Unit) -> str:
         for row in run.to_dict("records"):
             low = "" if pd.isna(row["low"]) else plain(row["low"], 6)
             high = "∞" if pd.isna(row["high"]) else plain(row["high"], 6)
-            parts.append(f"{_level(row['q'])} {plain(row['value'], 6)} [{low}, {high}]")
-        count = f", n = {first['n']:,}" if first["n"] else ""
+            parts.append(f"{percentile(row['q'])} {plain(row['value'], 6)} [{low}, {high}]")
+        count = f", n = {plain(first['n'])}" if first["n"] else ""
         texts.append(f"{first['path']}, {first['panel']}{count}: {'; '.join(parts)} {unit.name}")
     return "\n".join(texts)

@@ -18,6 +18,7 @@ from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
 from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
+from azlatency.kit.titles import capitalised
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import did_you_mean, plain
 
@@ -81,7 +82,6 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     order: Sequence[str] = (),
     unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
-    spec: str = "",
     beside: int = 1,
     result: str = "",
     caption: str = "",
@@ -124,8 +124,6 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     unit : tuple of (float, str), or str
         Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
         panel.
-    spec : str
-        Format of the numbers right of the panels; by default three significant digits.
     beside : int
         Most panels in a row, on a page.
     xlabel, result, caption : str
@@ -176,7 +174,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
             if line is not None:
                 axis.axvline(line / scale.scale, color=INK, linestyle="--", linewidth=1)
         runs = drawn.runs(dots, value, row)
-        drawn.rows(spec, runs, _LETTERS[columns > 1])
+        drawn.rows(runs, _LETTERS[columns > 1])
         drawn.dots(runs)
         axis.set_title(str(heading))
         if place % columns and list(group[row]) == names:
@@ -190,7 +188,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     text = draw.caption(
         caption,
         (ordering, not order),
-        (f"{legend[:1].upper()}{legend[1:]}.", legend),
+        (f"{capitalised(legend)}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
@@ -274,7 +272,7 @@ class _Panel:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
 
-    def rows(self, spec: str, runs: dict[str, list[float]], letters: int) -> None:
+    def rows(self, runs: dict[str, list[float]], letters: int) -> None:
         """Draw the value and the interval of each row, and write the value, or that of its only run, at the edge."""
         draw.name_rows(self.axis, [label(name, letters) for name in self.frame["_row"]])
         left = self.axis.get_xlim()[0]
@@ -303,8 +301,8 @@ class _Panel:
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
-            number = format(row["_value"], spec) if spec else draw.short_number(row["_value"])
-            draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}")
+            number = f"{draw.short_number(row['_value'])}{words}"
+            draw.at_edge(self.axis, place, row[self.edge] if self.edge else number)
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Return the values of the runs by row."""

@@ -18,8 +18,7 @@ from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_uprig
 from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
-from azlatency.kit.units import level
-from azlatency.studies.format import plain
+from azlatency.studies.format import percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +124,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     bounded = max(len(names[title]) for title in shown) <= _INTERVAL[narrow()] and bool(
         missing or frame[low].notna().any()
     )
-    confidence = f"{level(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
+    confidence = f"{percent(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
     words = draw.caption(
         caption,
         (f"Below: the {confidence}interval{f', or “{missing}”' if missing else ''}.", bounded),

@@ -22,7 +22,7 @@ from azlatency.stats.across_runs.path_differences import PathDifferences, cannot
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.format import format_value, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
-    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
+    caption = f"{capitalised(quantity)}, by pair of zones: "
     if len(names) > (_MOST_NARROW if narrow() else _MOST_ZONES):
         figure = _heat_map(edges, names)
         caption += "the middle of the median runs of its paths, in µs."
@@ -78,7 +78,9 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
         if far:
-            caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
+            caption += (
+                f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair. Lengths are not to scale."
+            )
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
     words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
     return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))

@@ -141,7 +141,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     steps = [step for step in steps if start < math.log(step) < end]
     # A phone has no room for the minor ones; without two others, they are all that tells the scale.
-    major = [step for step in steps if f"{step:e}"[0] == "1"]
+    major = [step for step in steps if math.log10(step).is_integer()]
     major = major if len(major) > 1 else steps
     return Picture(
         lanes=tuple(lanes),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
+from azlatency.studies.format import count_of, join_words
 from azlatency.studies.store.folders import data_folder
 
 if TYPE_CHECKING:
@@ -267,5 +268,5 @@ def _lines(place: Place) -> str:
 def _counted(places: Sequence[Found]) -> str:
     """Return the number of places of each kind, in words."""
     counts = Counter(what for _, what in places)
-    words = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+    words = join_words(count_of(count, what) for what, count in counts.items())
     return f"computed from {words}" if counts.keys() & {"number", "run"} else words

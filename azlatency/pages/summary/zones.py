@@ -135,7 +135,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
         names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
         dots += [row(names[pair], [pair]) for pair in drawn]
         every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
-        drawn_only = f", {shown} of {every:,} pairs" if shown < every else ""
+        drawn_only = f", {shown} of {plain(every)} pairs" if shown < every else ""
     # Nobody who reads a published series can repeat it.
     again = "Measure your own pairs" if data.window else "Repeat every pair"
     return Answer(
@@ -222,7 +222,9 @@ def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Link
     low, high = min(map(min, across.values())), max(map(max, across.values()))
     near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
     far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
-    names = [f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({len(pairs):,} pairs)" for pairs in (near, far)]
+    names = [
+        f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({plain(len(pairs))} pairs)" for pairs in (near, far)
+    ]
     return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
 
 

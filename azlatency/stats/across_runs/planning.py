@@ -32,6 +32,7 @@ from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_end
 from azlatency.stats.result import FEASIBLE
 from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.format import percent
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -130,14 +131,14 @@ def _row(
     pilot = run_values(values, value)
     found = _for_precision(pilot, refusals([values], value), relative, confidence, assurance)
     return {
-        "what": f"runs for ±{100 * relative:g} %",
+        "what": f"runs for ±{percent(relative)}",
         **{name: number(getattr(found, name)) for name in ("needed", "low", "high", "more", "at_pilot_spread")},
         "done": found.done,
         "precision": relative,
         "unit": "runs",
         "confidence": confidence,
         "scope": "across_runs",
-        "statistic": f"interval of the median run on logs; spread at its upper {100 * assurance:g} % chi-squared bound",
+        "statistic": f"interval of the median run on logs; spread at its upper {percent(assurance)} chi-squared bound",
         "flags": " ".join(found.flags),
         "run_ids": " ".join(pilot.run_ids),
     }
