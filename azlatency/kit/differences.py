@@ -21,20 +21,19 @@ def difference(
     found: PathDifferences,
     what: str,
     refs: Callable[[str], Ref],
-    name: Callable[[str], str] = str,
     *,
     rate: bool = False,
 ) -> Sentence:
     """Say whether paths differ, as the beginning of a sentence that goes on with their values.
 
-    ``what``: what is compared, in the plural; ``refs``: the runs of a path; ``name``: how a path is called; ``rate``:
-    the values are rates, and not times.
+    ``what``: what is compared, in the plural; ``refs``: the runs of a path; ``rate``: the values are rates, and
+    not times.
     """
     if found.decisive.empty:
         return ("Measured once: " if found.verdict == "once" else "Not compared, because the runs are not pooled: ",)
     (row,) = found.decisive.to_dict("records")
     unit, linked = "much" if rate else "long", [refs(row["large"]), refs(row["small"])]
-    large, small = name(row["large"]), name(row["small"])
+    large, small = row["large"], row["small"]
     if found.verdict == "different":
         verb = "carries" if rate else "takes"
         return (

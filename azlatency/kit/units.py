@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from azlatency.kit.cells import GIGABITS, MICROSECONDS, Unit
+from azlatency.kit.cells import Unit
+from azlatency.studies.format import column_unit
 
 #: On the column "interval that decides".
 DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
 
 
-_READ_IN = {
-    "ns": MICROSECONDS, "bit/s": GIGABITS, "bytes/s": Unit(1e6, "MB/s"), "1/s": Unit(1.0, "per s"),
-    "count": Unit(1.0, "segments"),
-}  # fmt: skip
-
-
 def read_in(unit: str) -> Unit:
     """Return the unit that people read instead of a canonical one."""
-    return _READ_IN.get(unit, Unit(1.0, unit))
+    return Unit(*column_unit(unit))
 
 
 def in_unit(low: float | None, high: float | None, unit: str) -> str:

@@ -23,7 +23,13 @@ _PREFIXES = {
     "bytes": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
 }
 #: The unit of a whole column or axis, where a prefix per value would make numbers hard to compare.
-_COLUMN_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+_COLUMN_UNITS = {
+    "ns": (1e3, "µs"),
+    "bit/s": (1e9, "Gbit/s"),
+    "bytes/s": (1e6, "MB/s"),
+    "1/s": (1.0, "per s"),
+    "count": (1.0, "segments"),
+}
 #: Sizes of the largest value of a column or axis for which its usual unit is readable.
 _USUAL = {"ns": (0.0, 1e8), "bit/s": (1e8, math.inf)}
 #: Names of units that take no prefix.
@@ -172,7 +178,6 @@ def format_estimate(
     unit: str = "",
     *,
     confidence: float | None = 0.95,
-    like: float | None = None,
 ) -> str:
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
@@ -188,15 +193,14 @@ def format_estimate(
     '1.08 ms, no interval'
     """
     if low is None and high is None:
-        return f"{format_value(estimate, unit, like=like)}, no interval"
-    like = estimate if like is None else like
-    scale, name = prefixed_unit(unit, like)
+        return f"{format_value(estimate, unit)}, no interval"
+    scale, name = prefixed_unit(unit, estimate)
     # A skewed interval must not round the estimate away: two digits of it stay.
     digits = DIGITS if low is None or high is None else 2
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
-    interval = format_interval(low, high, unit, decimals=decimals, like=like)
+    interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
     return f"{value} ({interval})" if confidence is None else f"{value}, {percent(confidence, 4)} CI {interval}"
 
 

@@ -44,6 +44,8 @@ Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Most panels of one figure.
 MOST_PANELS = 8
+#: Most charts that a summary shows.
+_MOST_SHOWN = 4
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
 _LABEL_LINES, _TITLE_LINES = 3, 2
 #: Characters per line, most lines and size of the figure's title, by width; inches of a line.
@@ -225,19 +227,17 @@ def export(formats: str, folder: Path | str) -> None:
     _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 
 
-def show(*charts: Chart | Note, most: int = 4) -> None:
+def show(*charts: Chart | Note) -> None:
     """Show charts next to each other in a notebook.
 
     Parameters
     ----------
     *charts : Chart or Note
-        The charts; a `Note` stands for a chart with nothing to draw and is left out.
-    most : int
-        Largest number of charts that are shown.
+        The charts, of which the first four are shown; a `Note` stands for a chart with nothing to draw and is left out.
     """
     from IPython.display import display
 
-    for chart in [chart for chart in charts if isinstance(chart, Chart)][:most]:
+    for chart in [chart for chart in charts if isinstance(chart, Chart)][:_MOST_SHOWN]:
         display(chart)
 
 

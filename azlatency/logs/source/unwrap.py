@@ -66,6 +66,8 @@ MOST_BOUNDARIES = 12
 _GROUP = 2
 _BOLD_SEARCHED = 65_536
 _QUOTES_SEARCHED = 2**20
+#: Lines that are enough to judge a proposal.
+_HEAD_LINES = 2000
 #: At most this much of a large text is unwrapped at once, and this many lines more, if they are folded into one.
 _PIECE, _MOST_FOLDED = 2**20, 1000
 
@@ -267,13 +269,13 @@ _MARKUP: dict[str, Callable[[str], str]] = {
 }
 
 
-def take_head(source: Source, lines: int = 2000) -> Source:
-    """Return the first lines of a source, which are enough to judge a proposal."""
-    if source.line_count <= lines:
+def take_head(source: Source) -> Source:
+    """Return the first lines of a source."""
+    if source.line_count <= _HEAD_LINES:
         return source
     text = source.text
     beginning = text if isinstance(text, str) else text[: _piece_end(text, 0)]
-    return replace(source, text="\n".join(beginning.split("\n", lines)[:lines]) + "\n")
+    return replace(source, text="\n".join(beginning.split("\n", _HEAD_LINES)[:_HEAD_LINES]) + "\n")
 
 
 def _remove_indent(source: Source) -> Unwrapped | None:

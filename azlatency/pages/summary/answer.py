@@ -147,11 +147,11 @@ def with_size(level: Row, start: str) -> str:
     return "" if pd.isna(size) or not size else f"{start}{plain(size)} B"
 
 
-def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
+def from_to(in_order: Sequence[Sentence]) -> Sentence:
     """List the values of paths in the order of size; of many, the lowest and the highest."""
     if len(in_order) <= MOST_LISTED:
         return listed(in_order)
-    return "from ", *in_order[0], " to ", *in_order[-1], f" ({plain(len(in_order))} {what})"
+    return "from ", *in_order[0], " to ", *in_order[-1], f" ({plain(len(in_order))} paths)"
 
 
 def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:

@@ -34,6 +34,8 @@ PathVerdict = Literal["different", "equivalent", "inconclusive", "once", "refuse
 _MOST = 12
 #: Most paths of which every two are compared; of more, each is compared with as many neighbours in size.
 _EVERY_TWO, _NEIGHBOURS = 20, 6
+#: Largest relative difference without practical importance.
+_MARGIN = 0.05
 
 
 class PathDifferences(NamedTuple):
@@ -50,7 +52,6 @@ def path_differences(
     value: str | None = None,
     *,
     group_of: Mapping[str, str] | None = None,
-    margin: float = 0.05,
     confidence: float = 0.95,
 ) -> PathDifferences:
     """Compare paths of one method with each other.
@@ -83,7 +84,7 @@ def path_differences(
     # time of a study with many paths.
     refused = bool(refusals([runs[path] for path in medians], value))
     measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
-    setting = Setting(margin, 1 - (1 - confidence) / max(family, 1))
+    setting = Setting(_MARGIN, 1 - (1 - confidence) / max(family, 1))
     spread = spreads[0] if spreads else None
     found = []
     for small, large in compared:
