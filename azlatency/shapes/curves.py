@@ -20,6 +20,7 @@ from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import INK, Look, looks
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import percentile, plain
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         The chart, or a note if there is nothing to draw.
     """
     columns = {"q": q, "value": value, "low": low, "high": high, "line": line, "path": colour, "panel": panel}
+    check_columns(frame, *columns.values())
     rows = pd.DataFrame({ours: frame[given] for ours, given in columns.items()}).assign(
         hollow=frame[hollow] if hollow else False,
         truth=frame[truth] if truth else math.nan,

@@ -19,6 +19,7 @@ from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,6 +96,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     Chart or Note
         The chart, or a note if there is no point to draw.
     """
+    check_columns(points, share)
     if points.empty:
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)

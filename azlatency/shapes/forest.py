@@ -19,7 +19,7 @@ from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_s
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised
-from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.stats.across_runs.run_values import check_columns, check_numbers
 from azlatency.studies.format import did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -140,10 +140,20 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     -------
     Chart or Note
         The chart, at most 9 inches high; a note if there is no row to draw.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column of numbers has texts; if a margin is not positive, or a ratio negative.
     """
     low, high = low or f"{value}_low", high or f"{value}_high"
     named = [name for name in (verdict, truth, edge, unit, margin, *(limits or ())) if name and isinstance(name, str)]
     check_columns(frame, low, high, *named)
+    check_numbers(frame.reindex(columns=[low, high]), low, high)
+    if isinstance(margin, str):
+        check_numbers(frame, margin)
+    if margin is not None and len(frame):
+        _check_ratios(frame[value], frame[margin] if isinstance(margin, str) else pd.Series([margin]))
     of_all = None if isinstance(unit, str) else Unit(*unit)
     measured = frame.reindex(columns=[value, low, high]).notna().any(axis=1)
     frame = frame if points is not None else frame[measured]
@@ -193,6 +203,14 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _check_ratios(ratios: pd.Series, margins: pd.Series) -> None:
+    """Raise `ValueError` if ratios or margins have no place on a logarithmic axis."""
+    if not (margins > 0).all():
+        raise ValueError(f"margin {plain(margins[~(margins > 0)].iloc[0])}: write 0.05 for ±5 %")
+    if (ratios < 0).any():
+        raise ValueError(f"{ratios.name!r} has the ratio {plain(ratios.min())}; ratios are positive; leave out margin=")
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:

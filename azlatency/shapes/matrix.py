@@ -18,6 +18,7 @@ from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_uprig
 from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import percent, plain
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     Chart or Note
         The chart, or a note if there is no panel with more than one square.
     """
+    check_columns(frame, low, high)
     groups = {title: group for title, group in frame.groupby(panel, sort=False, dropna=False) if len(group) > 1}
     names = {title: _names(group[[row, column]], ends) for title, group in groups.items()}
     small = [title for title in groups if len(names[title]) <= most]

@@ -32,7 +32,7 @@ from azlatency.kit.drawing.options import (
     recolour_ground,
 )
 from azlatency.kit.objects import Chart, Note, fonts, style
-from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.stats.across_runs.run_values import check_columns, check_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,6 +281,7 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
         own = {name: value for name, value in keywords.items() if name not in NAMES}
         given = parameters.bind(*args, **own).arguments
         check_columns(given[first], *(given[name] for name in columns))
+        check_numbers(given[first], *(given[name] for name in columns if name == "value" and len(given[first])))
         options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
         options = replace(options, width=options.width or OPTIONS.get().width)
         with options.applied():

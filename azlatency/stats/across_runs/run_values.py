@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from azlatency.logs.grammar.units import UnitError, nanoseconds
 from azlatency.logs.schema import refuse_foreign
@@ -129,6 +130,14 @@ def check_columns(runs: object, *names: str) -> None:
         if name not in columns and len(runs):
             hint = did_you_mean(name, columns, cutoff=0.6) or f"; the columns are {', '.join(columns)}"
             raise KeyError(f"unknown column {name!r}{hint}")
+
+
+def check_numbers(frame: pd.DataFrame, *names: str) -> None:
+    """Raise `TypeError` if one of these columns has texts."""
+    for name in names:
+        texts = [] if is_numeric_dtype(frame[name]) else [value for value in frame[name] if isinstance(value, str)]
+        if texts:
+            raise TypeError(f"column {name!r} has the text {texts[0]!r:.40}; make it numbers with pd.to_numeric")
 
 
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
