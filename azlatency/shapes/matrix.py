@@ -13,7 +13,7 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import left_out, narrow, new_figure, styled
+from azlatency.kit.drawing.base import labelled, left_out, narrow, new_figure, styled
 from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
@@ -123,8 +123,10 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
             for cell in groups[title].to_dict("records")
         ]
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
-    bounded = max(len(names[title]) for title in shown) <= _INTERVAL[narrow()] and bool(
-        missing or frame[low].notna().any()
+    bounded = (
+        labelled()
+        and max(len(names[title]) for title in shown) <= _INTERVAL[narrow()]
+        and bool(missing or frame[low].notna().any())
     )
     confidence = f"{percent(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
     words = draw.caption(
@@ -173,7 +175,7 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
             below = [text.get_text() for text in axis.get_xticklabels()[: len(names)]]
             axis.set_xticklabels(["" if place % step else name for place, name in enumerate(below)])
         return
-    for cell in squares.to_dict("records"):
+    for cell in squares.to_dict("records") if labelled() else ():
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
         below = [] if len(names) > _INTERVAL[narrow()] or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")

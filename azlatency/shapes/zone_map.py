@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.drawing.base import MICROSECOND, labelled, narrow, new_figure, short_as_drawn, styled
 from azlatency.kit.drawing.draw import CONFIGURED, short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
@@ -153,7 +153,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     across = edges[~edges["inside"]]
     is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
     for edge, far in zip(across.to_dict("records"), is_far, strict=True):
-        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"], far=far)
+        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"] if labelled() else "", far=far)
     inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
@@ -161,7 +161,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
         node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
             node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
-        if name in inside:
+        if name in inside and labelled():
             below = y <= 0
             axis.annotate(
                 f"inside: {inside[name]}",
@@ -190,7 +190,7 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
         axis.text(
             column + 0.5,
             row + 0.5,
-            short_number(values[row, column]),
+            short_number(values[row, column]) if labelled() else "",
             ha="center",
             va="center",
             color=ON_LIGHT,
