@@ -386,15 +386,12 @@ def _no_metric(base: Study, candidate: Study) -> list[str]:
 def judged(compared: Sequence[Compared], confidence: float) -> pd.DataFrame:
     """Decide on every comparison; the tests against the margin are one family.
 
-    Returns
-    -------
-    DataFrame
-        A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
-        ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
-        median run of the base, and that times the ratio. ``decision`` with its ``cause``, and its ``reason`` in words;
-        ``p_beyond``: Holm-adjusted p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each
-        side of a comparison that is inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides
-        were not measured in turns.
+    A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
+    ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
+    median run of the base, and that times the ratio. ``decision`` with its ``cause``, and its ``reason`` in words;
+    ``p_beyond``: Holm-adjusted p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each side
+    of a comparison that is inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides were not
+    measured in turns.
     """
     if not compared:
         return pd.DataFrame(columns=["decision"])
