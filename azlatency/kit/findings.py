@@ -12,7 +12,6 @@ from azlatency.studies.format import join_words, plain
 if TYPE_CHECKING:
     import pandas as pd
 
-MICROSECOND, GIGABIT = 1e3, 1e9
 #: Most names that are listed, and most paths that a finding names; the tables list all.
 _MOST_PATHS, _MOST_NAMED = 8, 3
 #: Most groups of paths that the same methods measured.
@@ -53,14 +52,11 @@ def count_or_names(paths: Iterable[str]) -> str:
     return join(unique) if len(unique) <= _MOST_NAMED else f"{plain(len(unique))} paths"
 
 
-def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
-    """Join the paths of each method, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
-    of_method: dict[str, dict[str, None]] = {}
-    for path, method in paths:
-        of_method.setdefault(str(method), {})[str(path)] = None
+def join_by_method(rows: pd.DataFrame) -> str:
+    """Join the ``path`` of each ``method``, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
     groups: dict[str, list[str]] = {}
-    for method, names in of_method.items():
-        groups.setdefault(count_or_names(names), []).append(method)
+    for method, paths in rows["path"].astype(str).groupby(rows["method"].astype(str), sort=False):
+        groups.setdefault(count_or_names(paths), []).append(str(method))
     texts = [f"{names} ({', '.join(methods)})" for names, methods in groups.items()]
     return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
 
@@ -81,7 +77,7 @@ def hidden_levels(typical: pd.DataFrame) -> list[Finding]:
     series = typical[(typical["n"] >= FEWEST) & has_flag(typical, "dependent_runs")]
     if series.empty:
         return []
-    names = join_by_method(zip(series["path"], series["method"], strict=True))
+    names = join_by_method(series)
     return [act(f"A typical run may hide a level that changed: see the page *History* for {names}.")]
 
 

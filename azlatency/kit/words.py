@@ -116,6 +116,12 @@ def differs(frame: pd.DataFrame) -> pd.Series:
     return frame["verdict"].astype(str).str.startswith("different")
 
 
+def verdict_words(row: Row) -> str:
+    """Return the verdict on a ratio in words; a difference of runs that drift is said to be one of these runs."""
+    drifts = row["verdict"].startswith("different") and "dependent_runs" in row["flags"].split()
+    return DRIFTS if drifts else VERDICTS[row["verdict"]]
+
+
 def in_drift(frame: pd.DataFrame) -> str:
     """Return the end of "the paths differ" where runs of any of these comparisons drift."""
     drifts = differs(frame) & frame["flags"].str.contains("dependent_runs")

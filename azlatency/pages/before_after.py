@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import FileRef, Ref, Row, RunsRef, Table
+from azlatency.kit.cells import FileRef, Ref, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.kit.units import DECIDES
-from azlatency.kit.words import in_drift, ratio_result, say
+from azlatency.kit.words import in_drift, ratio_result, say, verdict_words
 from azlatency.shapes.forest import forest, two_beside
-from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.format import count_of, format_number, percent, plain
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def changes(found: pd.DataFrame) -> Table | Note:
             "or their regions differ."
         )
     shown = found.assign(
-        words=[_verdict(row) for row in found.to_dict("records")],
+        words=["not estimable" if pd.isna(row["ratio"]) else verdict_words(row) for row in found.to_dict("records")],
         sides=[f"{new} against {old} runs" for new, old in zip(found["n_candidate"], found["n_base"], strict=True)],
     )
     columns = {
@@ -87,13 +86,6 @@ def changes(found: pd.DataFrame) -> Table | Note:
     }
     notes = [f"Margin ±{percent(found['margin'].iloc[0])}.", DECIDES]
     return table(shown, "After over before (scope: across runs)", columns, notes, value="typical")
-
-
-def _verdict(row: Row) -> str:
-    if pd.isna(row["ratio"]):
-        return "not estimable"
-    drifts = row["verdict"].startswith("different") and "dependent_runs" in row["flags"]
-    return DRIFTS if drifts else VERDICTS[row["verdict"]]
 
 
 def changes_forest(found: pd.DataFrame) -> Chart | Note:

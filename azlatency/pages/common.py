@@ -23,7 +23,7 @@ from azlatency.kit.cells import (
 from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
-from azlatency.kit.intervals import interval_in, is_far_apart
+from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
@@ -48,7 +48,7 @@ from azlatency.studies.format import (
 from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from azlatency.studies.store.study import Study
 
@@ -71,6 +71,12 @@ _QUANTITIES = {
 _DELAYS = {"median_ns": "delay_ns", "mean_ns": "mean_ns"}
 
 
+def ordered(rows: pd.DataFrame, column: str, names: Iterable[object]) -> pd.DataFrame:
+    """Return rows with the values of a column in the order in which ``names`` has them first."""
+    in_order = list(names)
+    return rows.sort_values(column, key=lambda values: values.map(in_order.index), kind="stable")
+
+
 # --- the typical run of each path
 
 
@@ -91,10 +97,7 @@ def typical_runs(
     unit = read_in(_QUANTITIES[value][1])
     measured = runs[runs[value].notna()]
     spans = measured[value].astype(float).groupby([measured["path"], measured["method"]], dropna=False)
-    shown = typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True)
-    # Equal ends show the rounding of the tool and are left out.
-    flat = shown["low"] == shown["high"]
-    shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
+    shown = without_flat(typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True))
     estimated = {
         "typical run": Column("", _estimate, _POINT, unit),
         f"{percent(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
@@ -223,9 +226,8 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
             text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
         rows.append((method, str(path), len(runs), size, estimate, low, high, text_at_edge))
     columns = ["method", "path", "n", "size", "estimate", "low", "high", "text"]
-    methods = list(dict.fromkeys(measured["method"]))
-    in_order = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
-    return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
+    by_size = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
+    return ordered(by_size, "method", measured["method"])
 
 
 def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFrame, value: str) -> str:

@@ -347,32 +347,24 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
 
 def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataFrame) -> pd.DataFrame:
     """Return a row per run with a column per metric and percentile, the token, and one for its line."""
-    cells: dict[str, Row] = {str(run_id): {} for run_id in runs.index}
-    units: dict[str, str] = {}
-    maxima: dict[str, list[str]] = {run_id: [] for run_id in cells}
-    for metric in metrics.itertuples(index=False):
-        if metric.metric == "rtt_mean":
-            units.setdefault(metric.run_id, words_of(metric.printed_unit))
-        of_run = cells[metric.run_id]
-        if metric.metric not in of_run:
-            of_run |= {metric.metric: words_of(metric.printed), f"{metric.metric} line": metric.line}
-    for quantile in quantiles.itertuples(index=False):
-        name = percentile(quantile.q)
-        cells[quantile.run_id] |= {name: words_of(quantile.printed), f"{name} line": quantile.line}
-        if words_of(quantile.resolved) == "no":
-            maxima[quantile.run_id].append(name)
-    labels = [
+    quantiles = quantiles.assign(name=quantiles["q"].map(percentile))
+    cells = pd.concat([metrics.assign(name=metrics["metric"]), quantiles.iloc[::-1]])
+    cells = cells.drop_duplicates(["run_id", "name"])
+    tokens, lines = (cells.pivot(index="run_id", columns="name", values=value) for value in ("printed", "line"))
+    means = metrics[metrics["metric"] == "rtt_mean"].drop_duplicates("run_id").set_index("run_id")
+    unresolved = quantiles[quantiles["resolved"].map(words_of) == "no"]
+    rows = pd.DataFrame(
         {
-            "run_ids": run_id,
-            "name": words_of(run["name"]),
-            "quantity": PRINTED.get(words_of(run["printed_as"]), ""),
-            "unit": units.get(str(run_id), ""),
-            "n": run["n"],
-            "maxima": ", ".join(maxima[str(run_id)]),
-        }
-        for run_id, run in runs.iterrows()
-    ]
-    return pd.DataFrame([label | cells[label["run_ids"]] for label in labels])
+            "run_ids": runs.index,
+            "name": runs["name"],
+            "quantity": runs["printed_as"].map(PRINTED).map(words_of),
+            "unit": means["printed_unit"].reindex(runs.index).map(words_of),
+            "n": runs["n"],
+            "maxima": unresolved.groupby("run_id")["name"].agg(", ".join).reindex(runs.index).map(words_of),
+        },
+        index=runs.index,
+    )
+    return rows.join(tokens).join(lines.add_suffix(" line"))
 
 
 def _token(name: str) -> Column:
@@ -435,7 +427,7 @@ def _dependent(typical: pd.DataFrame) -> list[Finding]:
     dependent = tested[has_flag(tested, "dependent_runs")]
     if dependent.empty:
         return []
-    listed = join_by_method(zip(dependent["path"], dependent["method"], strict=True))
+    listed = join_by_method(dependent)
     sentence = (
         f"Consecutive runs are autocorrelated on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
         "Spread the runs over more time; to compare, alternate both sides in rounds."

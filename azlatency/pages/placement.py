@@ -16,12 +16,21 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span, times
 from azlatency.kit.units import in_unit
-from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, newest_window, ratios_of, verdict_on
+from azlatency.kit.words import (
+    PLACES,
+    change_words,
+    in_drift,
+    most_apart,
+    newest_window,
+    ratios_of,
+    verdict_on,
+    verdict_words,
+)
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
-from azlatency.stats.result import DRIFTS
 from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.format import count_of, format_number, one_prefix, percent, plain
 
@@ -35,12 +44,6 @@ _FACTORS = {
     "vm_size": "VM size",
     "accelerated_networking": "accelerated networking",
     "message_bytes": "message size",
-}
-_VERDICTS = {
-    "different": "differs",
-    "different_within_margin": "differs, within the margin",
-    "equivalent": "equivalent within the margin",
-    "inconclusive": "inconclusive: more runs",
 }
 _ON = {True: "on", False: "off"}
 #: Most placements that the answer names.
@@ -285,8 +288,7 @@ def _conclusion(change: Row, window: str) -> str:
         return "none: no log" + unsaid
     if "no_replication" in change["flags"]:
         return f"none: {'a mean each' if window else 'one run'}{unsaid}"
-    drifts = change["verdict"].startswith("different") and "dependent_runs" in change["flags"]
-    return (DRIFTS if drifts else _VERDICTS[change["verdict"]]) + unsaid
+    return verdict_words(change) + unsaid
 
 
 def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
@@ -307,7 +309,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
     repeated = drawn[drawn["ratio_low"].notna()]
     is_emulated = drawn["truth"].notna().any()
     return forest(
-        drawn.sort_values("factor", key=lambda factors: factors.map(list(steps["factor"]).index), kind="stable"),
+        ordered(drawn, "factor", steps["factor"]),
         "point",
         low="low",
         high="high",
@@ -371,7 +373,9 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
     judged = steady if len(steady) else drawn
     count = count_of(len(judged), "change") + ("" if judged["unsaid"].ne("").any() else " of one factor")
     tools = ", ".join(dict.fromkeys(judged["method"].str.split().str[0]))
-    apart = judged[_is_apart(judged)]
+    # These were chosen from all changes, so that their intervals must hold for all of them.
+    verdicts = [verdict_on(judged[at : at + 1], len(judged)) for at in range(len(judged))]
+    apart = judged[[verdict == "different" for verdict in verdicts]]
     if apart.empty:
         untested = verdict_on(judged) in ("once", "reported")
         measured = times([*judged["measured_low"], *judged["measured_high"]], "as long") if untested else ""
@@ -381,11 +385,6 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
         (name, ratio), *_ = largest.items()
         return f"Largest effect of one change{drift}: {times(ratio, 'as long')} ({name})"
     return f"{len(apart)} of {count}{drift}: {times(apart['ratio'], 'as long')} ({tools})"
-
-
-def _is_apart(steps: pd.DataFrame) -> list[bool]:
-    """Return which changes are shown to differ, although they were chosen from all of these."""
-    return [verdict_on(steps[at : at + 1], len(steps)) == "different" for at in range(len(steps))]
 
 
 # --- findings
@@ -405,7 +404,7 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
     findings: list[Finding] = _answer(levels, steps if len(steps) else others, newest_window(runs))
     # Where no comparison has repeats, or none has logs, the answer and the summary say so.
     if 0 < len(single) < len(measured):
-        once = join_by_method(zip(single["path"], single["method"], strict=True))
+        once = join_by_method(single)
         findings.append(act(f"Measured once: {once}. Repeat the runs, in rounds, before you choose a placement."))
     findings += [
         act(

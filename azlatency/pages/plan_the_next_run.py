@@ -11,6 +11,7 @@ from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, number, table, text
 from azlatency.kit.words import say
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.stats.result import FEASIBLE, SHORT
 from azlatency.studies.format import percent, percentile, plain
@@ -65,10 +66,8 @@ def runs_needed(found: pd.DataFrame) -> Chart | Note:
         return Note(_NO_SPREAD)
     if len(rows) == 1:
         return Note(f"No chart: one path only. {say(rows)}.")
-    methods = list(dict.fromkeys(found["method"]))
-    rows = rows.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
     return _forest(
-        rows,
+        ordered(rows, "method", found["method"]),
         panel="method",
         row="path",
         beside=two_beside(rows, "method", "path"),
@@ -187,10 +186,10 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     rows = _with_spread(found)
     if len(rows):
         findings.append(answer(_enough(rows)))
-        if wide := _names(rows[_wide(rows)]):
+        if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
-    if without := _names(found[found["at_pilot_spread"].isna()]):
+    if without := join_by_method(found[found["at_pilot_spread"].isna()]):
         once = f"One run, or equal values, so no spread: {without}. Measure these five times first."
         findings.append(act(once) if len(rows) else answer(once))
     some = sizes[sizes["enough"] > 0]
@@ -201,7 +200,3 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
             reach.append(f"the longest runs up to {percentile(some['q'].max())}")
         findings.append(info(f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."))
     return Findings.of(findings)
-
-
-def _names(rows: pd.DataFrame) -> str:
-    return join_by_method(zip(rows["path"], rows["method"], strict=True))

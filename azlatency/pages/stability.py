@@ -13,7 +13,6 @@ from azlatency.kit.cells import (
     MICROSECONDS,
     PERCENT,
     Column,
-    Format,
     Ref,
     ReportedRef,
     Row,
@@ -24,9 +23,10 @@ from azlatency.kit.cells import (
 )
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, flags, number, table, text
+from azlatency.kit.table import cited, count, ends, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, sentences, span
 from azlatency.kit.words import broke_together
+from azlatency.pages.common import ordered
 from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import measured_runs
@@ -152,12 +152,16 @@ def shifts(found: RunsInTime) -> Table | Note:
     if found.shifts.empty:
         tried = int(found.runs["stable"].notna().sum())
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
+    scales = found.shifts["has_times"].map({True: _NS, False: 1.0})
     shown = found.shifts.drop(columns="flags").assign(
-        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"})
+        **{name: found.shifts[name] / scales for name in ("at", "at_low", "at_high")},
+        unit=found.shifts["has_times"].map({True: "s", False: "probes"}),
+        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"}),
     )
     columns: dict[str, Column] = {
         "run": text("name"),
-        "after": Column("", _moment, _MOMENT),
+        "after": estimated("at", "at_low", "at_high"),
+        "after unit": text("unit"),
         "change": number("change", ",.1f", MICROSECONDS),
         "interval": _difference("change_low", "change_high", ",.1f"),
         "relative": number("relative", "+.1f", PERCENT),
@@ -170,25 +174,6 @@ def shifts(found: RunsInTime) -> Table | Note:
 def _difference(low: str, high: str, spec: str) -> Column:
     """Return a column with the interval of a difference of times, which may contain 0."""
     return Column("", itemgetter(low, high), interval(spec), MICROSECONDS)
-
-
-def _moment(shift: Row) -> tuple[float, float, float, str]:
-    """Return the time of a shift and its interval, in seconds, or in probes if the log has no send times."""
-    scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
-    return shift["at"] / scale, shift["at_low"] / scale, shift["at_high"] / scale, unit
-
-
-def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
-    moment, low, high, unit = _moments(value, scale)
-    return f"{moment} ({low} – {high}) {unit}"
-
-
-def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str, ...]:
-    *numbers, unit = value
-    return *(format_number(moment, 1) for moment in numbers), unit
-
-
-_MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
 
 
 def runs_in_time(found: RunsInTime) -> Table | Note:
@@ -241,7 +226,6 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
         at_s=("at_s", "median"), sustained=("sustained_rate", "median"), n=("at_s", "size")
     )
     like = one_prefix(rows["sustained"], "bit/s")
-    places = list(runs["panel"].unique())
     rows = rows.assign(
         low=math.nan,
         high=math.nan,
@@ -252,7 +236,7 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
     if len(typical) <= _MOST_NAMED:
         title += f": after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
     return forest(
-        rows.sort_values("panel", key=lambda panels: panels.map(places.index), kind="stable"),
+        ordered(rows, "panel", runs["panel"]),
         "at_s",
         low="low",
         high="high",
@@ -483,7 +467,7 @@ def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates:
         findings.append(info(f"{path} ({method}): the rate fell from {burst} to {sustained} {after}."))
     short = rates[rates["flags"].str.contains("burst_test")]
     if len(short):
-        names = join_by_method(zip(short["path"], short["method"], strict=True))
+        names = join_by_method(short)
         findings.append(act(f"Ran < 60 s, so burst credit may not be used up: {names}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
@@ -535,7 +519,7 @@ def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
         findings.append(info(f"Lost: {'; '.join(losing)}."))
     shifted = runs[runs["confirmed"] > 0]
     if len(shifted):
-        names = join_by_method(zip(shifted["path"], shifted["method"], strict=True))
+        names = join_by_method(shifted)
         findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
     longest = runs.loc[runs["seconds"].fillna(0).idxmax()]
     seconds = f"{plain(longest['seconds'] if pd.notna(longest['seconds']) else 0, 4)} s"

@@ -138,7 +138,7 @@ def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:
     silent = runs[runs["throughput_bit_s"].astype(float) == 0]
     if silent.empty:
         return []
-    names = join_by_method(zip(silent["path"], silent["method"], strict=True))
+    names = join_by_method(silent)
     sentence = (
         f"Nothing arrived on {names}: all packets were lost. This is not a measured rate; check the path and firewall."
     )

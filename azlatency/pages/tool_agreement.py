@@ -12,6 +12,7 @@ from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import capitalised, times
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.result import VERDICTS
 from azlatency.studies.format import format_number, percent, plain
@@ -121,7 +122,7 @@ def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat([paths, means, more])
     too_wide = rows["ratio_high"] > 100 * rows["ratio_low"]
     rows.loc[too_wide, ["ratio_low", "ratio_high"]] = np.nan
-    return rows.sort_values("panel", key=lambda names: names.map(list(chosen["panel"]).index), kind="stable")
+    return ordered(rows, "panel", chosen["panel"])
 
 
 def find(found: Agreement) -> Findings:

@@ -15,6 +15,7 @@ from azlatency.kit.table import cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, span
 from azlatency.kit.units import in_unit, limits, read_in
 from azlatency.kit.words import runs_to_decide
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.studies.format import column_unit, count_of, percent, plain
 
@@ -69,12 +70,12 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
     """Draw one panel per expectation: the range that it allows, and the typical run of each path with its bounds."""
     if found.empty:
         return Note("No chart: this study has no baseline.")
-    places = list(found["what"])
     measured = found[found["estimate"].notna()].sort_values("estimate", kind="stable")
-    measured = measured.sort_values("what", key=lambda names: names.map(places.index), kind="stable")
+    measured = ordered(measured, "what", found["what"])
     if measured.empty:
         return Note("No chart: no run of this study measured a quantity of the baseline.")
-    expected = [_expected(row) for row in measured.to_dict("records")]
+    to_say = ("at most ", "at least ", " to ")
+    expected = [limits(*_limits(row), row["unit"], to_say) for row in measured.to_dict("records")]
     drawn = measured.assign(
         panel=[f"{what}: {said}" for what, said in zip(measured["what"], expected, strict=True)],
         row=[", ".join(filter(None, ends)) for ends in zip(measured["path"], measured["method"], strict=True)],
@@ -250,7 +251,3 @@ def _range(rows: pd.DataFrame) -> str:
 def _limits(row: Mapping[Any, Any] | pd.Series) -> tuple[float | None, float | None]:
     low, high = row["limit_low"], row["limit_high"]
     return None if pd.isna(low) else low, None if pd.isna(high) else high
-
-
-def _expected(row: Mapping[Any, Any]) -> str:
-    return limits(*_limits(row), row["unit"], ("at most ", "at least ", " to "))

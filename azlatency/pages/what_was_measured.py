@@ -274,17 +274,14 @@ def ledger(study: Study) -> Table | Note:
         notes.append(f"Files without unknown lines ({(unknown == 0).sum()}) are only in the total.")
     total = pd.DataFrame([{"path": "all files", "source_id": "", **files[list(_LINES)].sum()}])
     columns = {"file": text("path"), **{name.removeprefix("lines_"): count(name) for name in _LINES}}
-    whole = {file["source_id"]: FileRef(file["source_id"], line=1, last=file["lines"]) for file in _records(files)}
+    ends_of_files = zip(files["source_id"], files["lines"], strict=True)
+    whole = {source_id: FileRef(source_id, line=1, last=last) for source_id, last in ends_of_files}
 
     def source(row: Row) -> list[Ref]:
         return [whole[row["source_id"]]] if row["source_id"] else [*whole.values()]
 
     shown = pd.concat([listed[["path", "source_id", *_LINES]], total])
     return table(shown, "Every line accounted for", columns, notes, source=source)
-
-
-def _records(frame: pd.DataFrame) -> list[Row]:
-    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
 def events(study: Study) -> Table | Note:

@@ -10,16 +10,17 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, Table
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
+from azlatency.kit.intervals import without_flat
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range
 from azlatency.kit.units import DECIDES, read_in
-from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
+from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held, verdict_words
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
-from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.emulation import both_directions
 from azlatency.studies.format import count_of, format_number, percent, plain, signed
 from azlatency.studies.runs.path import NetworkPath, route
@@ -116,16 +117,16 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
     unit = read_in(pairs["unit"].iloc[0])
     rows = pairs.to_dict("records")
-    flat = pairs["decides_low"] == pairs["decides_high"]
     counts, counted = _rounds_or_runs(pairs)
-    shown = pairs.assign(
-        pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
-        words=[_verdict(row) for row in rows],
-        n=counts,
-        # No width: the interval shows the resolution of the values, not their spread.
-        decides_low=pairs["decides_low"].mask(flat),
-        decides_high=pairs["decides_high"].mask(flat),
-    ).sort_values(["same_zone", "pair"], kind="stable")
+    shown = (
+        without_flat(pairs, "decides_low", "decides_high")
+        .assign(
+            pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
+            words=[_verdict(row) for row in rows],
+            n=counts,
+        )
+        .sort_values(["same_zone", "pair"], kind="stable")
+    )
     in_rounds = counted == "rounds"
     # A round with one direction only counts for that direction, and not for the ratio.
     incomplete = in_rounds and ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
@@ -166,8 +167,7 @@ def _rounds_or_runs(pairs: pd.DataFrame) -> tuple[pd.Series, str]:
 
 def _verdict(pair: Row) -> str:
     if pd.notna(pair["ratio_low"]):
-        drifts = pair["verdict"].startswith("different") and "dependent_runs" in pair["flags"]
-        return DRIFTS if drifts else VERDICTS[pair["verdict"]]
+        return verdict_words(pair)
     if pair["n"] < 2:
         return "one round"
     return "equal in every round" if "constant" in pair["flags"] else "not judged"
@@ -234,7 +234,6 @@ def ranks(found: Asymmetry) -> Table | Note:
     order = found.order
     if order.empty:
         return Note(f"No order: no method measured two to {MOST_RANKED} pairs of zones.")
-    flat = order["low"] == order["high"]
     columns = {
         "method": text("method", names_row=True),
         "pair": text("what", names_row=True),
@@ -248,8 +247,7 @@ def ranks(found: Asymmetry) -> Table | Note:
         "The shortest first. A pair has a rank if it differs from every other one of its method (Holm's method over "
         "all comparisons).",
     ]
-    shown = order.assign(low=order["low"].mask(flat), high=order["high"].mask(flat))
-    return table(shown, "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
+    return table(without_flat(order), "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
 
 
 # --- emulated networks
@@ -266,9 +264,9 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
         error_high=judged["high"] - judged["recorded"],
         verdict=np.where(judged["holds"], "holds", "misses"),
         text=[signed(error / 1e3, 1) for error in judged["error"]],
-    ).sort_values("method", key=lambda names: names.map(list(steps["method"]).index), kind="stable")
+    )
     return forest(
-        shown,
+        ordered(shown, "method", steps["method"]),
         "error",
         panel="method",
         row="row",
@@ -361,8 +359,8 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     for code, text in _FLAGGED.items():
         flagged = measured[has_flag(measured, code)]
         if len(flagged):
-            rows = flagged.to_dict("records")
-            findings.append(act(text.format(join_by_method((_name(row), row["method"]) for row in rows))))
+            named = flagged.assign(path=[_name(row) for row in flagged.to_dict("records")])
+            findings.append(act(text.format(join_by_method(named))))
             if code == "dependent_runs" and flagged["n"].max() >= FEWEST:
                 findings.append(act("One ratio over all rounds hides a level that changed: see the page *History*."))
     return Findings.of(findings)

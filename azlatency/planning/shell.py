@@ -50,7 +50,7 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
                 {
                     "name": side,
                     "command": plan.switches.get(side, ""),
-                    "toml_name": f"name = {toml(_study(plan, side))}",
+                    "toml_name": f"name = {toml(f'{plan.study}-{side}' if side else plan.study)}",
                 }
                 for side in plan.switches or ("",)
             ],
@@ -62,10 +62,6 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
             ),
         )
     )
-
-
-def _study(plan: Plan, side: str) -> str:
-    return f"{plan.study}-{side}" if side else plan.study
 
 
 def _client(plan: Plan, tool: str) -> dict[str, Any]:

@@ -145,8 +145,8 @@ def course(  # noqa: PLR0913 - a shape is told its columns
             upper.set_ylabel(unit.name + (" (log)" if scale == "log" else ""))
             for axis in lower:
                 axis.set_ylabel(below_label)
-        found = f"{drawn.words(unit)}{drawn.total(below_label)}{_words_of(of_panel)}"
-        alternatives.append(f"{words}: {found}")
+        found = [f"{drawn.words(unit)}{drawn.total(below_label)}", *of_panel.get("text", ())]
+        alternatives.append(f"{words}: {'; '.join(found)}")
     text = draw.caption(
         caption,
         ("Grey: range of each time bin; line: its median.", any(len(rows) > _FEW for rows in shown.values())),
@@ -275,7 +275,3 @@ def _changes(axis: Axes, changes: pd.DataFrame) -> None:
             axis.axvspan(change["at_low"], change["at_high"], color=RUN, alpha=0.18, linewidth=0)
         line = axis.axvline(change["at"], color=RUN, linewidth=1.2, linestyle="--")
         tip(line, change["text"])
-
-
-def _words_of(changes: pd.DataFrame) -> str:
-    return f"; {'; '.join(changes['text'])}" if len(changes) else ""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.drawing.base import MICROSECOND, labelled, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.cells import MICROSECONDS
+from azlatency.kit.drawing.base import labelled, narrow, new_figure, short_as_drawn, styled
 from azlatency.kit.drawing.draw import CONFIGURED, short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
@@ -186,7 +187,7 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
     values = np.full((len(names), len(names)), np.nan)
     for edge in edges.to_dict("records"):
         row, column = sorted((names.index(edge["first"]), names.index(edge["second"])), reverse=True)
-        values[row, column] = edge["middle"] / MICROSECOND
+        values[row, column] = edge["middle"] / MICROSECONDS.scale
         axis.text(
             column + 0.5,
             row + 0.5,

@@ -204,7 +204,8 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         if not any(trip["placement"] == "cross_zone" for trip in trips):
             continue
         rows = tuple(
-            (_where(trip), _typical(trip), trip["statistic"], _time(trip["p99"]), _runs(trip)) for trip in trips
+            (_where(trip), _typical(trip), trip["statistic"], format_value(trip["p99"], "ns") or "–", _runs(trip))
+            for trip in trips
         )
         found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
     return tuple(found)
@@ -225,10 +226,6 @@ def _typical(trip: Mapping[str, Any]) -> str:
     """Return the typical round trip, or the range that a text reports."""
     ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
     return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
-
-
-def _time(value: float | None) -> str:
-    return "–" if value is None else format_value(value, "ns")
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

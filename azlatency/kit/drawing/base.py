@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Most panels of one figure.

@@ -83,7 +83,10 @@ def path_differences(
     # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
     # time of a study with many paths.
     refused = bool(refusals([runs[path] for path in medians], value))
-    measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
+    measured = {
+        path: only_values(data, value) if not refused and is_frame(data) and value is not None else data
+        for path, data in runs.items()
+    }
     setting = Setting(_MARGIN, 1 - (1 - confidence) / max(family, 1))
     spread = spreads[0] if spreads else None
     found = []
@@ -143,10 +146,6 @@ def _pairs(paths: Sequence[str]) -> list[tuple[str, str]]:
 def _at_ends(paths: Sequence[str]) -> list[str]:
     """Return the paths that decide on what is said of all."""
     return list(paths) if len(paths) <= _MOST else [*paths[: _MOST // 2], *paths[-_MOST // 2 :]]
-
-
-def _measured(data: RunData, value: str | None) -> RunData:
-    return only_values(data, value) if is_frame(data) and value is not None else data
 
 
 def _in_turns(first: RunData, second: RunData, value: str | None) -> bool:
