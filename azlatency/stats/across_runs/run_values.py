@@ -321,7 +321,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequen
     unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
     sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
     # A run that lost most of its probes is the slowest, so it cannot be left out.
-    endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
+    values = (floats(data[value_column(data, value)] if is_frame(data) else data) for data in sides)
+    endless = ("loss_censored",) if any(np.isinf(numbers).any() for numbers in values) else ()
     repeated = ("duplicate_runs",) if any(map(_has_duplicates, sides)) else ()
     parts = [data for data in sides if is_frame(data)]
     if not parts:
@@ -347,10 +348,6 @@ def _has_duplicates(data: object) -> bool:
     """Return whether two rows are of one run."""
     run_ids = [run_id for run_id in run_ids_of(data) if run_id]
     return len(set(run_ids)) < len(run_ids)
-
-
-def _has_infinite(data: Any, value: str | None) -> bool:
-    return bool(np.isinf(floats(data[value_column(data, value)] if is_frame(data) else data)).any())
 
 
 def _distinct(parts: list[pd.DataFrame], column: str) -> set[Any]:
