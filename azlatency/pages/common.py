@@ -16,7 +16,6 @@ from azlatency.kit.cells import (
     RunsRef,
     Table,
     Unit,
-    interval,
     is_missing,
     number_format,
 )
@@ -25,7 +24,7 @@ from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
-from azlatency.kit.table import cited, count, flags, number, table, text
+from azlatency.kit.table import between, cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
 from azlatency.kit.units import read_in
 from azlatency.kit.words import newest_window
@@ -106,7 +105,7 @@ def typical_runs(
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
         "runs": count("n"),
-        quantity: Column("", lambda row: (row["min"], row["max"]), interval(",.5g", join_equal=True), unit),
+        quantity: between("min", "max", ",.5g", unit, join_equal=True),
         **(estimated if shown["estimate"].notna().any() else {}),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
@@ -167,7 +166,7 @@ def typical_forest(
     finite = measured.loc[measured["value"] < math.inf, "value"]
     unit = Unit(*fitting_unit(canonical, finite))
     rows = _forest_rows(measured, typical, unit)
-    rows = rows.assign(truth=rows["path"].map(_truths(links, value)).astype(float), unit=[unit] * len(rows))
+    rows = rows.assign(truth=rows["path"].map(truths(links, value)).astype(float), unit=[unit] * len(rows))
     caption = [_forest_caption(typical, what, newest_window(measured))]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
@@ -200,7 +199,7 @@ def typical_forest(
     )
 
 
-def _truths(links: pd.DataFrame, value: str) -> dict[str, float]:
+def truths(links: pd.DataFrame, value: str) -> dict[str, float]:
     """Return what a column of runs is configured to be, by path; nothing of a column that no link configures."""
     if value in _DELAYS:
         return sums_of_both_directions(links, _DELAYS[value])

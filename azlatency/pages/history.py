@@ -9,11 +9,10 @@ import pandas as pd
 
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
-from azlatency.kit.cells import words as in_words
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, flags, table, text
+from azlatency.kit.table import count, flags, said, table, text
 from azlatency.kit.titles import capitalised
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -129,11 +128,11 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "in or before the" if _window(found) else "changed on": Column("", words.date, in_words()),
+        "in or before the" if _window(found) else "changed on": said(words.date),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
-        "change": Column("", words.size, in_words(), align="right"),
-        "label in force": Column("", words.labelled, in_words(missing="–")),
+        "change": said(words.size, right=True),
+        "label in force": said(words.labelled, "–"),
     }
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
@@ -323,7 +322,7 @@ def _value(found: History, name: str, missing: str = "") -> Column:
     def shown(row: Row) -> str:
         return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=digits)
 
-    return Column("", shown, in_words(missing=missing), align="right")
+    return said(shown, missing, right=True)
 
 
 def _column(row: Row) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
@@ -15,7 +15,7 @@ from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, flags, number, p_value, table, text
+from azlatency.kit.table import cited, count, flags, number, p_value, said, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import read_in
 from azlatency.kit.words import PRINTED
@@ -377,7 +377,7 @@ def _token(name: str) -> Column:
     def token(row: Row) -> str:
         return words_of(row.get(name))
 
-    return Column("", token, words(missing="–"), align="right", source=source)
+    return cited(said(token, "–", right=True), source)
 
 
 # --- findings

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, interval
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import condition_ref, ends, number, table, text
+from azlatency.kit.table import between, condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span, times
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import (
@@ -68,7 +67,7 @@ def conditions(levels: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "path": text("path", names_row=True),
         "placement": text("place"),
-        "RTT": Column("", itemgetter("lowest", "highest"), interval(",.1f", join_equal=True), MICROSECONDS),
+        "RTT": between("lowest", "highest", ",.1f", MICROSECONDS, join_equal=True),
         "statistic per run": text("per_run"),
         "runs": number("n", ",.0f", missing="not said"),
         "from": text("origin"),
@@ -247,9 +246,9 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "from": text("before", names_row=True),
         "to": text("after", names_row=True),
-        "times": Column("", itemgetter("times_low", "times_high"), interval(".3g", join_equal=True)),
+        "times": between("times_low", "times_high", ".3g", join_equal=True),
         "interval": ends("ratio_low", "ratio_high", ".3g", missing="none"),
-        "runs": Column("", itemgetter("sides"), align="right"),
+        "runs": text("sides", right=True),
         "method": text("method"),
         "conclusion": text("conclusion"),
     }

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from azlatency.kit.cells import NO_LOG, Column, Table, Unit, interval
+from azlatency.kit.cells import NO_LOG, Table, Unit
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, number, table, text
+from azlatency.kit.table import between, count, number, table, text
 from azlatency.kit.words import say
 from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest, two_beside
@@ -46,7 +46,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
         "method": text("method", names_row=True),
         "done": count("done"),
         "at the pilot's spread": count("at_pilot_spread"),
-        "range": Column("", lambda row: (row["low"], row["high"]), interval(",.0f", no_high="∞")),
+        "range": between("low", "high", ",.0f", no_high="∞"),
         "plan with": number("high", ",.0f", missing="beyond the search"),
         "flags": text("words"),
     }
@@ -167,7 +167,7 @@ def smallest_sizes(sizes: pd.DataFrame) -> Table:
         "for both bounds": count("two"),
         "for an upper bound": count("upper"),
         "smallest to largest": count("range"),
-        "runs with enough for both": Column("", lambda row: row["enough"], align="right"),
+        "runs with enough for both": text("enough", right=True),
     }
     notes = [
         "Independent observations. Packets of one connection are autocorrelated: if ten packets carry as much "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,20 +17,19 @@ from azlatency.kit.cells import (
     Row,
     Table,
     Unit,
-    interval,
     number_format,
 )
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, estimated, flags, number, table, text
+from azlatency.kit.table import between, cited, count, ends, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, capitalised, extremes, sentences, span
 from azlatency.kit.words import broke_together
-from azlatency.pages.common import ordered
+from azlatency.pages.common import ordered, truths
 from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.time_series import CUT_OFF, by_burst, falling, probes
-from azlatency.studies.emulation import sums_of_both_directions
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import (
     count_of,
     duration,
@@ -163,17 +161,12 @@ def shifts(found: RunsInTime) -> Table | Note:
         "after": estimated("at", "at_low", "at_high"),
         "after unit": text("unit"),
         "change": number("change", ",.1f", MICROSECONDS),
-        "interval": _difference("change_low", "change_high", ",.1f"),
+        "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
         "relative": number("relative", "+.1f", PERCENT),
         "state": text("state"),
         "beyond the margin": text("practical"),
     }
     return table(shown, "Level shifts", columns, value="samples")
-
-
-def _difference(low: str, high: str, spec: str) -> Column:
-    """Return a column with the interval of a difference of times, which may contain 0."""
-    return Column("", itemgetter(low, high), interval(spec), MICROSECONDS)
 
 
 def runs_in_time(found: RunsInTime) -> Table | Note:
@@ -188,7 +181,7 @@ def runs_in_time(found: RunsInTime) -> Table | Note:
         "lost": count("lost"),
         "jitter": number("jitter", ",.1f", MICROSECONDS),
         "level": text("level"),
-        "drift": _difference("drift_low", "drift_high", "+z,.1f"),
+        "drift": between("drift_low", "drift_high", "+z,.1f", MICROSECONDS),
         "clock steps": number("clock_steps", ",.0f", missing="no times"),
     }
     notes = [
@@ -260,7 +253,7 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
 
 
 def throughput_series(
-    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame | None = None
+    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame = NOT_EMULATED
 ) -> Chart | Note:
     """Draw the throughput of each interval over time, with retransmits below, and mark falls of the rate.
 
@@ -278,8 +271,7 @@ def throughput_series(
     if chosen.empty:
         return Note(f"No chart: no log of this study reports throughput in {_FEWEST_INTERVALS} intervals or more.")
     drawn = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
-    links = pd.DataFrame() if links is None else links
-    true_rates = {str(path): rate for path, rate in links["rate_bit_s"].items()} if len(links) else {}
+    true_rates = truths(links, "throughput_bit_s")
     falls = fallen[fallen["run_ids"].isin(chosen.index[:_MOST_TRANSFERS])]
     return course(
         drawn,
@@ -398,7 +390,7 @@ def lifetimes(life: Lifetimes) -> Table | Note:
         ("losses, at most one in … seconds", bound),
     ]
     note = "A connection that was still open at the end of its test is censored: it lasted at least that long."
-    columns = {"what": text("what"), "value": Column("", itemgetter("value"), align="right")}
+    columns = {"what": text("what"), "value": text("value", right=True)}
     shown = pd.DataFrame(rows, columns=["what", "value"]).assign(run_ids=summary["run_ids"])
     return table(shown, "Lifetime of the connections", columns, [note], value="samples")
 

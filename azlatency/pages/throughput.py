@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, Row, RunsRef, Table, is_missing
+from azlatency.kit.cells import GIGABITS, SECONDS, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, hidden_levels, info, join, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
@@ -56,7 +56,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
     )
     columns = {
         "run": text("name"),
-        "as printed": cited(Column("", lambda row: row["as_printed"], align="right"), _at("goodput_line")),
+        "as printed": cited(text("as_printed", right=True), _at("goodput_line")),
         "goodput": cited(number("throughput_bit_s", ",.3f", GIGABITS), _at("goodput_line")),
         "counted by": text("side"),
         "connections": count("connections"),

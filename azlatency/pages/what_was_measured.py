@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.kit.cells import Column, FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
-from azlatency.kit.cells import words as in_words
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, number, table, text
+from azlatency.kit.table import cited, count, ends, number, said, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
 from azlatency.studies.format import count_of, join_words, natural_key, percent, plain
@@ -105,7 +103,7 @@ def missing(study: Study) -> Table | Note:
         return Note("The manifest has zones, VM size, placement, repeat and time of every run.")
     columns: dict[str, Column] = {
         "what": text("column"),
-        "runs without it": Column("", itemgetter("share"), align="right"),
+        "runs without it": text("share", right=True),
         "needed for": text("needed"),
     }
     frame = pd.DataFrame(rows, columns=["column", "share", "needed", "run_ids"])
@@ -146,7 +144,7 @@ def quantities(evidence: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "method": text("method", names_row=True),
         "the log prints": text("printed"),
-        "to RTT": Column("", itemgetter("factor"), align="right"),
+        "to RTT": text("factor", right=True),
         "runs": count("runs"),
         "n · mean ÷ duration": ends("share_low", "share_high", ".3f"),
         "evidence": text("verdict"),
@@ -190,7 +188,7 @@ def _headline(name: str) -> Column:
     def printed(row: Row) -> str:
         return row[name]["printed"] if isinstance(row[name], dict) else ""
 
-    return Column("", printed, in_words(missing="–"), align="right", source=source)
+    return cited(said(printed, "–", right=True), source)
 
 
 def _repeated(runs: pd.DataFrame) -> str:
