@@ -144,6 +144,62 @@ def test_statistics_do_not_plot_and_charts_do_not_compute() -> None:
         assert "scipy.stats" not in text and "statsmodels" not in text, path
 
 
+#: The packages that print results. Those below them write names of methods and messages about files.
+PRINTING = ("cli", "export", "gate", "kit", "pages", "planning", "shapes", "site", "stats")
+#: A format specification of numbers: ``,`` ``.1f`` ``+,.3g`` ``.0%``; widths, dates and hexadecimal digits are others.
+NUMBER = r"[-+ ]?z?#?,?(\.(\d+|\{\}))?[eEfFgGn%]|,|\{\}"
+#: A number in a template: ``"{:,.0f}".format``, or a formatter of matplotlib.
+TEMPLATE = re.compile(rf"\{{\w*:({NUMBER})\}}")
+#: Coordinates of a drawing, which nobody reads.
+COORDINATES = "azlatency.site.figures"
+
+
+def formatted_numbers(code: str) -> Iterator[int]:
+    """Yield the lines that turn a number into text by a format specification."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
+            spec = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.format_spec.values)
+            wrong = re.fullmatch(NUMBER, spec) is not None
+        elif isinstance(node, ast.Call):
+            wrong = isinstance(node.func, ast.Name) and node.func.id == "format"
+        else:
+            wrong = isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(TEMPLATE.search(node.value))
+        if wrong:
+            yield node.lineno
+
+
+def test_only_kit_formats_numbers_for_readers() -> None:
+    """`azlatency.kit` and the formatters below it, `azlatency.studies.format`; then two pages cannot disagree."""
+    others = [name for name in MODULES if package_of(name) in PRINTING and package_of(name) != "kit"]
+    wrong = [
+        f"{name}:{line}"
+        for name in others
+        if name != COORDINATES
+        for line in formatted_numbers(MODULES[name].read_text("utf-8"))
+    ]
+    assert others and not wrong, "use a formatter of azlatency/studies/format.py or azlatency/kit"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_number"),
+    [
+        ('f"{count:,} runs"', True),
+        ('f"{100 * share:+.1f} %"', True),
+        ('f"{value:.{digits}g}"', True),
+        ('f"{value:{spec}}"', True),
+        ('format(value, ".1f")', True),
+        ('"{:,.0f} µs".format', True),
+        ('axis.set_major_formatter("{x:.0%}")', True),
+        ('f"{day:%Y-%m-%d}"', False),
+        ('f"{name!r:.40} {name:>12} {number:03} {code:02x}"', False),
+        ("f\"{name}: {count_of(3, 'run')}\"", False),
+        ('"started at {} in {file}".format', False),
+    ],
+)
+def test_formats_of_numbers_are_recognised(code: str, is_number: bool) -> None:
+    assert bool([*formatted_numbers(code)]) is is_number
+
+
 def test_the_import_is_cheap() -> None:
     """`import azlatency` and ``--help`` do not load the large packages."""
     code = (

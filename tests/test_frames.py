@@ -180,3 +180,9 @@ def test_matplotlib(study: az.Study, runs: pd.DataFrame) -> None:
     samples = study.samples[study.samples["run_id"].isin(runs.index)]
     assert samples.plot(x="sent_ns", y="rtt_ns").lines and samples["rtt_ns"].plot.hist().patches
     assert study.intervals.plot.scatter(x="start_ns", y="retransmits").collections
+
+
+def test_no_runs_have_no_typical_run_but_its_columns() -> None:
+    """A filter may leave no row, and a frame of nothing has no column either."""
+    for empty in (pd.DataFrame(), pd.DataFrame({"path": [], "median_ns": []})):
+        assert {"path", "method", "estimate", "flags"} <= set(az.summarize(empty)) and az.summarize(empty).empty

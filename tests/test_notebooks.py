@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -139,3 +141,31 @@ def test_a_code_host_shows_the_caption_of_each_figure_and_the_study(notebook: An
 
 def test_the_notebooks_stay_small_enough_for_a_repository() -> None:
     assert sum(path.stat().st_size for path in NOTEBOOKS) < 6_000_000
+
+
+# --- a page is shown
+
+
+def shown_by(page: Path) -> list[str]:
+    """Return the public functions of a page that make something to show: a table, a chart, findings."""
+    functions = [node for node in ast.parse(page.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)]
+    made = {"Chart", "Table", "Findings"}
+    return [
+        function.name
+        for function in functions
+        if not function.name.startswith("_")
+        and made & set(re.findall(r"\w+", ast.unparse(function.returns or function)))
+    ]
+
+
+PAGES = sorted((ROOT / "azlatency" / "pages").glob("[a-z]*.py"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_notebooks_show_everything_that_a_page_makes(page: Path) -> None:
+    own = [path for path in NOTEBOOKS if path.stem.lstrip("0123456789_") == page.stem]
+    shared = set() if own else {"percentile_table", "typical_runs"}  # parts of the tables of pages
+    cells = [cell.source for path in own or NOTEBOOKS for cell in code_cells(nbformat.read(path, as_version=4))]
+    shown = set(re.findall(r"\.(\w+)\(", "\n".join(cells)))
+    assert set(shown_by(page)) - shared <= shown, "add a cell, or delete the function"
+    assert shown_by(page)

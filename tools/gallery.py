@@ -30,6 +30,7 @@ Every function also takes these (`help(az.charts.Options)`):
 | `xlim=`, `ylim=`, `log="x"` | limits of the axes; `log=""` makes all linear |
 | `palette=` | a seaborn palette, a list of colours, or a colour for each path |
 | `width="single"`, `"double"` | one column (3.3 in) or the page (7 in) of a journal |
+| `labels=False` | without the numbers beside the marks and the names at lines, for a figure of many small charts (their text alternatives have them) |
 | `theme="dark"`, `"print"` | for a dark background; without grid and title, for a paper |
 
 Your `plt.style.context` and `rcParams` override the style of the project.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from azlatency.studies.format import format_number, plain
+
 if TYPE_CHECKING:
     from azlatency.logs.record import Row
     from azlatency.logs.tables import Logs
@@ -17,7 +19,7 @@ DIRECTIONS = ("read", "write", "trim")
 
 def microseconds(value_ns: float | None) -> str:
     """Format a time in ns as µs with up to three decimals; a missing time is empty."""
-    return "" if value_ns is None else f"{value_ns / MICROSECOND:,.3f}".rstrip("0").rstrip(".")
+    return "" if value_ns is None else format_number(value_ns / MICROSECOND, 3).rstrip("0").rstrip(".")
 
 
 def full_rows(rows: list[Row]) -> list[dict[str, str]]:
@@ -50,10 +52,10 @@ def _cells(metrics: dict[str, float], percentiles: dict[float, float]) -> dict[s
         "median": microseconds(percentiles.get(0.5)),
         "p99": microseconds(percentiles.get(0.99)),
         "max": microseconds(metrics.get("rtt_max")),
-        "Gbit/s": "" if throughput is None else f"{throughput / GIGABIT:,.3f}",
+        "Gbit/s": "" if throughput is None else format_number(throughput / GIGABIT, 3),
         "MB/s": _by_direction(metrics, "bandwidth", MEGABYTE),
         "IOPS": _by_direction(metrics, "iops", 1),
-        "n": "" if count is None else f"{int(count):,}",
+        "n": "" if count is None else plain(count),
     }
 
 
@@ -61,8 +63,8 @@ def _by_direction(metrics: dict[str, float], metric: str, scale: float) -> str:
     """Format a disk metric by direction: "781.0 read, 12.3 write"."""
     values = {name: metrics[f"{metric} {name}"] for name in DIRECTIONS if f"{metric} {name}" in metrics}
     if len(values) == 1:
-        return f"{next(iter(values.values())) / scale:,.1f}"
-    return ", ".join(f"{value / scale:,.1f} {name}" for name, value in values.items())
+        return format_number(next(iter(values.values())) / scale, 1)
+    return ", ".join(f"{format_number(value / scale, 1)} {name}" for name, value in values.items())
 
 
 def _values_by_run(rows: Iterable[Row], key: str) -> dict[str, dict[Any, float]]:

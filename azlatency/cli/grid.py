@@ -71,7 +71,9 @@ def _lines(
     if width is None:
         return _grid(rows, headers, _natural_widths(rows, headers), texts, styles), []
     stages = [[header for header in headers if header not in leave[:count]] for count in range(len(leave) + 1)]
-    stages = [columns for columns in stages if not any(_differs(rows, text) for text in texts if text not in columns)]
+    # A column that says something of a row which it does not say of another one stays.
+    telling = {text for text in texts if len({row.get(text, "") for row in rows}) > 1}
+    stages = [columns for columns in stages if telling <= set(columns)]
     for wrapping in ((), texts):
         for columns in stages:
             widths = _fitted_widths(rows, columns, width, wrapping)
@@ -80,11 +82,6 @@ def _lines(
                 grid = _grid(rows, columns, widths, texts, styles)
                 return _with_rest(grid, rows, left, width, names, texts), left
     return _blocks(rows, headers, width, styles), []
-
-
-def _differs(rows: Sequence[Row], column: str) -> bool:
-    """Return whether a column says something of a row that it does not say of another one."""
-    return len({row.get(column, "") for row in rows}) > 1
 
 
 def _natural_widths(rows: Sequence[Row], columns: Sequence[str]) -> dict[str, int]:

@@ -16,7 +16,6 @@ from azlatency.logs import schema
 from azlatency.studies.format import escape_formula, escape_json, printable
 
 if TYPE_CHECKING:
-    from azlatency.logs.record import Row
     from azlatency.logs.tables import Logs
 
 
@@ -122,7 +121,8 @@ def _print_tables(logs: Logs, table: str | None) -> None:
     out = console()
     if table is not None:
         rows = logs.records(table)
-        print_table(out, full_rows(rows), texts=[column for column in schema.names(table) if _is_text(rows, column)])
+        texts = [name for name in schema.names(table) if any(isinstance(row[name], str) for row in rows)]
+        print_table(out, full_rows(rows), texts=texts)
         return
     if runs := run_summary(logs):
         if any(run["mean"] or run["median"] for run in runs):
@@ -132,7 +132,3 @@ def _print_tables(logs: Logs, table: str | None) -> None:
     for event in logs.rows["events"]:
         if event["severity"] == "warning":
             print_text(out, f"{paths[event['source_id']]}:{event['line']}: {event['text']}", style="yellow")
-
-
-def _is_text(rows: list[Row], column: str) -> bool:
-    return any(isinstance(row[column], str) for row in rows)

@@ -10,7 +10,7 @@ import typer
 
 from azlatency.cli.common import command, folder_name, print_note
 from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.studies.format import count_of, printable
+from azlatency.studies.format import count_of, format_number, printable
 
 if TYPE_CHECKING:
     from azlatency.planning.design import Host, Plan, Rounds
@@ -135,7 +135,7 @@ def _write_scripts(plan: Plan, out: Path) -> None:
             path.write_text(shell_script(plan, path.name), "utf-8", newline="\n")
             path.chmod(0o755)
         count = count_of(len(plan.of(tools)), "measurement")
-        print_note(f"{count} with {', '.join(tools)}, about {plan.minutes(tools):,.0f} minutes")
+        print_note(f"{count} with {', '.join(tools)}, about {format_number(plan.minutes(tools), 0)} minutes")
         print(path)
 
 

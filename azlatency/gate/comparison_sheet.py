@@ -21,7 +21,7 @@ from azlatency.kit.words import remarks
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
 from azlatency.stats.rows import Row
-from azlatency.studies.format import format_value
+from azlatency.studies.format import format_number, format_value, percent, plain
 
 #: Most names in a list of what only one side measured.
 _MAX_NAMES = 6
@@ -44,8 +44,8 @@ def _interval(row: Row) -> str:
     if low is None or high is None:
         return "not known"
     is_inner = low != row["ratio_low"]
-    level = f" ({100 * round(2 * row['confidence'] - 1, 9):g} %)" if is_inner else ""
-    return f"{low:.3f} – {high:.3f}{level}"
+    level = f" ({percent(2 * row['confidence'] - 1)})" if is_inner else ""
+    return f"{format_number(low, 3)} – {format_number(high, 3)}{level}"
 
 
 def _difference(row: Row) -> str:
@@ -65,7 +65,7 @@ def _runs_needed(row: Row) -> str:
     if not is_feasible(row):
         return f"over {FEASIBLE}"
     if not is_missing(needed):
-        return f"{needed:,}"
+        return plain(needed)
     if is_missing(low):
         return f"{PILOT} first"
     return f"{low} – over {FEASIBLE}" if is_missing(high) or high > FEASIBLE else f"{low} – {high}"
@@ -79,7 +79,7 @@ def _verdict(row: Row) -> str:
 def _flags(row: Row) -> str:
     words = [_T_ONLY if flag in T_INTERVAL else SHORT[flag] for flag in row["flags"].split()]
     if row["cause"] == "family":
-        words.append(f"{HOLM}, p = {row['p_beyond']:.2g}")
+        words.append(f"{HOLM}, p = {plain(row['p_beyond'], 2)}")
     return ", ".join(dict.fromkeys(words))
 
 
@@ -91,7 +91,7 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "metric": lambda row: row["metric"],
     "base": lambda row: _value(row, "base"),
     "candidate": lambda row: _value(row, "candidate"),
-    "ratio": lambda row: "" if is_missing(row["ratio"]) else f"{row['ratio']:.3f}",
+    "ratio": lambda row: "" if is_missing(row["ratio"]) else format_number(row["ratio"], 3),
     "interval": _interval,
     "difference": _difference,
     "runs": lambda row: f"{row['rounds']} rounds" if row["rounds"] else f"{row['n_base']} → {row['n_candidate']}",
@@ -108,10 +108,10 @@ def _legend(judgement: Judgement) -> dict[str, str]:
         return {}
     legend = {
         "ratio": "Base: the median run. Ratio: candidate / base of the typical runs (ranks or Welch's t) with its "
-        f"{100 * judgement.confidence:g} % confidence interval; candidate and difference are the ratio applied to the "
+        f"{percent(judgement.confidence)} confidence interval; candidate and difference are the ratio applied to the "
         "base. Runs: base → candidate; they are the replicates. Changed: the ratio is beyond the margin of "
         f"{judgement.margin} (a test that belongs to the interval, Holm's method over all rows). No change: the "
-        f"{100 * (2 * judgement.confidence - 1):g} % interval lies within the margin (TOST). Latencies are "
+        f"{percent(2 * judgement.confidence - 1)} interval lies within the margin (TOST). Latencies are "
         "round-trip times. The comparison does not show the cause: hosts and time of day may differ as well."
     }
     if any(map(_runs_needed, rows)):

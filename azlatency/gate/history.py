@@ -26,7 +26,7 @@ from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS,
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
-from azlatency.studies.format import format_value, join_words
+from azlatency.studies.format import format_value, join_words, percent
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -44,7 +44,7 @@ _ENDED = 3
 _NO_TIMES = {"goodput", "loss"}
 #: Columns of the frames that the JSON has, in its order.
 _OF_SERIES = (
-    *KEYS, "what", "n", "change_count", "level", "before", "first", "last", "unit", "missing", "family", "scope",
+    *KEYS, "what", "n", "change_count", "level", "before", "unit", "missing", "family", "scope",
     "confidence", "statistic",
 )  # fmt: skip
 _OF_CHANGE = (
@@ -101,6 +101,8 @@ class Judged:
         new = [change["at"] for change in self.new]
         return {
             **{name: _plain(self.series[name]) for name in _OF_SERIES},
+            "first": _plain(self.series["date_first"]),
+            "last": _plain(self.series["date_last"]),
             "codes": self.series["flags"].split(),
             "drift": _plain(self.series["drift"]),
             "times": [_plain(start) for start in self.points["date"].dropna()],
@@ -352,7 +354,7 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     reading = (
         "One point per run, or per night with several runs (their median). Significance is corrected for the number "
         f"of series with at least {FEWEST} points: if nothing changed, any change is reported with a probability of at "
-        f"most {100 * (1 - judgement.confidence):.2g} %, except where a path stays at chance levels for weeks. A "
+        f"most {percent(1 - judgement.confidence, 2)}, except where a path stays at chance levels for weeks. A "
         f"change is reported after {SHORTEST} points at the new level, or more if it is small. Changes within the "
         f"margin of {judgement.margin} are shown, but are not a failure; a series drifts if a line fits it better than "
         "levels. "
@@ -375,15 +377,15 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
 
 def _ended(rows: Sequence[Row]) -> list[str]:
     """Name the paths that are no longer measured, and those that began then: they may have been renamed."""
-    timed = [row for row in rows if row["n"] > 1 and pd.notna(row["first"])]
+    timed = [row for row in rows if row["n"] > 1 and pd.notna(row["date_first"])]
     if not timed:
         return []
     spans: dict[str, tuple[datetime, datetime]] = {}
     for row in timed:
-        first, last = spans.get(row["path"], (row["first"], row["last"]))
-        spans[row["path"]] = min(first, row["first"]), max(last, row["last"])
+        first, last = spans.get(row["path"], (row["date_first"], row["date_last"]))
+        spans[row["path"]] = min(first, row["date_first"]), max(last, row["date_last"])
     latest = max(last for _, last in spans.values())
-    usual = max((row["last"] - row["first"]) / (row["n"] - 1) for row in timed)
+    usual = max((row["date_last"] - row["date_first"]) / (row["n"] - 1) for row in timed)
     ended = {path: last for path, (_, last) in spans.items() if latest - last > _ENDED * usual}
     notes = []
     for path, last in list(ended.items())[:_NAMED]:

@@ -44,6 +44,7 @@ from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
 from azlatency.stats.rows import Row, number
+from azlatency.studies.format import plain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
@@ -385,15 +386,12 @@ def _no_metric(base: Study, candidate: Study) -> list[str]:
 def judged(compared: Sequence[Compared], confidence: float) -> pd.DataFrame:
     """Decide on every comparison; the tests against the margin are one family.
 
-    Returns
-    -------
-    DataFrame
-        A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
-        ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
-        median run of the base, and that times the ratio. ``decision`` with its ``cause``, and its ``reason`` in words;
-        ``p_beyond``: Holm-adjusted p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each
-        side of a comparison that is inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides
-        were not measured in turns.
+    A row per comparison, those that need attention first, with the columns of `azlatency.compare`. ``ratio`` and
+    ``difference`` of two single runs are theirs. ``base`` and ``candidate`` are the typical runs in ``unit``: the
+    median run of the base, and that times the ratio. ``decision`` with its ``cause``, and its ``reason`` in words;
+    ``p_beyond``: Holm-adjusted p-value of "the ratio is within the margin"; ``done`` and ``needed`` runs on each side
+    of a comparison that is inconclusive, with ``needed_low`` and ``needed_high``; ``rounds``: 0 if the sides were not
+    measured in turns.
     """
     if not compared:
         return pd.DataFrame(columns=["decision"])
@@ -466,7 +464,7 @@ def _next_measurement(row: Row) -> str:
     if row["cause"] == "drift":
         return f"{DRIFTS}: measure both sides alternating in rounds"
     if row["cause"] == "family":
-        return f"{HOLM}, p = {row['p_beyond']:.2g}: compare fewer paths, or measure more runs"
+        return f"{HOLM}, p = {plain(row['p_beyond'], 2)}: compare fewer paths, or measure more runs"
     if not is_feasible(row):
         return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
     if row["cause"] == "margin":

@@ -42,17 +42,9 @@ _CSV_DIGITS = 12
 class RunsRef:
     """The runs that a number was computed from.
 
-    Parameters
-    ----------
-    run_ids : tuple of str
-        The runs.
-    value : str
-        What each run contributed: a metric, ``"median_ns"``, ``"mean_ns"``, ``"throughput"``, ``"n"``, ``"typical"``
-        (the median, else the mean), ``"samples"``, ``"intervals"``, ``"percentiles"``, or ``"run"``: the whole run.
-    line : int, optional
-        Line of the log that prints the number, where it is known.
-    q : float, optional
-        Quantile that the number is, between 0 and 1.
+    ``value``: what each run contributed: a metric, ``"median_ns"``, ``"mean_ns"``, ``"throughput"``, ``"n"``,
+    ``"typical"`` (the median, else the mean), ``"samples"``, ``"intervals"``, ``"percentiles"``, or ``"run"``: the
+    whole run. ``line``: that of the log which prints the number; ``q``: the quantile that it is, between 0 and 1.
     """
 
     run_ids: tuple[str, ...]
@@ -65,16 +57,9 @@ class RunsRef:
 class FileRef:
     """A place in a log (``file`` is its source_id) or in a file of the study's folder.
 
-    Parameters
-    ----------
-    file : str
-        A source_id, the name of a file, or ``"baseline"`` for the file that the manifest names so.
-    key, entry : str
-        Key whose line is meant, and the name of the entry that it belongs to.
-    line, last : int, optional
-        Line, or first and last line, where they are known.
-    before : bool
-        Whether the file belongs to the study that the manifest names as the one before.
+    ``file``: also ``"baseline"``, for the file that the manifest names so; ``key``: the key whose line is meant, of the
+    entry with the name ``entry``; ``line`` and ``last``: the first and the last line; ``before``: the file is one of
+    the study that the manifest names as the one before.
     """
 
     file: str
@@ -142,18 +127,10 @@ def text(value: object) -> str:
 class Format:
     """How a column's values become text, and which CSV columns they fill.
 
-    Parameters
-    ----------
-    text : callable
-        Takes a value in canonical units and the scale of the column's unit, returns the cell that a reader sees.
-    parts : tuple of str
-        What each CSV column is: ``""`` for the value itself, ``"low"``, ``"high"``.
-    numbers : callable
-        Takes a value, returns the values of the CSV columns in canonical units.
-    right : bool
-        Whether cells are set flush right, as numbers are.
-    pieces : callable, optional
-        Takes a value and a scale, returns the cell of each part, where there are several.
+    ``text``: from a value in canonical units and the scale of the column's unit, the cell that a reader sees;
+    ``parts``: what each CSV column is, ``""`` for the value itself, ``"low"``, ``"high"``; ``numbers``: from a value,
+    those of the CSV columns in canonical units; ``right``: cells are set flush right, as numbers are; ``pieces``: from
+    a value and a scale, the cell of each part, where there are several.
     """
 
     text: Callable[[Any, float], str]
@@ -238,24 +215,12 @@ def with_interval(spec: str = ",.1f", missing: str = "–", *, no_low: str = "",
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table; the functions of `azlatency.kit.table` make the usual ones.
 
-    Parameters
-    ----------
-    header : str
-        What the column shows, without its unit.
-    value : callable
-        Takes a row, returns the value in canonical units (ns, bit/s, fraction).
-    format : Format
-        How the value is shown, and what a CSV file holds.
-    unit : Unit
-        Unit of the header and the cells.
-    align : {"left", "right"}, optional
-        Alignment; by default text is set left and numbers right.
-    source : callable, optional
-        Takes a row, returns where this cell's number comes from.
-    names_row : bool
-        Whether the cell is part of the row's name (path, method); where no column is marked, the first one names it.
+    ``header``: without the unit; ``value``: from a row, the value in canonical units (ns, bit/s, fraction); ``unit``:
+    that of the header and the cells; ``align``: by default, text is set left and numbers right; ``source``: from a row,
+    where the number of the cell comes from; ``names_row``: the cell is part of the row's name (path, method); where no
+    column is marked, the first one names it.
     """
 
     header: str
@@ -321,23 +286,11 @@ def _fitting(unit: Unit, columns: Sequence[Column], rows: Sequence[Any]) -> Unit
 
 @dataclass(frozen=True)
 class Table:
-    """A table: rows of a frame, and the columns that show them.
+    """A table: rows of a frame, and the columns that show them; the first one heads each row.
 
-    Parameters
-    ----------
-    caption : str
-        What the table shows.
-    columns : sequence of Column
-        The columns; the first one heads each row.
-    rows : sequence of dict
-        The rows.
-    notes : sequence of str
-        Sentences below the table. `NO_LOG` is part of one where the numbers follow from parameters alone.
-    source : callable, optional
-        Takes a row, returns where its numbers come from.
+    ``notes``: sentences below the table, with `NO_LOG` in one where the numbers follow from parameters alone;
+    ``source``: from a row, where its numbers come from.
 
-    Examples
-    --------
     >>> mean = Column("mean", itemgetter("mean"), number_format(",.1f"), MICROSECONDS)
     >>> columns = [Column("path", itemgetter("path")), mean]
     >>> Table("Round trips", columns, [{"path": "a → b", "mean": 1234567.0}])

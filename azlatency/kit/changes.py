@@ -9,7 +9,15 @@ import pandas as pd
 
 from azlatency.kit.cells import is_missing
 from azlatency.stats.across_runs.run_history import KEYS
-from azlatency.studies.format import count_of, format_value, interval_decimals
+from azlatency.studies.format import (
+    count_of,
+    format_value,
+    interval_decimals,
+    join_words,
+    percent,
+    signed,
+    signed_value,
+)
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.selection import window_ends
 
@@ -88,9 +96,7 @@ def difference(change: Row) -> str:
         return f"{levels}, one printed step: size unknown"
     if not math.isfinite(gap):
         return levels
-    text = (
-        f"{'−' if gap < 0 else '+'}{format_value(abs(gap), change['unit'], like=abs(gap) or None, step=_step(change))}"
-    )
+    text = signed_value(gap, change["unit"], like=abs(gap) or None, step=_step(change))
     return text if is_missing(change["ratio"]) else f"{text} ({_percent(change['ratio'], _decimals(change))} %)"
 
 
@@ -112,16 +118,16 @@ def size(change: Row) -> str:
     if is_missing(low) or is_missing(high) or is_rounding(change):
         return difference(change)
     digits = _decimals(change)
-    interval = f"{100 * change['confidence']:g} % CI {_percent(low, digits)} to {_percent(high, digits)}"
+    interval = f"{percent(change['confidence'])} CI {_percent(low, digits)} to {_percent(high, digits)}"
     return f"{difference(change).removesuffix(')')}, {interval})"
 
 
-def percent(change: Row) -> str:
+def in_percent(change: Row) -> str:
     """Return the size of a change of level in percent, the same as `size` gives, else both levels."""
     if not change["before"] or is_rounding(change):
         return size(change)
     ratio = change["after"] / change["before"] if is_missing(change["ratio"]) else change["ratio"]
-    return f"{100 * (ratio - 1):+.0f} %".replace("-", "−")
+    return f"{_percent(ratio, 0)} %"
 
 
 def is_rounding(change: Row) -> bool:
@@ -147,7 +153,7 @@ def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
 def last_changes(changes: pd.DataFrame) -> str:
     """Name the last changes of the two series with the largest: "median +7 % (a → b); goodput −50 % (b → a)"."""
     last = largest_first(changes.drop_duplicates("what", keep="last")).head(2)
-    return "; ".join(f"{row['metric']} {percent(row)} ({row['path']})" for row in last.to_dict("records"))
+    return "; ".join(f"{row['metric']} {in_percent(row)} ({row['path']})" for row in last.to_dict("records"))
 
 
 def together(changes: pd.DataFrame) -> list[str]:
@@ -174,7 +180,7 @@ def on_the_way(change: Row, sightings: pd.DataFrame) -> str:
         f"{count_of(row['n'], 'point')} near {format_value(row['after'], row['unit'])}"
         for row in rows.to_dict("records")
     ]
-    return f"in more than one step, with {' and '.join(between)} between" if between else ""
+    return f"in more than one step, with {join_words(between)} between" if between else ""
 
 
 def in_force(change: Row) -> str:
@@ -222,4 +228,4 @@ def say_series(series: Row) -> str:
 
 def _percent(ratio: float, decimals: int = 1) -> str:
     """Return a ratio as a change in percent, with its sign."""
-    return f"{100 * (ratio - 1):+.{decimals}f}".replace("-", "−")
+    return signed(100 * (ratio - 1), decimals)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.kit.cells import is_missing
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.words import at_most, in_drift, ratio_ends
-from azlatency.studies.format import format_interval, plain
+from azlatency.studies.format import format_interval, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.kit.cells import Ref
@@ -21,20 +21,19 @@ def difference(
     found: PathDifferences,
     what: str,
     refs: Callable[[str], Ref],
-    name: Callable[[str], str] = str,
     *,
     rate: bool = False,
 ) -> Sentence:
     """Say whether paths differ, as the beginning of a sentence that goes on with their values.
 
-    ``what``: what is compared, in the plural; ``refs``: the runs of a path; ``name``: how a path is called; ``rate``:
-    the values are rates, and not times.
+    ``what``: what is compared, in the plural; ``refs``: the runs of a path; ``rate``: the values are rates, and
+    not times.
     """
     if found.decisive.empty:
         return ("Measured once: " if found.verdict == "once" else "Not compared, because the runs are not pooled: ",)
     (row,) = found.decisive.to_dict("records")
     unit, linked = "much" if rate else "long", [refs(row["large"]), refs(row["small"])]
-    large, small = name(row["large"]), name(row["small"])
+    large, small = row["large"], row["small"]
     if found.verdict == "different":
         verb = "carries" if rate else "takes"
         return (
@@ -69,5 +68,5 @@ def bound_words(row: Row) -> str:
 def interval_words(row: Row, comparisons: int = 1) -> str:
     """Return the interval of a ratio, which holds for all comparisons together: "95 % CI 1.40–1.80 for all 3 …"."""
     level = 1 - comparisons * (1 - row["confidence"])
-    interval = f"{100 * level:g} % CI {format_interval(row['ratio_low'], row['ratio_high'])}"
-    return f"{interval} for all {comparisons:,} comparisons" if comparisons > 1 else interval
+    interval = f"{percent(level)} CI {format_interval(row['ratio_low'], row['ratio_high'])}"
+    return f"{interval} for all {plain(comparisons)} comparisons" if comparisons > 1 else interval

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from azlatency.kit.objects import Finding
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.studies.format import join_words, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MICROSECOND, GIGABIT = 1e3, 1e9
 #: Most names that are listed, and most paths that a finding names; the tables list all.
 _MOST_PATHS, _MOST_NAMED = 8, 3
 #: Most groups of paths that the same methods measured.
@@ -43,23 +43,20 @@ def join(names: Iterable[str], most: int = _MOST_PATHS) -> str:
         unique = [*unique[: most - 1], "others"]
     if any(", " in name or " and " in name for name in unique):
         return "; ".join(unique)
-    return unique[0] if len(unique) == 1 else ", ".join(unique[:-1]) + " and " + unique[-1]
+    return join_words(unique)
 
 
 def count_or_names(paths: Iterable[str]) -> str:
     """Join the names of a few paths; of many only their number."""
     unique = list(dict.fromkeys(paths))
-    return join(unique) if len(unique) <= _MOST_NAMED else f"{len(unique):,} paths"
+    return join(unique) if len(unique) <= _MOST_NAMED else f"{plain(len(unique))} paths"
 
 
-def join_by_method(paths: Iterable[tuple[object, object]]) -> str:
-    """Join the paths of each method, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
-    of_method: dict[str, dict[str, None]] = {}
-    for path, method in paths:
-        of_method.setdefault(str(method), {})[str(path)] = None
+def join_by_method(rows: pd.DataFrame) -> str:
+    """Join the ``path`` of each ``method``, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
     groups: dict[str, list[str]] = {}
-    for method, names in of_method.items():
-        groups.setdefault(count_or_names(names), []).append(method)
+    for method, paths in rows["path"].astype(str).groupby(rows["method"].astype(str), sort=False):
+        groups.setdefault(count_or_names(paths), []).append(str(method))
     texts = [f"{names} ({', '.join(methods)})" for names, methods in groups.items()]
     return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
 
@@ -80,7 +77,7 @@ def hidden_levels(typical: pd.DataFrame) -> list[Finding]:
     series = typical[(typical["n"] >= FEWEST) & has_flag(typical, "dependent_runs")]
     if series.empty:
         return []
-    names = join_by_method(zip(series["path"], series["method"], strict=True))
+    names = join_by_method(series)
     return [act(f"A typical run may hide a level that changed: see the page *History* for {names}.")]
 
 

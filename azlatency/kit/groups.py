@@ -17,7 +17,7 @@ from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
 from azlatency.stats.across_runs.run_values import resolution_column
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import one_prefix
+from azlatency.studies.format import join_words, one_prefix
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 
@@ -217,7 +217,7 @@ def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ..
     if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
         return f"{place} {shared.pop()} to the others"
     names = ["–".join(pair) for pair in pairs]
-    return f"{place}s {' and '.join(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of {place}s"
+    return f"{place}s {join_words(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of {place}s"
 
 
 def answer_of(

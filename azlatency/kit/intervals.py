@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Ratio of the ends above which an interval says nothing: it is not known.
 _WIDEST = 100
@@ -15,6 +18,12 @@ _FAR_APART = 4
 def known_ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return the ends of an interval of a time, a rate or a ratio; none of one that is too wide to say anything."""
     return (None, None) if low is not None and high is not None and high > _WIDEST * low else (low, high)
+
+
+def without_flat(frame: pd.DataFrame, low: str = "low", high: str = "high") -> pd.DataFrame:
+    """Return a frame without the intervals whose ends are equal: they show the rounding of the print, not a spread."""
+    flat = frame[low] == frame[high]
+    return frame.assign(**{low: frame[low].mask(flat), high: frame[high].mask(flat)})
 
 
 def interval_in(row: Mapping[Any, Any] | None) -> tuple[float, float] | None:

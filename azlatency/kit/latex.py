@@ -24,6 +24,8 @@ _SPECIAL = {
     "µ": r"\textmu{}", "…": r"\dots{}", "½": r"$\frac{1}{2}$", "²": r"\textsuperscript{2}",
 }  # fmt: skip
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+#: A cell of an aligned column: a number, with its uncertainty in the last digits, or nothing.
+_NUMERIC = re.compile(r"(?:-?[\d.]+(?:\(\d+\))?)?")
 
 
 def table_latex(table: Table, uncertainty: Uncertainty, label: str) -> str:
@@ -31,7 +33,7 @@ def table_latex(table: Table, uncertainty: Uncertainty, label: str) -> str:
     columns = _merged(table.columns) if uncertainty == "compact" else list(table.columns)
     cells = [[_cell(column, row, uncertainty) for column in columns] for row in table.rows]
     aligned = [
-        column.is_right and all(_is_number(row[index]) for row in cells) and any(row[index] for row in cells)
+        column.is_right and all(_NUMERIC.fullmatch(row[index]) for row in cells) and any(row[index] for row in cells)
         for index, column in enumerate(columns)
     ]
     spec = "".join(
@@ -108,10 +110,6 @@ def escape_latex(text: str) -> str:
 def _header(column: Column) -> str:
     unit = _UNITS.get(column.unit.name)
     return f"{escape_latex(column.header)} (\\unit{{{unit}}})" if unit else escape_latex(column.title)
-
-
-def _is_number(cell: str) -> bool:
-    return not cell or re.fullmatch(r"-?[\d.]+(?:\(\d+\))?", cell) is not None
 
 
 def _cell(column: Column, row: Any, uncertainty: Uncertainty) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from azlatency.studies.format import separators
+
 if TYPE_CHECKING:
     from azlatency.kit.cells import Ref
 
@@ -33,11 +35,8 @@ Sentence = tuple[str | Linked, ...]
 def listed(sentences: Iterable[Sentence]) -> Sentence:
     """Join sentences as words are joined: "a, b and c"."""
     parts = list(sentences)
-    joined: list[str | Linked] = []
-    for index, part in enumerate(parts):
-        joined += [", " if index < len(parts) - 1 else " and "] * (index > 0)
-        joined += part
-    return tuple(joined)
+    of_parts = zip(separators(len(parts)), parts, strict=True)
+    return tuple(piece for before, part in of_parts for piece in ((before, *part) if before else part))
 
 
 def plain_sentence(sentence: Sentence) -> str:

@@ -31,8 +31,10 @@ from azlatency.kit.cells import (
     is_missing,
     number_format,
     with_interval,
+    words,
 )
 from azlatency.kit.intervals import known_ends
+from azlatency.kit.titles import capitalised
 from azlatency.stats.result import FLAGS, SHORT
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def table(
     """
     titled = [replace(column, header=header) for header, column in columns.items()]
     flagged = " ".join(frame["flags"]) if "flags" in frame else ""
-    explained = [f"{_capital(SHORT[flag])}: {FLAGS[flag]}." for flag in dict.fromkeys(flagged.split())]
+    explained = [f"{capitalised(SHORT[flag])}: {FLAGS[flag]}." for flag in dict.fromkeys(flagged.split())]
     rows: list[Row] = [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
     def refs(row: Row) -> list[Ref]:
@@ -68,9 +70,14 @@ def table(
     return Table(caption, titled, rows, [*notes, *explained], source or (refs if "run_ids" in frame else None))
 
 
-def text(name: str, *, names_row: bool = False) -> Column:
-    """Return a column of words; ``names_row``: they tell the rows apart."""
-    return Column("", itemgetter(name), names_row=names_row)
+def text(name: str, *, names_row: bool = False, right: bool = False) -> Column:
+    """Return a column of words; ``names_row``: they tell the rows apart; ``right``: they are set as numbers are."""
+    return Column("", itemgetter(name), align="right" if right else None, names_row=names_row)
+
+
+def said(say: Callable[[Row], str], missing: str = "", *, right: bool = False) -> Column:
+    """Return a column of what a function says of a row; the other parameters are as those of `number` and `text`."""
+    return Column("", say, words(missing=missing), align="right" if right else None)
 
 
 def number(name: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column:
@@ -96,6 +103,20 @@ def ends(
         return pair if any(map(is_missing, pair)) else known_ends(*pair)
 
     return Column("", known, interval(spec, missing, no_low=open_end, no_high=open_end), unit)
+
+
+def between(
+    low: str,
+    high: str,
+    spec: str,
+    unit: Unit = PLAIN,
+    missing: str = "",
+    *,
+    no_high: str = "",
+    join_equal: bool = False,
+) -> Column:
+    """Return a column of ranges of any width: of runs, of shares, of differences; equal ends may be one number."""
+    return Column("", itemgetter(low, high), interval(spec, missing, no_high=no_high, join_equal=join_equal), unit)
 
 
 def estimated(
@@ -134,7 +155,3 @@ def flags(*, hide: Sequence[str] = (), hide_if_decided: Sequence[str] = ()) -> C
         return ", ".join(SHORT[code] for code in dict.fromkeys(row["flags"].split()) if code not in hidden)
 
     return Column("", shown)
-
-
-def _capital(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"

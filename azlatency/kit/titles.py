@@ -136,12 +136,9 @@ def capitalised(quantity: str) -> str:
     return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"
 
 
-def names(paths: Iterable[str], most: int = 2) -> str:
-    """Join the names of paths; of more than ``most`` only their number."""
+def names(paths: Iterable[str]) -> str:
+    """Join the names of two paths; of more, or of long names, only their number."""
     different = list(dict.fromkeys(map(str, paths)))
     joined = ", ".join(different)
-    return (
-        joined
-        if len(different) == 1 or (len(different) <= most and len(joined) <= _LETTERS)
-        else f"{len(different)} paths"
-    )
+    is_short = len(different) == 1 or (len(different) == 2 and len(joined) <= _LETTERS)
+    return joined if is_short else f"{len(different)} paths"

@@ -1,27 +1,17 @@
-"""The units that people read, and limits and levels in words."""
+"""The units that people read, and limits in words."""
 
 from __future__ import annotations
 
-from azlatency.kit.cells import GIGABITS, MICROSECONDS, Unit
+from azlatency.kit.cells import Unit
+from azlatency.studies.format import column_unit
 
 #: On the column "interval that decides".
 DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
 
 
-def level(confidence: float) -> str:
-    """Return a confidence level in words: "95 %"."""
-    return f"{100 * confidence:g} %"
-
-
-_READ_IN = {
-    "ns": MICROSECONDS, "bit/s": GIGABITS, "bytes/s": Unit(1e6, "MB/s"), "1/s": Unit(1.0, "per s"),
-    "count": Unit(1.0, "segments"),
-}  # fmt: skip
-
-
 def read_in(unit: str) -> Unit:
     """Return the unit that people read instead of a canonical one."""
-    return _READ_IN.get(unit, Unit(1.0, unit))
+    return Unit(*column_unit(unit))
 
 
 def in_unit(low: float | None, high: float | None, unit: str) -> str:

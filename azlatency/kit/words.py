@@ -8,7 +8,16 @@ from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
 from azlatency.kit.titles import away_from_one, names, ratio_range, span, tied, times
 from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
-from azlatency.studies.format import count_of, format_estimate, format_interval, format_value, plain
+from azlatency.studies.format import (
+    count_of,
+    format_estimate,
+    format_interval,
+    format_value,
+    join_words,
+    percent,
+    plain,
+    signed,
+)
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.selection import is_window, window_ends
 
@@ -107,6 +116,12 @@ def differs(frame: pd.DataFrame) -> pd.Series:
     return frame["verdict"].astype(str).str.startswith("different")
 
 
+def verdict_words(row: Row) -> str:
+    """Return the verdict on a ratio in words; a difference of runs that drift is said to be one of these runs."""
+    drifts = row["verdict"].startswith("different") and "dependent_runs" in row["flags"].split()
+    return DRIFTS if drifts else VERDICTS[row["verdict"]]
+
+
 def in_drift(frame: pd.DataFrame) -> str:
     """Return the end of "the paths differ" where runs of any of these comparisons drift."""
     drifts = differs(frame) & frame["flags"].str.contains("dependent_runs")
@@ -197,7 +212,7 @@ def ratios_of(steps: pd.DataFrame) -> tuple[str, str]:
 
 def at_most(ratios: Sequence[float]) -> str:
     """Return how far ratios are from 1 at most, in percent: "3 %"."""
-    return f"{plain(100 * (max(max(ratio, 1 / ratio) for ratio in ratios) - 1), 2)} %"
+    return percent(max(max(ratio, 1 / ratio) for ratio in ratios) - 1, 2)
 
 
 def ratio_ends(low: float | None, high: float | None) -> str:
@@ -226,7 +241,7 @@ def _agreement(row: Row) -> str:
     name = f"{row['first']} over {row['second']}"
     if is_missing(row["ratio"]):
         return f"{name}: not estimable"
-    different = f"not comparable, they differ in {' and '.join(row['differs_in'].rsplit(', ', 1))}"
+    different = f"not comparable, they differ in {join_words(row['differs_in'].split(', '))}"
     subject = different if row["differs_in"] else VERDICTS[row["verdict"]]
     value = format_estimate(row["ratio"], *_ends(row, "ratio"), confidence=row["confidence"])
     low, high = _ends(row, "prediction")
@@ -246,7 +261,7 @@ def _conformance(row: Row) -> str:
     bounds = ""
     if low is not None and high is not None:
         interval = format_interval(low, high, unit, like=row["estimate"])
-        bounds = f", one-sided {100 * row['confidence']:g} % bounds {interval}"
+        bounds = f", one-sided {percent(row['confidence'])} bounds {interval}"
     typical = f"typical run {format_value(row['estimate'], unit)}{bounds}{level}, {count_of(row['n'], 'run')}"
     return f"{name}: {row['status']}; {typical}{more}"
 
@@ -304,10 +319,10 @@ def _comparison(row: Row) -> str:
     confidence = row["confidence"] if low == row["ratio_low"] else round(2 * row["confidence"] - 1, 9)
     interval = format_estimate(ratio, low, high, confidence=confidence)
     if not verdict.startswith("different"):
-        margin = f"{VERDICTS[verdict]} at a margin of {100 * row['margin']:g} %"
+        margin = f"{VERDICTS[verdict]} at a margin of {percent(row['margin'])}"
         return f"{what}: {margin}, ratio {interval}, {size}"
     words = ("slower", "faster") if row["unit"] == "ns" else ("higher", "lower")
-    within = f", within the margin of {100 * row['margin']:g} %" if verdict != "different" else ""
+    within = f", within the margin of {percent(row['margin'])}" if verdict != "different" else ""
     start = f"{what}: {DRIFTS}" if "dependent_runs" in row["flags"].split() else what
     if ratio >= 1 or row["ratio_low"] <= 0:
         number, _, rest = interval.partition(",")
@@ -352,7 +367,7 @@ def _shift(row: Row) -> str:
     interval = format_interval(row["change_low"], row["change_high"], unit, like=change)
     moment = f"at {row['at']:.6g} ({row['at_low']:.6g} to {row['at_high']:.6g})"
     state = "confirmed" if row["confirmed"] else "not confirmed"
-    size = f"{format_value(change, unit)} ({interval}), {100 * row['relative']:+.1f} %"
+    size = f"{format_value(change, unit)} ({interval}), {signed(100 * row['relative'], 1)} %"
     return f"{start}level shift of {size}, {moment}, {state}"
 
 
@@ -374,7 +389,7 @@ def _lifetime(row: Row) -> str:
         return f"{counts}; median lifetime not reached{bound}"
     low, high = _ends(row)
     ends = f"{'0' if low is None else f'{low:.6g}'} to {'∞' if high is None else f'{high:.6g}'}"
-    return f"{counts}; median lifetime {row['estimate']:.6g} s, {100 * row['confidence']:g} % CI {ends} s{bound}"
+    return f"{counts}; median lifetime {row['estimate']:.6g} s, {percent(row['confidence'])} CI {ends} s{bound}"
 
 
 #: The sentence of a row, by a column that only its kind of frame has.

@@ -365,8 +365,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         level            | float64 | | computed | Level of the last points, or of the point.
         drift            | float64 | | computed | Last over first value of a line, if it fits better than levels.
         alarmed          | bool    | | computed | Whether a change of level, or the drift, exceeds the margin.
-        first            | timestamp | | computed | Start of the first point, in UTC.
-        last             | timestamp | | computed | Start of the last point, in UTC.
+        date_first       | timestamp | | computed | Start of the first point, in UTC.
+        date_last        | timestamp | | computed | Start of the last point, in UTC.
         window_ns        | float64 | ns | computed | Window of a published mean; missing for runs.
         missing          | int64   | | computed | Nights without a run.
         family           | int64   | | computed | Series searched together.
@@ -407,9 +407,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         done             | float64 | | computed | Existing runs.
         more             | float64 | | computed | Further runs needed.
         at_pilot_spread  | float64 | | computed | Runs needed if the spread of the first runs were the true one.
-        first            | string  | | computed | First method of a pair, or the first round.
+        first            | string  | | computed | First method of a pair.
         second           | string  | | computed | Second method of a pair.
-        last             | string  | | computed | Last round.
         prediction_low   | float64 | | computed | Lower end of the prediction interval for a new pair.
         prediction_high  | float64 | | computed | Upper end of the prediction interval for a new pair.
         first_value      | float64 | | computed | Value of the first method in a round.

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import FileRef, Ref, Row, RunsRef, Table
+from azlatency.kit.cells import FileRef, Ref, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
-from azlatency.kit.units import DECIDES, level
-from azlatency.kit.words import in_drift, ratio_result, say
+from azlatency.kit.units import DECIDES
+from azlatency.kit.words import in_drift, ratio_result, say, verdict_words
 from azlatency.shapes.forest import forest, two_beside
-from azlatency.stats.result import DRIFTS, VERDICTS
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, format_number, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -48,7 +47,7 @@ def settings(after: Study, before: Study) -> Table | Note:
             same = "yes" if values[0] == values[1] else "no"
         refs: list[Ref] = [FileRef("study.toml", key, before=is_before) for is_before in (False, True)]
         rows.append((title, *(value or "not said" for value in values), same, *refs))
-    counts = [f"{len(study.runs):,}" for study in (after, before)]
+    counts = [plain(len(study.runs)) for study in (after, before)]
     rows.append(("runs", *counts, "", *(RunsRef(tuple(study.runs["run_id"]), "run") for study in (after, before))))
     columns = {
         "what": text("what"),
@@ -72,7 +71,7 @@ def changes(found: pd.DataFrame) -> Table | Note:
             "or their regions differ."
         )
     shown = found.assign(
-        words=[_verdict(row) for row in found.to_dict("records")],
+        words=["not estimable" if pd.isna(row["ratio"]) else verdict_words(row) for row in found.to_dict("records")],
         sides=[f"{new} against {old} runs" for new, old in zip(found["n_candidate"], found["n_base"], strict=True)],
     )
     columns = {
@@ -85,15 +84,8 @@ def changes(found: pd.DataFrame) -> Table | Note:
         "interval that decides": ends("decides_low", "decides_high", ".3f", missing="not known"),
         "p": p_value("p"),
     }
-    notes = [f"Margin ±{100 * found['margin'].iloc[0]:g} %.", DECIDES]
+    notes = [f"Margin ±{percent(found['margin'].iloc[0])}.", DECIDES]
     return table(shown, "After over before (scope: across runs)", columns, notes, value="typical")
-
-
-def _verdict(row: Row) -> str:
-    if pd.isna(row["ratio"]):
-        return "not estimable"
-    drifts = row["verdict"].startswith("different") and "dependent_runs" in row["flags"]
-    return DRIFTS if drifts else VERDICTS[row["verdict"]]
 
 
 def changes_forest(found: pd.DataFrame) -> Chart | Note:
@@ -118,8 +110,8 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         beside=two_beside(drawn, panel, row),
         xlabel="after ÷ before (log)",
         caption=(
-            f"Bar: {level(confidence)} interval, of an equivalence the {level(2 * confidence - 1)} interval (TOST). "
-            "Band: practically equivalent."
+            f"Bar: {percent(confidence)} interval, of an equivalence the {percent(2 * confidence - 1)} interval "
+            "(TOST). Band: practically equivalent."
         ),
         ordering="The largest change on top.",
         counted="runs or pairs of runs per comparison",
@@ -142,9 +134,9 @@ def find(found: pd.DataFrame, before: str = "") -> Findings:
     findings = [answer(_answer(found, f"`{before}`" if before else "the other study"))]
     changed = found[(found["verdict"] == "different") & found["ratio_low"].notna()]
     for place, row in enumerate(changed.to_dict("records")):
-        interval = f"{row['ratio']:.3f} ({row['ratio_low']:.3f} to {row['ratio_high']:.3f})"
+        ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
         drift = in_drift(changed[place : place + 1])
-        findings.append(act(f"{row['what']}: changed{drift}, ratio {interval}."))
+        findings.append(act(f"{row['what']}: changed{drift}, ratio {ratio} ({low} to {high})."))
     if refused := list(found.loc[found["ratio"].isna(), "what"]):
         text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))

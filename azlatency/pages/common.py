@@ -16,18 +16,17 @@ from azlatency.kit.cells import (
     RunsRef,
     Table,
     Unit,
-    interval,
     is_missing,
     number_format,
 )
 from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
-from azlatency.kit.intervals import interval_in, is_far_apart
+from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
-from azlatency.kit.table import cited, count, flags, number, table, text
+from azlatency.kit.table import between, cited, count, flags, number, table, text
 from azlatency.kit.titles import capitalised, extremes, span
-from azlatency.kit.units import level, read_in
+from azlatency.kit.units import read_in
 from azlatency.kit.words import newest_window
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.shapes.matrix import matrix
@@ -42,11 +41,13 @@ from azlatency.studies.format import (
     interval_decimals,
     natural_key,
     one_prefix,
+    percent,
+    plain,
 )
 from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from azlatency.studies.store.study import Study
 
@@ -69,6 +70,12 @@ _QUANTITIES = {
 _DELAYS = {"median_ns": "delay_ns", "mean_ns": "mean_ns"}
 
 
+def ordered(rows: pd.DataFrame, column: str, names: Iterable[object]) -> pd.DataFrame:
+    """Return rows with the values of a column in the order in which ``names`` has them first."""
+    in_order = list(names)
+    return rows.sort_values(column, key=lambda values: values.map(in_order.index), kind="stable")
+
+
 # --- the typical run of each path
 
 
@@ -89,19 +96,16 @@ def typical_runs(
     unit = read_in(_QUANTITIES[value][1])
     measured = runs[runs[value].notna()]
     spans = measured[value].astype(float).groupby([measured["path"], measured["method"]], dropna=False)
-    shown = typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True)
-    # Equal ends show the rounding of the tool and are left out.
-    flat = shown["low"] == shown["high"]
-    shown = shown.assign(low=shown["low"].mask(flat), high=shown["high"].mask(flat))
+    shown = without_flat(typical.merge(spans.agg(["min", "max"]), "left", left_on=["path", "method"], right_index=True))
     estimated = {
         "typical run": Column("", _estimate, _POINT, unit),
-        f"{level(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
+        f"{percent(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
     }
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
         "runs": count("n"),
-        quantity: Column("", lambda row: (row["min"], row["max"]), interval(",.5g", join_equal=True), unit),
+        quantity: between("min", "max", ",.5g", unit, join_equal=True),
         **(estimated if shown["estimate"].notna().any() else {}),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
@@ -162,12 +166,12 @@ def typical_forest(
     finite = measured.loc[measured["value"] < math.inf, "value"]
     unit = Unit(*fitting_unit(canonical, finite))
     rows = _forest_rows(measured, typical, unit)
-    rows = rows.assign(truth=rows["path"].map(_truths(links, value)).astype(float), unit=[unit] * len(rows))
+    rows = rows.assign(truth=rows["path"].map(truths(links, value)).astype(float), unit=[unit] * len(rows))
     caption = [_forest_caption(typical, what, newest_window(measured))]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
-        caption.append(f"Dashed: {expected / unit.scale:g} {unit.name} expected of the VM.")
+        caption.append(f"Dashed: {plain(expected / unit.scale, 6)} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():
         caption.append(CONFIGURED if canonical == "ns" else "×: configured rate of the emulated link.")
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
@@ -195,7 +199,7 @@ def typical_forest(
     )
 
 
-def _truths(links: pd.DataFrame, value: str) -> dict[str, float]:
+def truths(links: pd.DataFrame, value: str) -> dict[str, float]:
     """Return what a column of runs is configured to be, by path; nothing of a column that no link configures."""
     if value in _DELAYS:
         return sums_of_both_directions(links, _DELAYS[value])
@@ -221,9 +225,8 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
             text_at_edge = with_interval(estimate / unit.scale, (low / unit.scale, high / unit.scale))
         rows.append((method, str(path), len(runs), size, estimate, low, high, text_at_edge))
     columns = ["method", "path", "n", "size", "estimate", "low", "high", "text"]
-    methods = list(dict.fromkeys(measured["method"]))
-    in_order = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
-    return in_order.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
+    by_size = pd.DataFrame(rows, columns=columns).sort_values(["size", "path"], kind="stable")
+    return ordered(by_size, "method", measured["method"])
 
 
 def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFrame, value: str) -> str:
@@ -251,8 +254,8 @@ def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:
     answered = typical[typical["estimate"].notna()]
     if len(answered):
         return (
-            f"{dots} Bar: {level(answered['confidence'].iloc[0])} interval of the path's typical run, the median run; "
-            "without a bar, it was measured once or the runs are too far apart for an interval."
+            f"{dots} Bar: {percent(answered['confidence'].iloc[0])} interval of the path's typical run, the median "
+            "run; without a bar, it was measured once or the runs are too far apart for an interval."
         )
     if once:
         return f"{dots} No path has two runs with the same method, so there are no intervals; a second run may differ."
@@ -342,7 +345,7 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
         "bracket to": number("high", ",.3f", MICROSECONDS, "no bound"),
         "flags": flags(),
     }
-    confidence = level(shown["confidence"].iloc[0])
+    confidence = percent(shown["confidence"].iloc[0])
     notes = [
         f"Bracket: the nearest printed values, or bounds of classes, that enclose the {confidence} interval.",
         *(f"Method: {method}." for method in shown["statistic"].unique()),

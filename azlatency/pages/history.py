@@ -9,11 +9,10 @@ import pandas as pd
 
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
-from azlatency.kit.cells import words as in_words
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, flags, table, text
+from azlatency.kit.table import count, flags, said, table, text
 from azlatency.kit.titles import capitalised
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -120,7 +119,7 @@ def _in_short(change: Row) -> str:
     day = words.date(change)
     if pd.notna(change["window_ns"]):
         day = f"window to {words.window_end(change['date'], change['window_ns']):%Y-%m-%d}"
-    return ", ".join(filter(None, [day, words.percent(change), change["label"]]))
+    return ", ".join(filter(None, [day, words.in_percent(change), change["label"]]))
 
 
 def changes(found: History) -> Table | Note:
@@ -129,11 +128,11 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "in or before the" if _window(found) else "changed on": Column("", words.date, in_words()),
+        "in or before the" if _window(found) else "changed on": said(words.date),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
-        "change": Column("", words.size, in_words(), align="right"),
-        "label in force": Column("", words.labelled, in_words(missing="–")),
+        "change": said(words.size, right=True),
+        "label in force": said(words.labelled, "–"),
     }
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
@@ -294,7 +293,7 @@ def _together(sightings: pd.DataFrame) -> pd.DataFrame:
 def _seen(row: Row, family: int) -> str:
     """Say what was seen, and why it is no change of level."""
     start, end, points = _day(row["date"]), _day(row["date_last"]), count_of(row["n"], "point")
-    size = words.percent(row)
+    size = words.in_percent(row)
     if row["kind"] == "unconfirmed":
         return f"{size} since {start}: significant for this series alone, not among all {family}"
     few = "point" if row["n"] == 1 else points
@@ -323,7 +322,7 @@ def _value(found: History, name: str, missing: str = "") -> Column:
     def shown(row: Row) -> str:
         return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=digits)
 
-    return Column("", shown, in_words(missing=missing), align="right")
+    return said(shown, missing, right=True)
 
 
 def _column(row: Row) -> str:
@@ -354,7 +353,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     findings += [info(sentence) for sentence in _in_short_seen(_at_ends(sightings, found, "date_last"))]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
-            findings.append(info(f"{SHORT[code].rstrip('?').capitalize()}: {flagged} of {len(searched)} series."))
+            findings.append(info(f"{capitalised(SHORT[code].rstrip('?'))}: {flagged} of {len(searched)} series."))
     return Findings.of(findings)
 
 
@@ -366,7 +365,7 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
     first = sightings[sightings["kind"] == "oldest"]
     if first["what"].nunique() >= _MANY:
-        low, high = (words.percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
+        low, high = (words.in_percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
             f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
             f"{_day(first['date_last'].max())} at the latest: too few points to test. So many together: look for a "

@@ -27,7 +27,7 @@ def studies(names: Sequence[str]) -> Table | Note:
         {
             "name": study.name,
             "question": study.info.get("question"),
-            "where": _region(study),
+            "where": "emulated lab" if study.info.get("emulated") else words_of(study.info.get("region")) or "not said",
             "runs": len(study.runs),
             "tools": ", ".join(sorted(set(study.runs["tool"]))) or "–",
         }
@@ -44,10 +44,6 @@ def studies(names: Sequence[str]) -> Table | Note:
         "A study with 0 runs has numbers from a text or a specification. Cite them as published; no test is possible."
     ]
     return table(pd.DataFrame(rows), "The studies", columns, notes)
-
-
-def _region(study: Study) -> str:
-    return "emulated lab" if study.info.get("emulated") else words_of(study.info.get("region")) or "not said"
 
 
 def find(study: Study) -> Findings:

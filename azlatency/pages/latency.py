@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing, words
+from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
@@ -15,9 +15,9 @@ from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, flags, number, p_value, table, text
+from azlatency.kit.table import cited, count, flags, number, p_value, said, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
-from azlatency.kit.units import level, read_in
+from azlatency.kit.units import read_in
 from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
 from azlatency.shapes.curves import MOST_WITH_BARS, curves
@@ -28,7 +28,7 @@ from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import count_of, format_number, format_value, one_prefix, plain
+from azlatency.studies.format import count_of, format_number, format_value, one_prefix, percent, percentile, plain
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import is_window
 
@@ -77,8 +77,8 @@ def runs_in_order(typical: pd.DataFrame) -> Table | Note:
         "flags": flags(),
     }
     notes = [
-        f"A p of at most {LEVEL:g}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 are "
-        "mostly not found, so a large p does not show that runs are independent."
+        f"A p of at most {plain(LEVEL)}: consecutive runs are autocorrelated. Ten runs with an autocorrelation of 0.5 "
+        "are mostly not found, so a large p does not show that runs are independent."
     ]
     return table(tested, "Runs in the order of measuring (scope: across runs)", columns, notes, value="typical")
 
@@ -191,7 +191,7 @@ def _percentile_title(drawn: pd.DataFrame) -> tuple[str, dict[str, float]]:
         for run in runs.to_dict("records")
     )
     values = {str(path): list(some) for path, some in runs[runs["method"] == method].groupby("path")["estimate"]}
-    quantity = "median" if q == 0.5 else f"p{100 * q:g}"
+    quantity = "median" if q == 0.5 else percentile(q)
     # The curves are of single runs, and not all runs of a path need be among them.
     found = path_differences(values) if max(map(len, values.values())) > 1 else None
     title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
@@ -203,14 +203,14 @@ def _sampled_caption(shown: pd.DataFrame) -> str:
     bounded = int(shown[["low", "high"]].notna().all(axis=1).sum())
     return (
         "Round-trip percentiles of the samples, one line per run; each describes one connection. Band: pointwise "
-        f"{level(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; {bounded:,} "
-        f"of {len(shown):,} percentiles have one."
+        f"{percent(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; "
+        f"{plain(bounded)} of {plain(len(shown))} percentiles have one."
     )
 
 
 def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
     is_bare = runs["method"].value_counts() > MOST_WITH_BARS
-    confidence = level(shown["confidence"].iloc[0])
+    confidence = percent(shown["confidence"].iloc[0])
     return draw.caption(
         "Round-trip percentiles as printed, one line per run; both directions of a pair share a colour and a mark.",
         (
@@ -297,13 +297,13 @@ def _shape_title(runs: pd.DataFrame, method: str) -> str:
 
 
 def _shape_in_words(run: Row) -> str:
-    beyond = f", {run['beyond']:,} beyond the axis" if run["beyond"] else ""
-    lost = f", {run['lost']:,} lost" if run["lost"] else ""
+    beyond = f", {plain(run['beyond'])} beyond the axis" if run["beyond"] else ""
+    lost = f", {plain(run['lost'])} lost" if run["lost"] else ""
     median, p99 = (
         "lost" if math.isinf(run[name]) else f"{plain(run[name] / MICROSECONDS.scale, 5)} µs"
         for name in ("median_ns", "p99_ns")
     )
-    return f"{run['path']}, {run['method']}, n = {run['n']:,}{lost}: median {median}, p99 {p99}{beyond}"
+    return f"{run['path']}, {run['method']}, n = {plain(run['n'])}{lost}: median {median}, p99 {p99}{beyond}"
 
 
 # --- every printed latency
@@ -315,13 +315,15 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
         return Note("No log of this study prints a latency.")
     metrics = study.metrics[study.metrics["run_id"].isin(runs.index) & study.metrics["stream"].isna()]
     quantiles = study.quantiles[study.quantiles["run_id"].isin(runs.index) & (study.quantiles["metric"] == "rtt")]
-    levels = [_percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
+    levels = [percentile(q) for q in sorted(set(quantiles["q"].astype(float)))]
     statistics = {"mean": "rtt_mean", "sd": "rtt_sd", "min": "rtt_min"} | {name: name for name in levels}
     statistics["max"] = "rtt_max"
     rows = _printed_rows(runs, metrics, quantiles)
     rows = rows[rows[[name for name in statistics.values() if name in rows]].notna().any(axis=1)]
     silent = len(runs) - len(rows)
-    samples_only = f"{silent:,} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    samples_only = (
+        f"{plain(silent)} {'run prints' if silent == 1 else 'runs print'} single observations and no statistic."
+    )
     if rows.empty:
         return Note(samples_only)
     columns = {
@@ -345,36 +347,24 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
 
 def _printed_rows(runs: pd.DataFrame, metrics: pd.DataFrame, quantiles: pd.DataFrame) -> pd.DataFrame:
     """Return a row per run with a column per metric and percentile, the token, and one for its line."""
-    cells: dict[str, Row] = {str(run_id): {} for run_id in runs.index}
-    units: dict[str, str] = {}
-    maxima: dict[str, list[str]] = {run_id: [] for run_id in cells}
-    for metric in metrics.itertuples(index=False):
-        if metric.metric == "rtt_mean":
-            units.setdefault(metric.run_id, words_of(metric.printed_unit))
-        of_run = cells[metric.run_id]
-        if metric.metric not in of_run:
-            of_run |= {metric.metric: words_of(metric.printed), f"{metric.metric} line": metric.line}
-    for quantile in quantiles.itertuples(index=False):
-        name = _percentile(quantile.q)
-        cells[quantile.run_id] |= {name: words_of(quantile.printed), f"{name} line": quantile.line}
-        if words_of(quantile.resolved) == "no":
-            maxima[quantile.run_id].append(name)
-    labels = [
+    quantiles = quantiles.assign(name=quantiles["q"].map(percentile))
+    cells = pd.concat([metrics.assign(name=metrics["metric"]), quantiles.iloc[::-1]])
+    cells = cells.drop_duplicates(["run_id", "name"])
+    tokens, lines = (cells.pivot(index="run_id", columns="name", values=value) for value in ("printed", "line"))
+    means = metrics[metrics["metric"] == "rtt_mean"].drop_duplicates("run_id").set_index("run_id")
+    unresolved = quantiles[quantiles["resolved"].map(words_of) == "no"]
+    rows = pd.DataFrame(
         {
-            "run_ids": run_id,
-            "name": words_of(run["name"]),
-            "quantity": PRINTED.get(words_of(run["printed_as"]), ""),
-            "unit": units.get(str(run_id), ""),
-            "n": run["n"],
-            "maxima": ", ".join(maxima[str(run_id)]),
-        }
-        for run_id, run in runs.iterrows()
-    ]
-    return pd.DataFrame([label | cells[label["run_ids"]] for label in labels])
-
-
-def _percentile(q: float) -> str:
-    return f"p{100 * float(q):g}"
+            "run_ids": runs.index,
+            "name": runs["name"],
+            "quantity": runs["printed_as"].map(PRINTED).map(words_of),
+            "unit": means["printed_unit"].reindex(runs.index).map(words_of),
+            "n": runs["n"],
+            "maxima": unresolved.groupby("run_id")["name"].agg(", ".join).reindex(runs.index).map(words_of),
+        },
+        index=runs.index,
+    )
+    return rows.join(tokens).join(lines.add_suffix(" line"))
 
 
 def _token(name: str) -> Column:
@@ -387,7 +377,7 @@ def _token(name: str) -> Column:
     def token(row: Row) -> str:
         return words_of(row.get(name))
 
-    return Column("", token, words(missing="–"), align="right", source=source)
+    return cited(said(token, "–", right=True), source)
 
 
 # --- findings
@@ -416,7 +406,7 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
         shortest = maxima.loc[maxima["n"].idxmin()]
         sentence = (
             f"The printed {shortest['what']} of {shortest['path']} ({format_value(shortest['estimate'], 'ns')}) is the "
-            f"largest of {shortest['n']:,} observations. Do not quote it as a percentile."
+            f"largest of {plain(shortest['n'])} observations. Do not quote it as a percentile."
         )
         findings.append(act(sentence))
     return Findings.of(findings)
@@ -437,7 +427,7 @@ def _dependent(typical: pd.DataFrame) -> list[Finding]:
     dependent = tested[has_flag(tested, "dependent_runs")]
     if dependent.empty:
         return []
-    listed = join_by_method(zip(dependent["path"], dependent["method"], strict=True))
+    listed = join_by_method(dependent)
     sentence = (
         f"Consecutive runs are autocorrelated on {len(dependent)} of {len(tested)} paths and methods: {listed}. "
         "Spread the runs over more time; to compare, alternate both sides in rounds."

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table, interval
+from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import condition_ref, ends, number, table, text
+from azlatency.kit.table import between, condition_ref, ends, number, table, text
 from azlatency.kit.titles import by_method, extremes, sentences, span, times
-from azlatency.kit.units import level as level_of
-from azlatency.kit.words import PLACES, change_words, in_drift, most_apart, newest_window, ratios_of, verdict_on
+from azlatency.kit.units import in_unit
+from azlatency.kit.words import (
+    PLACES,
+    change_words,
+    in_drift,
+    most_apart,
+    newest_window,
+    ratios_of,
+    verdict_on,
+    verdict_words,
+)
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
-from azlatency.stats.result import DRIFTS
 from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.format import count_of, one_prefix, plain
+from azlatency.studies.format import count_of, format_number, one_prefix, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,12 +43,6 @@ _FACTORS = {
     "vm_size": "VM size",
     "accelerated_networking": "accelerated networking",
     "message_bytes": "message size",
-}
-_VERDICTS = {
-    "different": "differs",
-    "different_within_margin": "differs, within the margin",
-    "equivalent": "equivalent within the margin",
-    "inconclusive": "inconclusive: more runs",
 }
 _ON = {True: "on", False: "off"}
 #: Most placements that the answer names.
@@ -65,7 +67,7 @@ def conditions(levels: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "path": text("path", names_row=True),
         "placement": text("place"),
-        "RTT": Column("", itemgetter("lowest", "highest"), interval(",.1f", join_equal=True), MICROSECONDS),
+        "RTT": between("lowest", "highest", ",.1f", MICROSECONDS, join_equal=True),
         "statistic per run": text("per_run"),
         "runs": number("n", ",.0f", missing="not said"),
         "from": text("origin"),
@@ -142,7 +144,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
 
 
 def _level_of(repeated: pd.DataFrame) -> str:
-    return level_of(repeated["confidence"].iloc[0]) if len(repeated) else ""
+    return percent(repeated["confidence"].iloc[0]) if len(repeated) else ""
 
 
 def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
@@ -244,9 +246,9 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "from": text("before", names_row=True),
         "to": text("after", names_row=True),
-        "times": Column("", itemgetter("times_low", "times_high"), interval(".3g", join_equal=True)),
+        "times": between("times_low", "times_high", ".3g", join_equal=True),
         "interval": ends("ratio_low", "ratio_high", ".3g", missing="none"),
-        "runs": Column("", itemgetter("sides"), align="right"),
+        "runs": text("sides", right=True),
         "method": text("method"),
         "conclusion": text("conclusion"),
     }
@@ -285,8 +287,7 @@ def _conclusion(change: Row, window: str) -> str:
         return "none: no log" + unsaid
     if "no_replication" in change["flags"]:
         return f"none: {'a mean each' if window else 'one run'}{unsaid}"
-    drifts = change["verdict"].startswith("different") and "dependent_runs" in change["flags"]
-    return (DRIFTS if drifts else _VERDICTS[change["verdict"]]) + unsaid
+    return verdict_words(change) + unsaid
 
 
 def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame) -> Chart | Note:
@@ -307,7 +308,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
     repeated = drawn[drawn["ratio_low"].notna()]
     is_emulated = drawn["truth"].notna().any()
     return forest(
-        drawn.sort_values("factor", key=lambda factors: factors.map(list(steps["factor"]).index), kind="stable"),
+        ordered(drawn, "factor", steps["factor"]),
         "point",
         low="low",
         high="high",
@@ -371,7 +372,9 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
     judged = steady if len(steady) else drawn
     count = count_of(len(judged), "change") + ("" if judged["unsaid"].ne("").any() else " of one factor")
     tools = ", ".join(dict.fromkeys(judged["method"].str.split().str[0]))
-    apart = judged[_is_apart(judged)]
+    # These were chosen from all changes, so that their intervals must hold for all of them.
+    verdicts = [verdict_on(judged[at : at + 1], len(judged)) for at in range(len(judged))]
+    apart = judged[[verdict == "different" for verdict in verdicts]]
     if apart.empty:
         untested = verdict_on(judged) in ("once", "reported")
         measured = times([*judged["measured_low"], *judged["measured_high"]], "as long") if untested else ""
@@ -381,11 +384,6 @@ def _title_of_changes(drawn: pd.DataFrame) -> str:
         (name, ratio), *_ = largest.items()
         return f"Largest effect of one change{drift}: {times(ratio, 'as long')} ({name})"
     return f"{len(apart)} of {count}{drift}: {times(apart['ratio'], 'as long')} ({tools})"
-
-
-def _is_apart(steps: pd.DataFrame) -> list[bool]:
-    """Return which changes are shown to differ, although they were chosen from all of these."""
-    return [verdict_on(steps[at : at + 1], len(steps)) == "different" for at in range(len(steps))]
 
 
 # --- findings
@@ -405,20 +403,21 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
     findings: list[Finding] = _answer(levels, steps if len(steps) else others, newest_window(runs))
     # Where no comparison has repeats, or none has logs, the answer and the summary say so.
     if 0 < len(single) < len(measured):
-        once = join_by_method(zip(single["path"], single["method"], strict=True))
+        once = join_by_method(single)
         findings.append(act(f"Measured once: {once}. Repeat the runs, in rounds, before you choose a placement."))
     findings += [
         act(
-            f"{row['path']}: the text says {row['superseded'] / 1e3:,.6g} µs, but its log prints "
-            f"{row['lowest'] / 1e3:,.6g} µs. The log counts."
+            f"{row['path']}: the text says {in_unit(row['superseded'], row['superseded'], 'ns')}, but its log prints "
+            f"{in_unit(row['lowest'], row['lowest'], 'ns')}. The log counts."
         )
         for row in levels[levels["superseded"].notna() & (levels["superseded"] != levels["lowest"])].to_dict("records")
     ]
     findings += [
         act(
-            f"{row['method_slower']} measured {row['path']} {row['measured_low_slower']:.2f} times as long as "
-            f"{row['base_path']}, {row['method_faster']} {row['measured_high_faster']:.2f} times. They send different "
-            "packets, and a mean of few packets follows its slowest one; compare their minima instead."
+            f"{row['method_slower']} measured {row['path']} {format_number(row['measured_low_slower'], 2)} times as "
+            f"long as {row['base_path']}, {row['method_faster']} {format_number(row['measured_high_faster'], 2)} "
+            "times. They send different packets, and a mean of few packets follows its slowest one; compare their "
+            "minima instead."
         )
         for row in contradicting(steps).to_dict("records")
     ]
@@ -500,4 +499,4 @@ def _in_words(level: str | bool | int) -> str:
         return PLACES.get(level, f"on {level}")
     if isinstance(level, bool):
         return f"{'with' if level else 'without'} accelerated networking"
-    return f"with {level:,} B"
+    return f"with {plain(level)} B"

@@ -6,14 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from azlatency.kit.cells import NO_LOG, Column, Table, Unit, interval
+from azlatency.kit.cells import NO_LOG, Table, Unit
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, number, table, text
-from azlatency.kit.units import level
+from azlatency.kit.table import between, count, number, table, text
 from azlatency.kit.words import say
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.stats.result import FEASIBLE, SHORT
+from azlatency.studies.format import percent, percentile, plain
 
 _RUNS = Unit(1.0, "runs")
 _NO_SPREAD = (
@@ -45,12 +46,12 @@ def plans(found: pd.DataFrame) -> Table | Note:
         "method": text("method", names_row=True),
         "done": count("done"),
         "at the pilot's spread": count("at_pilot_spread"),
-        "range": Column("", lambda row: (row["low"], row["high"]), interval(",.0f", no_high="∞")),
+        "range": between("low", "high", ",.0f", no_high="∞"),
         "plan with": number("high", ",.0f", missing="beyond the search"),
         "flags": text("words"),
     }
     first = rows.iloc[0]
-    notes = [f"{first['what']}, {level(first['confidence'])} confidence; {first['statistic']}."]
+    notes = [f"{first['what']}, {percent(first['confidence'])} confidence; {first['statistic']}."]
     if len(rows) < len(found):
         notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
     rows = rows.assign(words=rows["flags"].replace({**SHORT, "few_clusters": "range only: few runs"}))
@@ -65,10 +66,8 @@ def runs_needed(found: pd.DataFrame) -> Chart | Note:
         return Note(_NO_SPREAD)
     if len(rows) == 1:
         return Note(f"No chart: one path only. {say(rows)}.")
-    methods = list(dict.fromkeys(found["method"]))
-    rows = rows.sort_values("method", key=lambda names: names.map(methods.index), kind="stable")
     return _forest(
-        rows,
+        ordered(rows, "method", found["method"]),
         panel="method",
         row="path",
         beside=two_beside(rows, "method", "path"),
@@ -87,7 +86,7 @@ def precision(curves: pd.DataFrame) -> Chart | Note:
     if rows.empty:
         return Note(_NO_SPREAD)
     rows = rows.assign(
-        panel=rows["method"] + ", " + rows["path"], width=[f"±{100 * width:g} %" for width in rows["precision"]]
+        panel=rows["method"] + ", " + rows["path"], width=[f"±{percent(width)}" for width in rows["precision"]]
     )
     return _forest(
         rows,
@@ -112,7 +111,7 @@ def _wide(rows: pd.DataFrame) -> pd.Series:
 
 
 def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: Any) -> Chart | Note:
-    plan_with = rows["high"].map("{:.0f}".format).mask(_wide(rows), f"> {FEASIBLE}")
+    plan_with = rows["high"].map(plain).mask(_wide(rows), f"> {FEASIBLE}")
     middle = rows["at_pilot_spread"]
     return forest(
         rows.assign(
@@ -134,11 +133,11 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 
 def _enough(rows: pd.DataFrame) -> str:
     """Say with how many runs to plan, and for how many series they are enough."""
-    wide, width = _wide(rows), f"±{100 * rows['precision'].iloc[0]:g} %"
+    wide, width = _wide(rows), f"±{percent(rows['precision'].iloc[0])}"
     every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
     if wide.all():
         return f"More than {FEASIBLE} runs for {width} on {every}."
-    plan_for = f"Plan **{rows.loc[~wide, 'high'].max():.0f}** runs: {width} on"
+    plan_for = f"Plan **{plain(rows.loc[~wide, 'high'].max())}** runs: {width} on"
     if not wide.any():
         return f"{plan_for} {every}."
     return f"{plan_for} {(~wide).sum()} of {len(rows)} series; {wide.sum()} need more than {FEASIBLE}."
@@ -149,11 +148,11 @@ def _narrowest(curve: pd.DataFrame) -> str:
     path = f"({curve['path'].iloc[0]}, {curve['method'].iloc[0]})"
     reached = curve[~_wide(curve)]
     if reached.empty:
-        return f"{FEASIBLE} runs are not enough for ±{100 * curve['precision'].max():g} % {path}"
+        return f"{FEASIBLE} runs are not enough for ±{percent(curve['precision'].max())} {path}"
     best = reached.loc[reached["precision"].idxmin()]
     narrower = curve.loc[curve["precision"] < best["precision"], "precision"]
-    more = f", ±{100 * narrower.max():g} % more than {FEASIBLE}" if len(narrower) else ""
-    return f"±{100 * best['precision']:g} % takes {best['high']:.0f} runs{more} {path}"
+    more = f", ±{percent(narrower.max())} more than {FEASIBLE}" if len(narrower) else ""
+    return f"±{percent(best['precision'])} takes {plain(best['high'])} runs{more} {path}"
 
 
 # --- how long
@@ -161,14 +160,14 @@ def _narrowest(curve: pd.DataFrame) -> str:
 
 def smallest_sizes(sizes: pd.DataFrame) -> Table:
     """Return the fewest observations for each percentile."""
-    enough = sizes["enough"].map("{:,} of ".format) + sizes["runs"].map("{:,}".format)
-    rows = sizes.assign(percentile=sizes["q"].map(_percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))
+    enough = sizes["enough"].map(plain) + " of " + sizes["runs"].map(plain)
+    rows = sizes.assign(percentile=sizes["q"].map(percentile), enough=enough.where(sizes["runs"] > 0, "no runs"))
     columns = {
         "percentile": text("percentile"),
         "for both bounds": count("two"),
         "for an upper bound": count("upper"),
         "smallest to largest": count("range"),
-        "runs with enough for both": Column("", lambda row: row["enough"], align="right"),
+        "runs with enough for both": text("enough", right=True),
     }
     notes = [
         "Independent observations. Packets of one connection are autocorrelated: if ten packets carry as much "
@@ -176,10 +175,6 @@ def smallest_sizes(sizes: pd.DataFrame) -> Table:
         f"Computed from the percentile and the confidence level alone: {NO_LOG} the first three columns.",
     ]
     return table(rows, "Fewest observations of one run", columns, notes, value="n")
-
-
-def _percentile(q: float) -> str:
-    return f"p{100 * q:.6g}"
 
 
 # --- findings
@@ -191,21 +186,17 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     rows = _with_spread(found)
     if len(rows):
         findings.append(answer(_enough(rows)))
-        if wide := _names(rows[_wide(rows)]):
+        if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
-    if without := _names(found[found["at_pilot_spread"].isna()]):
+    if without := join_by_method(found[found["at_pilot_spread"].isna()]):
         once = f"One run, or equal values, so no spread: {without}. Measure these five times first."
         findings.append(act(once) if len(rows) else answer(once))
     some = sizes[sizes["enough"] > 0]
     if len(some):
         every = some[some["enough"] == some["runs"]]
-        reach = [f"every run up to {_percentile(every['q'].max())}"] if len(every) else []
+        reach = [f"every run up to {percentile(every['q'].max())}"] if len(every) else []
         if len(every) < len(some):
-            reach.append(f"the longest runs up to {_percentile(some['q'].max())}")
+            reach.append(f"the longest runs up to {percentile(some['q'].max())}")
         findings.append(info(f"Percentiles with both bounds, if packets are independent: {', '.join(reach)}."))
     return Findings.of(findings)
-
-
-def _names(rows: pd.DataFrame) -> str:
-    return join_by_method(zip(rows["path"], rows["method"], strict=True))

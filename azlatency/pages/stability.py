@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,28 +12,34 @@ from azlatency.kit.cells import (
     MICROSECONDS,
     PERCENT,
     Column,
-    Format,
     Ref,
     ReportedRef,
     Row,
     Table,
     Unit,
-    interval,
     number_format,
-    words,
 )
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, flags, number, table, text
-from azlatency.kit.titles import by_method, extremes, sentences, span
-from azlatency.kit.units import level
+from azlatency.kit.table import between, cited, count, ends, estimated, flags, number, table, text
+from azlatency.kit.titles import by_method, capitalised, extremes, sentences, span
 from azlatency.kit.words import broke_together
+from azlatency.pages.common import ordered, truths
 from azlatency.shapes.course import course
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.within_run.time_series import CUT_OFF, by_burst, falling, probes
-from azlatency.studies.emulation import sums_of_both_directions
-from azlatency.studies.format import count_of, duration, format_value, one_prefix, plain
+from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
+from azlatency.studies.format import (
+    count_of,
+    duration,
+    format_number,
+    format_value,
+    one_prefix,
+    percent,
+    plain,
+    signed_value,
+)
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -120,9 +125,8 @@ def _titles(chosen: pd.DataFrame) -> pd.Series:
 def _shift_words(shift: Row) -> str:
     """Say by how much a level shifted, and when: after seconds, or after probes of a log without send times."""
     scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
-    sign = "+" if shift["change"] > 0 else "−"
-    when = plain(shift["at"] / scale) if shift["has_times"] else f"{shift['at']:,.0f}"
-    return f"{sign}{format_value(abs(shift['change']), 'ns')} after {when} {unit}"
+    when = plain(shift["at"] / scale) if shift["has_times"] else format_number(shift["at"], 0)
+    return f"{signed_value(shift['change'], 'ns')} after {when} {unit}"
 
 
 def _title_of_shifts(found: RunsInTime) -> str:
@@ -146,43 +150,23 @@ def shifts(found: RunsInTime) -> Table | Note:
     if found.shifts.empty:
         tried = int(found.runs["stable"].notna().sum())
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
+    scales = found.shifts["has_times"].map({True: _NS, False: 1.0})
     shown = found.shifts.drop(columns="flags").assign(
-        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"})
+        **{name: found.shifts[name] / scales for name in ("at", "at_low", "at_high")},
+        unit=found.shifts["has_times"].map({True: "s", False: "probes"}),
+        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"}),
     )
     columns: dict[str, Column] = {
         "run": text("name"),
-        "after": Column("", _moment, _MOMENT),
+        "after": estimated("at", "at_low", "at_high"),
+        "after unit": text("unit"),
         "change": number("change", ",.1f", MICROSECONDS),
-        "interval": _difference("change_low", "change_high", ",.1f"),
-        "relative": Column("", itemgetter("relative"), words(lambda share: f"{100 * share:+.1f} %"), align="right"),
+        "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
+        "relative": number("relative", "+.1f", PERCENT),
         "state": text("state"),
         "beyond the margin": text("practical"),
     }
     return table(shown, "Level shifts", columns, value="samples")
-
-
-def _difference(low: str, high: str, spec: str) -> Column:
-    """Return a column with the interval of a difference of times, which may contain 0."""
-    return Column("", itemgetter(low, high), interval(spec), MICROSECONDS)
-
-
-def _moment(shift: Row) -> tuple[float, float, float, str]:
-    """Return the time of a shift and its interval, in seconds, or in probes if the log has no send times."""
-    scale, unit = (_NS, "s") if shift["has_times"] else (1.0, "probes")
-    return shift["at"] / scale, shift["at_low"] / scale, shift["at_high"] / scale, unit
-
-
-def _moment_text(value: tuple[float, float, float, str], scale: float) -> str:
-    moment, low, high, unit = value
-    return f"{moment:,.1f} ({low:,.1f} – {high:,.1f}) {unit}"
-
-
-def _moments(value: tuple[float, float, float, str], scale: float) -> tuple[str, ...]:
-    *numbers, unit = value
-    return *(f"{moment:,.1f}" for moment in numbers), unit
-
-
-_MOMENT = Format(_moment_text, ("", "low", "high", "unit"), tuple, right=False, pieces=_moments)
 
 
 def runs_in_time(found: RunsInTime) -> Table | Note:
@@ -197,7 +181,7 @@ def runs_in_time(found: RunsInTime) -> Table | Note:
         "lost": count("lost"),
         "jitter": number("jitter", ",.1f", MICROSECONDS),
         "level": text("level"),
-        "drift": _difference("drift_low", "drift_high", "+z,.1f"),
+        "drift": between("drift_low", "drift_high", "+z,.1f", MICROSECONDS),
         "clock steps": number("clock_steps", ",.0f", missing="no times"),
     }
     notes = [
@@ -235,7 +219,6 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
         at_s=("at_s", "median"), sustained=("sustained_rate", "median"), n=("at_s", "size")
     )
     like = one_prefix(rows["sustained"], "bit/s")
-    places = list(runs["panel"].unique())
     rows = rows.assign(
         low=math.nan,
         high=math.nan,
@@ -246,7 +229,7 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
     if len(typical) <= _MOST_NAMED:
         title += f": after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
     return forest(
-        rows.sort_values("panel", key=lambda panels: panels.map(places.index), kind="stable"),
+        ordered(rows, "panel", runs["panel"]),
         "at_s",
         low="low",
         high="high",
@@ -270,7 +253,7 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
 
 
 def throughput_series(
-    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame | None = None
+    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame = NOT_EMULATED
 ) -> Chart | Note:
     """Draw the throughput of each interval over time, with retransmits below, and mark falls of the rate.
 
@@ -288,8 +271,7 @@ def throughput_series(
     if chosen.empty:
         return Note(f"No chart: no log of this study reports throughput in {_FEWEST_INTERVALS} intervals or more.")
     drawn = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
-    links = pd.DataFrame() if links is None else links
-    true_rates = {str(path): rate for path, rate in links["rate_bit_s"].items()} if len(links) else {}
+    true_rates = truths(links, "throughput_bit_s")
     falls = fallen[fallen["run_ids"].isin(chosen.index[:_MOST_TRANSFERS])]
     return course(
         drawn,
@@ -348,7 +330,9 @@ def _title_of_intervals(
         shown = falls[falls["run_ids"].isin(fallen["run_ids"])]
         if len(shown):
             most = shown.loc[(shown["sustained_rate"] / shown["burst_rate"]).idxmin()].to_dict()
-            return f"The rate falls in {len(fallen):,} of {len(tested):,} runs; for example {_fall_words(most)}"
+            return (
+                f"The rate falls in {plain(len(fallen))} of {plain(len(tested))} runs; for example {_fall_words(most)}"
+            )
     middle = grouped(drawn[~drawn["omitted"]], "run_id")["throughput_bit_s"].median().sort_index().astype(float)
     method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle, strict=True))
     return extremes("median interval of a single run", by_path, "bit/s", method)
@@ -382,7 +366,7 @@ def rates_in_time(rates: pd.DataFrame) -> Table | Note:
 def _falls(rate: Row) -> str:
     if pd.isna(rate["found"]):
         return "too few to test"
-    return f"after {rate['at_s']:,.0f} s" if rate["found"] else "no"
+    return f"after {format_number(rate['at_s'], 0)} s" if rate["found"] else "no"
 
 
 # --- how long connections live
@@ -393,16 +377,20 @@ def lifetimes(life: Lifetimes) -> Table | Note:
     summary = life.summary.iloc[0].to_dict()
     if not summary["n"]:
         return Note("No log of this study follows a connection in time, so lifetimes cannot be estimated.")
-    bound = f"{1 / summary['rate_high']:,.0f} ({level(summary['confidence'])})" if summary["rate_high"] else "no bound"
+    bound = (
+        f"{format_number(1 / summary['rate_high'], 0)} ({percent(summary['confidence'])})"
+        if summary["rate_high"]
+        else "no bound"
+    )
     rows = [
-        ("connections followed", f"{summary['n']:,}"),
-        ("of them cut off", f"{summary['losses']:,}"),
-        ("followed for, total seconds", f"{summary['seconds']:,.1f}"),
+        ("connections followed", plain(summary["n"])),
+        ("of them cut off", plain(summary["losses"])),
+        ("followed for, total seconds", format_number(summary["seconds"], 1)),
         ("median lifetime, seconds", number_format(",.1f", "not reached").text(summary["estimate"], 1)),
         ("losses, at most one in … seconds", bound),
     ]
     note = "A connection that was still open at the end of its test is censored: it lasted at least that long."
-    columns = {"what": text("what"), "value": Column("", itemgetter("value"), align="right")}
+    columns = {"what": text("what"), "value": text("value", right=True)}
     shown = pd.DataFrame(rows, columns=["what", "value"]).assign(run_ids=summary["run_ids"])
     return table(shown, "Lifetime of the connections", columns, [note], value="samples")
 
@@ -434,7 +422,7 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
         {
             "path": changes.index,
             "last": [of_path[-1] for of_path in changes],
-            "before": [", ".join(f"{change / 1e3:,.2f}" for change in of_path[:-1]) for of_path in changes],
+            "before": [", ".join(format_number(change / 1e3, 2) for change in of_path[:-1]) for of_path in changes],
             "p": segments.groupby("path", sort=False)["p"].first().to_numpy(),
         }
     )
@@ -464,14 +452,14 @@ def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates:
     findings = [*_answer(found.runs, rates, broken), *_level_shifts(found.runs), *_broken(segments, broken)]
     fallen = rates[rates["burst_rate"].notna() & ~rates["flags"].str.contains("short_series")]
     for (path, method), falls in fallen.groupby(["path", "method"], sort=False):
-        seconds = dict.fromkeys(f"{moment:,.0f}" for moment in (falls["at_s"].min(), falls["at_s"].max()))
+        seconds = dict.fromkeys(format_number(moment, 0) for moment in (falls["at_s"].min(), falls["at_s"].max()))
         runs = "" if len(falls) == 1 else f" ({len(falls)} runs)"
         burst, sustained = (f"**{reach}**" for reach in _from_to(falls))
         after = f"after {'–'.join(seconds)} s{runs}"
         findings.append(info(f"{path} ({method}): the rate fell from {burst} to {sustained} {after}."))
     short = rates[rates["flags"].str.contains("burst_test")]
     if len(short):
-        names = join_by_method(zip(short["path"], short["method"], strict=True))
+        names = join_by_method(short)
         findings.append(act(f"Ran < 60 s, so burst credit may not be used up: {names}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
@@ -491,7 +479,7 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
     if len(judged):
         # A level that no test shows to shift may have shifted, and runs differ by more than one of them can show.
         shifted, tested = int((~judged["stable"].astype(bool)).sum()), count_of(len(judged), "run")
-        untested = f"; {len(runs) - len(judged):,} more not testable" if len(judged) < len(runs) else ""
+        untested = f"; {plain(len(runs) - len(judged))} more not testable" if len(judged) < len(runs) else ""
         share = f"in **{shifted} of {tested}**" if shifted else f"in any of **{tested}**"
         parts.append(f"{'a' if shifted else 'no'} level shift of the round-trip time is confirmed {share}{untested}")
     fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
@@ -507,7 +495,7 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
         within = f", {together}" if together else ""
         parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
     sentence = "; ".join(parts)
-    return [answer(f"{sentence[:1].upper()}{sentence[1:]}.")] if parts else []
+    return [answer(f"{capitalised(sentence)}.")] if parts else []
 
 
 def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
@@ -516,17 +504,17 @@ def _level_shifts(runs: pd.DataFrame) -> list[Finding]:
         return []
     findings: list[Finding] = []
     losing = [
-        f"{run['path']} ({run['method']}): {run['lost']:,} of {run['n']:,} probes"
+        f"{run['path']} ({run['method']}): {plain(run['lost'])} of {plain(run['n'])} probes"
         for run in runs[runs["lost"] > 0].head(_MOST_RUNS).to_dict("records")
     ]
     if losing:
         findings.append(info(f"Lost: {'; '.join(losing)}."))
     shifted = runs[runs["confirmed"] > 0]
     if len(shifted):
-        names = join_by_method(zip(shifted["path"], shifted["method"], strict=True))
+        names = join_by_method(shifted)
         findings.append(act(f"Confirmed level shift: {names}. Summarise these runs by segment, not as a whole."))
     longest = runs.loc[runs["seconds"].fillna(0).idxmax()]
-    seconds = f"{longest['seconds'] if pd.notna(longest['seconds']) else 0:,.4g} s"
+    seconds = f"{plain(longest['seconds'] if pd.notna(longest['seconds']) else 0, 4)} s"
     text = f"{longest['path']} ({longest['method']}) lasted longest, {seconds}; slower changes cannot be seen."
     return [*findings, info(text)]
 
@@ -537,8 +525,7 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     for path, changes in segments.dropna(subset=["change_ns"]).groupby("path", sort=False)["change_ns"]:
         if len(changes) > 1:
             change = float(changes.iloc[-1])
-            size = f"{'−' if change < 0 else '+'}{format_value(abs(change), 'ns')}"
-            last = f"the last change before the connection broke, {size}"
+            last = f"the last change before the connection broke, {signed_value(change, 'ns')}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
     if together := broke_together(broken):
@@ -550,7 +537,8 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:
         text = (
             f"Every connection is reported to have lasted {broken['lasted'].iloc[0]}, yet they ended "
-            f"{broken['after_s'].max() / 60:,.0f} min apart and the starts are unknown, so no lifetime can be derived."
+            f"{format_number(broken['after_s'].max() / 60, 0)} min apart and the starts are unknown, so no lifetime "
+            "can be derived."
         )
         findings.append(act(text))
     return findings

@@ -12,14 +12,14 @@ from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.findings import act, answer, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, estimated, flags, number, table, text
+from azlatency.kit.table import between, count, estimated, flags, number, said, table, text
 from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.within_run.tail_by_run import LEVELS
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import format_interval, format_value, one_prefix, plain
+from azlatency.studies.format import format_interval, format_value, one_prefix, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.tail_by_run import RunTails
@@ -49,7 +49,7 @@ def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) 
         "p99_ns",
         "p99 per run",
         "p99 across runs",
-        further={"runs for ±10 %": Column("", _needed, align="right")},
+        further={"runs for ±10 %": said(_needed, right=True)},
         notes=["Runs for ±10 %: a range if there are fewer than five runs."],
     )
 
@@ -136,7 +136,7 @@ def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: f
     )
     caption = (
         "Share of packets slower than a given round-trip time. Blue: measured; blue bars: "
-        f"{100 * found.above['confidence'].iloc[0]:g} % interval of the percentile, where it is valid."
+        f"{percent(found.above['confidence'].iloc[0])} interval of the percentile, where it is valid."
     )
     if points["truth"].notna().any():
         caption += " ×: configured round-trip delay of the emulated link."
@@ -167,7 +167,7 @@ def _in_words(run: Row, quantiles: pd.DataFrame) -> str:
         interval_words = "" if any(map(is_missing, ends)) else brackets(ends, 5)
         parts.append(f"{row['what']} {plain(row['estimate'] / MICROSECONDS.scale, 5)}{interval_words}")
     parts.append(f"largest {plain(run['largest_ns'] / MICROSECONDS.scale, 6)} µs")
-    return f"{run['path']}, {run['method']}, n = {run['packets']:,}: {'; '.join(parts)}"
+    return f"{run['path']}, {run['method']}, n = {plain(run['packets'])}: {'; '.join(parts)}"
 
 
 # --- how often a limit is exceeded
@@ -187,12 +187,12 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
         "from": text("origin"),
         "packets": count("n"),
         "slower": number("estimate", ".3g", PERCENT),
-        "interval": Column("", lambda row: (row["low"], row["high"]), interval(".3g", missing="none"), PERCENT),
+        "interval": between("low", "high", ".3g", PERCENT, "none"),
         "flags": flags(),
     }
     return table(
         rows,
-        f"How often slower than {limit_us:,g} µs",
+        f"How often slower than {plain(limit_us, 6)} µs",
         columns,
         notes if len(worst) < len(printed) else (),
         value=lambda row: "samples" if row["origin"] == "samples" else "percentiles",
@@ -267,15 +267,15 @@ def find(
     if len(ranged):
         worst, best = ranged.loc[ranged["high"].idxmax()], ranged.loc[ranged["high"].idxmin()]
         sentence = (
-            f"Share of packets above the limit, at most: **{100 * worst['high']:.3g} %** on {worst['path']} "
-            f"(worst run), **{100 * best['high']:.2g} %** on {best['path']} (best run)."
+            f"Share of packets above the limit, at most: **{percent(worst['high'], 3)}** on {worst['path']} "
+            f"(worst run), **{percent(best['high'], 2)}** on {best['path']} (best run)."
         )
         findings.append(info(sentence))
     unbounded = quantiles[has_flag(quantiles, "tail_unresolved", "unbounded_upper")]
     if len(unbounded):
         shallow = unbounded.loc[unbounded["n"].idxmin()]
         sentence = (
-            f"{shallow['what']} of {shallow['path']} has too few of its {shallow['n']:,} packets above it for an "
+            f"{shallow['what']} of {shallow['path']} has too few of its {plain(shallow['n'])} packets above it for an "
             "upper bound; the table marks the others."
         )
         findings.append(act(sentence))

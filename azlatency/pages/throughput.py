@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, SECONDS, Column, Ref, Row, RunsRef, Table, is_missing
+from azlatency.kit.cells import GIGABITS, SECONDS, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, hidden_levels, info, join, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
@@ -15,7 +15,7 @@ from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, number, table, text
 from azlatency.kit.titles import span
 from azlatency.pages.common import typical_runs
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def printed(study: Study, runs: pd.DataFrame) -> Table | Note:
     )
     columns = {
         "run": text("name"),
-        "as printed": cited(Column("", lambda row: row["as_printed"], align="right"), _at("goodput_line")),
+        "as printed": cited(text("as_printed", right=True), _at("goodput_line")),
         "goodput": cited(number("throughput_bit_s", ",.3f", GIGABITS), _at("goodput_line")),
         "counted by": text("side"),
         "connections": count("connections"),
@@ -114,7 +114,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
-        sentence = f"{worst['path']} ({worst['method']}) retransmitted most: {int(worst['retransmits']):,} segments."
+        sentence = f"{worst['path']} ({worst['method']}) retransmitted most: {plain(worst['retransmits'])} segments."
         findings.append(info(sentence))
     return Findings.of(findings)
 
@@ -138,7 +138,7 @@ def _nothing_arrived(runs: pd.DataFrame) -> list[Finding]:
     silent = runs[runs["throughput_bit_s"].astype(float) == 0]
     if silent.empty:
         return []
-    names = join_by_method(zip(silent["path"], silent["method"], strict=True))
+    names = join_by_method(silent)
     sentence = (
         f"Nothing arrived on {names}: all packets were lost. This is not a measured rate; check the path and firewall."
     )

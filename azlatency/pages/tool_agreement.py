@@ -11,15 +11,17 @@ import pandas as pd
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, ends, flags, number, p_value, table, text
-from azlatency.kit.titles import times
+from azlatency.kit.titles import capitalised, times
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.result import VERDICTS
+from azlatency.studies.format import format_number, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.kit.cells import Table
     from azlatency.stats.across_runs.agreement import Agreement
 
-NO_PAIRS = "No two methods of this study measured round-trip times on the same path"
+_NO_PAIRS = "no two methods of this study measured round-trip times on the same path"
 _AGREE = {"equivalent": True, "different_within_margin": True, "different": False}
 _MOST_PANELS = 5
 
@@ -28,12 +30,12 @@ def agreements(found: Agreement) -> Table | Note:
     """Return each two methods with common paths and rounds."""
     methods = found.methods
     if methods.empty:
-        return Note(f"{NO_PAIRS}.")
+        return Note(f"{capitalised(_NO_PAIRS)}.")
     words = methods["verdict"].map(VERDICTS)
     different = "different packets: " + methods["differs_in"]
     shown = methods.assign(words=words.mask(methods["differs_in"] != "", different))
     shown = shown.sort_values("differs_in", key=lambda names: names != "", kind="stable")
-    level = f"{100 * methods['confidence'].iloc[0]:g} %"
+    level = percent(methods["confidence"].iloc[0])
     columns = {
         "first": text("first", names_row=True),
         "second": text("second", names_row=True),
@@ -46,7 +48,7 @@ def agreements(found: Agreement) -> Table | Note:
         "flags": flags(hide=["type_p_mismatch"]),
     }
     notes = [
-        f"Ratio: first ÷ second. Margin ±{100 * methods['margin'].iloc[0]:g} %.",
+        f"Ratio: first ÷ second. Margin ±{percent(methods['margin'].iloc[0])}.",
         "p, equivalent: the larger p of two one-sided tests; a small one means equivalent.",
     ]
     return table(shown, "Tools compared in pairs (scope: across runs)", columns, notes, value="mean_ns")
@@ -59,13 +61,15 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
     """
     methods = found.methods
     if methods.empty:
-        return Note(f"No chart: {NO_PAIRS[0].lower()}{NO_PAIRS[1:]}.")
+        return Note(f"No chart: {_NO_PAIRS}.")
     alike = methods[(methods["differs_in"] == "") & methods["ratio"].notna()]
     if alike.empty:
         return Note("No chart: no two methods of this study sent the same packets, so a ratio has no meaning.")
     if len(alike) == 1 and alike["n"].iloc[0] == 1:
         only = alike.iloc[0]
-        return Note(f"No chart: one pair of runs only. {only['first']} over {only['second']}: {only['ratio']:.4g}.")
+        return Note(
+            f"No chart: one pair of runs only. {only['first']} over {only['second']}: {plain(only['ratio'], 4)}."
+        )
     with_reference = alike[(alike["first"] == reference) | (alike["second"] == reference)]
     chosen = with_reference if len(with_reference) else alike
     chosen = chosen.sort_values("n", ascending=False, kind="stable").head(_MOST_PANELS)
@@ -87,8 +91,8 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
         xlabel="first tool ÷ second (log)",
         caption=(
             "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
-            f"with its {100 * confidence:g} % interval, and the prediction interval for a new pair (both may be "
-            f"clipped). Band: practically equivalent, ±{100 * margin:g} %."
+            f"with its {percent(confidence)} interval, and the prediction interval for a new pair (both may be "
+            f"clipped). Band: practically equivalent, ±{percent(margin)}."
         ),
         result=f"Round trips of {far['first']} are {ratio}: {VERDICTS[far['verdict']]}",
         ordering="Shortest path on top.",
@@ -118,14 +122,14 @@ def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat([paths, means, more])
     too_wide = rows["ratio_high"] > 100 * rows["ratio_low"]
     rows.loc[too_wide, ["ratio_low", "ratio_high"]] = np.nan
-    return rows.sort_values("panel", key=lambda names: names.map(list(chosen["panel"]).index), kind="stable")
+    return ordered(rows, "panel", chosen["panel"])
 
 
 def find(found: Agreement) -> Findings:
     """Say which tools agree on common paths, which differ, and which send different packets."""
     methods = found.methods
     if methods.empty:
-        return Findings.of([info(f"{NO_PAIRS}, so their agreement cannot be assessed.")])
+        return Findings.of([info(f"{capitalised(_NO_PAIRS)}, so their agreement cannot be assessed.")])
     names = methods["first"] + " and " + methods["second"]
     same = methods["differs_in"] == ""
     methods = methods.assign(names=names, agree=methods["verdict"].map(_AGREE))
@@ -133,9 +137,10 @@ def find(found: Agreement) -> Findings:
     for row in methods[same & methods["ratio_low"].notna()].to_dict("records"):
         agree = row["agree"]
         verdict = {True: "agree", False: "disagree"}.get(agree, "may agree or not")
+        ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
         text = (
-            f"{row['names']} {verdict} within {100 * row['margin']:g} % (ratio {row['ratio']:.3f}, interval "
-            f"{row['ratio_low']:.3f} to {row['ratio_high']:.3f}, {row['n']} pairs)."
+            f"{row['names']} {verdict} within {percent(row['margin'])} (ratio {ratio}, interval "
+            f"{low} to {high}, {row['n']} pairs)."
         )
         findings.append(act(text) if agree is False else info(text))
     undecided = methods.loc[same & methods["agree"].isna(), "names"]
@@ -151,7 +156,7 @@ def _answer(alike: pd.DataFrame) -> str:
     """Count the pairs of tools that agree, disagree or are open; without any, say that packets differ."""
     if alike.empty:
         return "No two tools sent the same packets, so their numbers cannot be compared."
-    margin = f"{100 * alike['margin'].iloc[0]:g} %"
+    margin = percent(alike["margin"].iloc[0])
     counts = {
         ("agrees", "agree"): (alike["agree"] == True).sum(),  # noqa: E712 - missing values are a third kind
         ("disagrees", "disagree"): (alike["agree"] == False).sum(),  # noqa: E712

@@ -15,8 +15,9 @@ from azlatency.kit.table import cited, count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, span
 from azlatency.kit.units import in_unit, limits, read_in
 from azlatency.kit.words import runs_to_decide
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
-from azlatency.studies.format import column_unit, count_of
+from azlatency.studies.format import column_unit, count_of, percent, plain
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Expectation, Study
@@ -46,7 +47,7 @@ def conformance(found: pd.DataFrame) -> Table | Note:
     )
     unit = Unit(1.0, rows["unit_name"].iloc[0] if rows["unit_name"].nunique() == 1 else "")
     expected = ends("limit_low", "limit_high", ",.6g", unit, open_end="no limit")
-    level = f"{100 * rows['confidence'].iloc[0]:g} %"
+    level = percent(rows["confidence"].iloc[0])
     columns = {
         "expectation": text("expectation", names_row=True),
         "method": text("method", names_row=True),
@@ -69,12 +70,12 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
     """Draw one panel per expectation: the range that it allows, and the typical run of each path with its bounds."""
     if found.empty:
         return Note("No chart: this study has no baseline.")
-    places = list(found["what"])
     measured = found[found["estimate"].notna()].sort_values("estimate", kind="stable")
-    measured = measured.sort_values("what", key=lambda names: names.map(places.index), kind="stable")
+    measured = ordered(measured, "what", found["what"])
     if measured.empty:
         return Note("No chart: no run of this study measured a quantity of the baseline.")
-    expected = [_expected(row) for row in measured.to_dict("records")]
+    to_say = ("at most ", "at least ", " to ")
+    expected = [limits(*_limits(row), row["unit"], to_say) for row in measured.to_dict("records")]
     drawn = measured.assign(
         panel=[f"{what}: {said}" for what, said in zip(measured["what"], expected, strict=True)],
         row=[", ".join(filter(None, ends)) for ends in zip(measured["path"], measured["method"], strict=True)],
@@ -90,7 +91,7 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
     result = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if status in counts)
     if measured["what"].nunique() == 1:
         result = f"{_range(measured)} where {expected[0]} is expected: {_verdict_of_all(measured) or result}"
-    bars = f" Bar: one-sided {100 * measured['confidence'].iloc[0]:g} % bounds, below and above."
+    bars = f" Bar: one-sided {percent(measured['confidence'].iloc[0])} bounds, below and above."
     return forest(
         drawn,
         "estimate",
@@ -220,7 +221,7 @@ def _inconclusive(rows: pd.DataFrame) -> list[Finding]:
         findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}, so inconclusive."))
     far = rows.loc[~rows["ratio"].between(0.5, 2) & rows["ratio"].notna(), "ratio"]
     if len(far):
-        text = f"Values of {far.min():.2g} to {far.max():.2g} times the limit are far from the expectation."
+        text = f"Values of {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit are far from the expectation."
         findings.append(act(f"{text} Check the expectation before you suspect the VM."))
     if (rows["n"] == 1).any():
         findings.append(act("A single run has no bounds, so these comparisons decide nothing. Repeat the runs."))
@@ -250,7 +251,3 @@ def _range(rows: pd.DataFrame) -> str:
 def _limits(row: Mapping[Any, Any] | pd.Series) -> tuple[float | None, float | None]:
     low, high = row["limit_low"], row["limit_high"]
     return None if pd.isna(low) else low, None if pd.isna(high) else high
-
-
-def _expected(row: Mapping[Any, Any]) -> str:
-    return limits(*_limits(row), row["unit"], ("at most ", "at least ", " to "))

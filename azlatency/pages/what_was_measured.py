@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.kit.cells import Column, FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
-from azlatency.kit.cells import words as in_words
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, number, table, text
+from azlatency.kit.table import cited, count, ends, number, said, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
 from azlatency.logs.parse import NO_LOG
-from azlatency.studies.format import count_of, natural_key
+from azlatency.studies.format import count_of, join_words, natural_key, percent, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_rows
 from azlatency.studies.runs.samples import bounded, counted
@@ -106,7 +104,7 @@ def missing(study: Study) -> Table | Note:
         return Note("The manifest has zones, VM size, placement, repeat and time of every run.")
     columns: dict[str, Column] = {
         "what": text("column"),
-        "runs without it": Column("", itemgetter("share"), align="right"),
+        "runs without it": text("share", right=True),
         "needed for": text("needed"),
     }
     frame = pd.DataFrame(rows, columns=["column", "share", "needed", "run_ids"])
@@ -147,7 +145,7 @@ def quantities(evidence: pd.DataFrame) -> Table | Note:
     columns: dict[str, Column] = {
         "method": text("method", names_row=True),
         "the log prints": text("printed"),
-        "to RTT": Column("", itemgetter("factor"), align="right"),
+        "to RTT": text("factor", right=True),
         "runs": count("runs"),
         "n · mean ÷ duration": ends("share_low", "share_high", ".3f"),
         "evidence": text("verdict"),
@@ -191,7 +189,7 @@ def _headline(name: str) -> Column:
     def printed(row: Row) -> str:
         return row[name]["printed"] if isinstance(row[name], dict) else ""
 
-    return Column("", printed, in_words(missing="–"), align="right", source=source)
+    return cited(said(printed, "–", right=True), source)
 
 
 def _repeated(runs: pd.DataFrame) -> str:
@@ -268,24 +266,21 @@ def ledger(study: Study) -> Table | Note:
     if not len(files):
         return Note("No files.")
     unknown = files["lines_unknown"]
-    notes = [f"{len(files)} files, {files['lines'].sum():,} lines, {unknown.sum():,} unknown."]
+    notes = [f"{len(files)} files, {plain(files['lines'].sum())} lines, {plain(unknown.sum())} unknown."]
     listed = files
     if len(files) > _MOST_FILES:
         listed = files[unknown > 0].head(_MOST_FILES)
         notes.append(f"Files without unknown lines ({(unknown == 0).sum()}) are only in the total.")
     total = pd.DataFrame([{"path": "all files", "source_id": "", **files[list(_LINES)].sum()}])
     columns = {"file": text("path"), **{name.removeprefix("lines_"): count(name) for name in _LINES}}
-    whole = {file["source_id"]: FileRef(file["source_id"], line=1, last=file["lines"]) for file in _records(files)}
+    ends_of_files = zip(files["source_id"], files["lines"], strict=True)
+    whole = {source_id: FileRef(source_id, line=1, last=last) for source_id, last in ends_of_files}
 
     def source(row: Row) -> list[Ref]:
         return [whole[row["source_id"]]] if row["source_id"] else [*whole.values()]
 
     shown = pd.concat([listed[["path", "source_id", *_LINES]], total])
     return table(shown, "Every line accounted for", columns, notes, source=source)
-
-
-def _records(frame: pd.DataFrame) -> list[Row]:
-    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
 def events(study: Study) -> Table | Note:
@@ -332,7 +327,7 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     """
     if not len(study.runs):
         counts = {"a baseline": len(study.expectations), "reported numbers": len(study.reported)}
-        contents = " and ".join(name for name, count in counts.items() if count) or "nothing"
+        contents = join_words(name for name, count in counts.items() if count) or "nothing"
         return Findings.of(
             [answer(f"This study has no logs, only {contents}. Cite its numbers as published; no test is possible.")]
         )
@@ -398,8 +393,8 @@ def _lost(study: Study) -> list[Finding]:
     if not len(shares):
         return []
     text = (
-        f"{len(shares)} run{'' if len(shares) == 1 else 's'} with round-trip times lost probes, up to "
-        f"{100 * shares.iloc[0]:.3g} % of them. A printed mean covers only the replies, while medians and percentiles "
+        f"{count_of(len(shares), 'run')} with round-trip times lost probes, up to "
+        f"{percent(shares.iloc[0], 3)} of them. A printed mean covers only the replies, while medians and percentiles "
         "from samples count a lost probe as infinite. Compare loss before latency."
     )
     return [act(text)]
@@ -411,11 +406,10 @@ def _censored(study: Study) -> list[Finding]:
     censored = samples[bounded(samples)]
     if not len(censored):
         return []
-    runs = censored["run_id"].nunique()
     text = (
-        f"{len(censored):,} replies in {runs} run{'' if runs == 1 else 's'} of {join(censored['tool'])} are "
-        "interval-censored (such as `time<1ms`). Percentiles use the bounds; a median that falls among these replies "
-        "is missing; the pages on distributions, tails and stability leave these runs out. Use a tool with finer "
-        "resolution."
+        f"{plain(len(censored))} replies in {count_of(censored['run_id'].nunique(), 'run')} of "
+        f"{join(censored['tool'])} are interval-censored (such as `time<1ms`). Percentiles use the bounds; a median "
+        "that falls among these replies is missing; the pages on distributions, tails and stability leave these runs "
+        "out. Use a tool with finer resolution."
     )
     return [act(text)]

@@ -10,18 +10,19 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, Table
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
+from azlatency.kit.intervals import without_flat
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range
 from azlatency.kit.units import DECIDES, read_in
-from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held
+from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held, verdict_words
+from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
 from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
-from azlatency.stats.result import DRIFTS, VERDICTS
 from azlatency.studies.emulation import both_directions
-from azlatency.studies.format import count_of, plain
+from azlatency.studies.format import count_of, format_number, percent, plain, signed
 from azlatency.studies.runs.path import NetworkPath, route
 
 if TYPE_CHECKING:
@@ -116,16 +117,16 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
     unit = read_in(pairs["unit"].iloc[0])
     rows = pairs.to_dict("records")
-    flat = pairs["decides_low"] == pairs["decides_high"]
     counts, counted = _rounds_or_runs(pairs)
-    shown = pairs.assign(
-        pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
-        words=[_verdict(row) for row in rows],
-        n=counts,
-        # No width: the interval shows the resolution of the values, not their spread.
-        decides_low=pairs["decides_low"].mask(flat),
-        decides_high=pairs["decides_high"].mask(flat),
-    ).sort_values(["same_zone", "pair"], kind="stable")
+    shown = (
+        without_flat(pairs, "decides_low", "decides_high")
+        .assign(
+            pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
+            words=[_verdict(row) for row in rows],
+            n=counts,
+        )
+        .sort_values(["same_zone", "pair"], kind="stable")
+    )
     in_rounds = counted == "rounds"
     # A round with one direction only counts for that direction, and not for the ratio.
     incomplete = in_rounds and ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
@@ -166,8 +167,7 @@ def _rounds_or_runs(pairs: pd.DataFrame) -> tuple[pd.Series, str]:
 
 def _verdict(pair: Row) -> str:
     if pd.notna(pair["ratio_low"]):
-        drifts = pair["verdict"].startswith("different") and "dependent_runs" in pair["flags"]
-        return DRIFTS if drifts else VERDICTS[pair["verdict"]]
+        return verdict_words(pair)
     if pair["n"] < 2:
         return "one round"
     return "equal in every round" if "constant" in pair["flags"] else "not judged"
@@ -207,9 +207,9 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Bar: {100 * confidence:g} % interval over {counted.split()[0]}, of an equivalence the "
-            f"{100 * (2 * confidence - 1):g} % interval (TOST). "
-            f"Band: practically equivalent (±{100 * pairs['margin'].iloc[0]:g} %{wider}). "
+            f"Bar: {percent(confidence)} interval over {counted.split()[0]}, of an equivalence the "
+            f"{percent(2 * confidence - 1)} interval (TOST). "
+            f"Band: practically equivalent (±{percent(pairs['margin'].iloc[0])}{wider}). "
             "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
@@ -234,7 +234,6 @@ def ranks(found: Asymmetry) -> Table | Note:
     order = found.order
     if order.empty:
         return Note(f"No order: no method measured two to {MOST_RANKED} pairs of zones.")
-    flat = order["low"] == order["high"]
     columns = {
         "method": text("method", names_row=True),
         "pair": text("what", names_row=True),
@@ -248,8 +247,7 @@ def ranks(found: Asymmetry) -> Table | Note:
         "The shortest first. A pair has a rank if it differs from every other one of its method (Holm's method over "
         "all comparisons).",
     ]
-    shown = order.assign(low=order["low"].mask(flat), high=order["high"].mask(flat))
-    return table(shown, "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
+    return table(without_flat(order), "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
 
 
 # --- emulated networks
@@ -261,24 +259,25 @@ def emulated_errors(steps: pd.DataFrame) -> Chart | Note:
     if judged.empty:
         return Note("No chart: the network was not emulated, or no path was measured in several rounds.")
     shown = judged.assign(
-        row=judged["path"] + ", " + (judged["recorded"] / 1e3).map("{:,.0f} µs".format),
+        row=judged["path"] + ", " + (judged["recorded"] / 1e3).map(lambda gap: f"{format_number(gap, 0)} µs"),
         error_low=judged["low"] - judged["recorded"],
         error_high=judged["high"] - judged["recorded"],
         verdict=np.where(judged["holds"], "holds", "misses"),
-    ).sort_values("method", key=lambda names: names.map(list(steps["method"]).index), kind="stable")
+        text=[signed(error / 1e3, 1) for error in judged["error"]],
+    )
     return forest(
-        shown,
+        ordered(shown, "method", steps["method"]),
         "error",
         panel="method",
         row="row",
         verdict="verdict",
         unit=MICROSECONDS,
-        spec="+.1f",
+        edge="text",
         xlabel="measured less recorded difference, µs",
         caption=(
             f"Error of the measured differences to {judged['reference'].iloc[0]}; beside each path the recorded "
             "difference; the line at 0 is the ground truth. Bar: "
-            f"{100 * judged['confidence'].iloc[0]:g} % interval over rounds."
+            f"{percent(judged['confidence'].iloc[0])} interval over rounds."
         ),
         ordering="Smallest error first.",
         counted="rounds",
@@ -310,7 +309,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
     }
     notes = [
         f"Compared with {judged['reference'].iloc[0]} and its reverse in the same round; "
-        f"{100 * judged['confidence'].iloc[0]:g} % intervals of the median round, not adjusted for multiplicity. "
+        f"{percent(judged['confidence'].iloc[0])} intervals of the median round, not adjusted for multiplicity. "
         "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
         "Error: CPU wake-up time, which is longer after a longer wait."
     ]
@@ -360,8 +359,8 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     for code, text in _FLAGGED.items():
         flagged = measured[has_flag(measured, code)]
         if len(flagged):
-            rows = flagged.to_dict("records")
-            findings.append(act(text.format(join_by_method((_name(row), row["method"]) for row in rows))))
+            named = flagged.assign(path=[_name(row) for row in flagged.to_dict("records")])
+            findings.append(act(text.format(join_by_method(named))))
             if code == "dependent_runs" and flagged["n"].max() >= FEWEST:
                 findings.append(act("One ratio over all rounds hides a level that changed: see the page *History*."))
     return Findings.of(findings)
@@ -392,24 +391,20 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     """Say whether the end that starts matters: what is shown, what the intervals allow, or what was measured."""
     method, logs = pairs["method"].iloc[0], np.log(pairs["ratio"])
     bounds = np.log(pairs[["ratio_low", "ratio_high"]].where(lambda ends: ends > 0))
-    measured = _percent(logs.abs().max())
+    measured = percent(math.expm1(logs.abs().max()), 2)
     if bounds.isna().all(axis=None):
         return f"were measured **{measured}** apart at most ({method}, one round: not testable)"
     if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
         return f"were measured **{measured}** apart at most, inconclusive ({method})"
-    most = _percent(bounds.abs().max(axis=None))
+    most = percent(math.expm1(bounds.abs().max(axis=None)), 2)
     windows = ""
     if has_flag(pairs, "machines_unknown").any():
         counts, _ = _rounds_or_runs(pairs)
         windows = f", {' to '.join(map(str, dict.fromkeys((counts.min(), counts.max()))))} windows each way"
-    interval = f"({method}, {100 * pairs['confidence'].iloc[0]:g} % CI{windows})"
+    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{windows})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
     return f"may differ by up to **{most}** {interval}"
-
-
-def _percent(change: float) -> str:
-    return f"{plain(100 * math.expm1(change), 2)} %"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
@@ -418,10 +413,10 @@ def _recovered(steps: pd.DataFrame | None) -> list[Finding]:
     if judged is None or judged.empty:
         return []
     errors = judged.groupby("method")["error"].agg(["min", "max"]) / 1e3
-    by_method = "; ".join(f"{name} {low:+.1f} to {high:+.1f} µs" for name, low, high in errors.itertuples())
+    by_method = "; ".join(f"{name} {signed(low, 1)} to {signed(high, 1)} µs" for name, low, high in errors.itertuples())
     text = (
         f"{join(share for share, _ in shares_held(judged))} contain the recorded delay, of up to "
-        f"{judged['recorded'].max() / 1e3:,.0f} µs. Errors: {by_method}."
+        f"{format_number(judged['recorded'].max() / 1e3, 0)} µs. Errors: {by_method}."
     )
     return [info(text)]
 
@@ -435,8 +430,8 @@ def _difference(pair: Row) -> str:
     machines = ", between these machines" if ABOUT_MACHINES.intersection(flagged) else ""
     drift = " in these runs, which drift" if "dependent_runs" in flagged else ""
     return (
-        f"Started at {start}, a round trip with {end} takes **{ratio:.3g} times** as long as started at the other end"
-        f"{drift} ({pair['method']}{machines}). This compares initiators, not one-way delays."
+        f"Started at {start}, a round trip with {end} takes **{plain(ratio)} times** as long as started at the other "
+        f"end{drift} ({pair['method']}{machines}). This compares initiators, not one-way delays."
     )
 
 
@@ -449,6 +444,8 @@ def _undetectable(pairs: pd.DataFrame, differing: set[str], links: pd.DataFrame)
             continue
         gap = abs(float(both[0]["delay_ns"]) - float(both[1]["delay_ns"])) / 1e3
         if gap:
-            slower = f"One direction between {start} and {end} is configured {gap:,.0f} µs slower than the other."
-            findings.append(info(f"{slower} Round-trip times cannot show this."))
+            slower = f"is configured {format_number(gap, 0)} µs slower than the other"
+            findings.append(
+                info(f"One direction between {start} and {end} {slower}. Round-trip times cannot show this.")
+            )
     return findings

@@ -27,6 +27,7 @@ import pandas as pd
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.across_runs.planning import PILOT, PRECISIONS, SEARCHED, plan, runs_for_spread
 from azlatency.stats.across_runs.turns import FEWEST_ROUNDS
+from azlatency.studies.format import percent, plain
 
 #: More rounds than this are advised against: a wider interval, or another quantity, costs less.
 MANY_ROUNDS = 100
@@ -288,8 +289,8 @@ def make_plan(  # noqa: PLR0913 - one for each option of the command
     sides = max(1, len(switches))
     if rounds.number * len(hosts) * (len(hosts) - 1) * len(set(tools)) * sides > MAX_MEASUREMENTS:
         raise PlanError(
-            f"{rounds.number:,} rounds need more than {MAX_MEASUREMENTS:,} measurements; reduce the precision, or give "
-            "--rounds"
+            f"{plain(rounds.number)} rounds need more than {plain(MAX_MEASUREMENTS)} measurements; reduce the "
+            "precision, or give --rounds"
         )
     names = tuple(dict.fromkeys(tools))
     order = schedule(len(hosts), names, rounds.number, seed, switches or ("",))
@@ -324,13 +325,15 @@ def practical(rounds_for: Callable[[float], Rounds], precision: float) -> Rounds
     if rounds.number <= MANY_ROUNDS:
         return rounds
     wider = ((width, rounds_for(width).number) for width in PRECISIONS if width > precision)
-    fewer = next((f"--precision {width:.0%} ({number} rounds)" for width, number in wider if number <= MANY_ROUNDS), "")
+    fewer = next(
+        (f"--precision {plain(100 * width)}% ({number} rounds)" for width, number in wider if number <= MANY_ROUNDS), ""
+    )
     advice = (
         f"more than {MANY_ROUNDS} rounds are rarely practical: {f'ask for {fewer}, ' if fewer else ''}make each run "
         "longer (--seconds), or leave out the tool that varies the most"
     )
     if rounds.number > 10 * MANY_ROUNDS:
-        raise PlanError(f"±{100 * precision:g} % needs {rounds.number:,} rounds; {advice}; or choose --rounds")
+        raise PlanError(f"±{percent(precision)} needs {plain(rounds.number)} rounds; {advice}; or choose --rounds")
     return Rounds(rounds.number, f"{rounds.reason}; {advice}")
 
 
@@ -338,7 +341,7 @@ def rounds_from_spread(spread: float, precision: float, hosts: Sequence[Host]) -
     """Compute the rounds from an assumed run-to-run spread (standard deviation / mean)."""
     wanted = runs_for_spread(spread, precision)
     reason = (
-        f"for ±{100 * precision:g} % with an assumed run-to-run spread of {100 * spread:g} % (no pilot); after five "
+        f"for ±{percent(precision)} with an assumed run-to-run spread of {percent(spread)} (no pilot); after five "
         "rounds, plan again with --pilot"
     )
     return _at_least(Rounds(wanted, reason), hosts)
@@ -355,15 +358,15 @@ def rounds_from_pilot(pilots: Sequence[pd.DataFrame], precision: float, hosts: S
         ranges = plans[plans["low"].notna()]
         forecast = ""
         if len(ranges):
-            high = f"{ranges['high'].max():.0f}" if ranges["high"].notna().all() else "an unknown number"
-            forecast = f" (between {ranges['low'].max():.0f} and {high} rounds are needed)"
+            high = plain(ranges["high"].max()) if ranges["high"].notna().all() else "an unknown number"
+            forecast = f" (between {plain(ranges['low'].max())} and {high} rounds are needed)"
         raise PlanError(
             f"no path of the pilot has {PILOT} runs{forecast}; measure {PILOT} rounds first: --rounds {PILOT}"
         )
     numbers = firm["needed"].fillna(firm["high"]).fillna(SEARCHED)
     most = firm.loc[numbers.idxmax()]
     reason = (
-        f"for ±{100 * precision:g} % with a pilot of {most['done']} runs: {most['path']}, {most['method']} "
+        f"for ±{percent(precision)} with a pilot of {most['done']} runs: {most['path']}, {most['method']} "
         "varies the most; the upper bound of its spread is used"
     )
     return _at_least(Rounds(int(numbers.max()), reason), hosts)

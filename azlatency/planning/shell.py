@@ -11,6 +11,7 @@ import jinja2
 
 from azlatency import __version__
 from azlatency.planning.design import TOOLS, Host, Plan
+from azlatency.studies.format import format_number
 
 _VERSIONS = {"ping": "ping -V", "sockperf": "sockperf --version", "iperf3": "iperf3 --version",
              "qperf": "qperf --version"}  # fmt: skip
@@ -42,14 +43,14 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
             ],
             tools=[_client(plan, tool) for tool in tools],
             measurements=[
-                {**measurement._asdict(), "round_text": f"{measurement.round:0{digits}d}"}
+                {**measurement._asdict(), "round_text": str(measurement.round).zfill(digits)}
                 for measurement in measurements
             ],
             sides=[
                 {
                     "name": side,
                     "command": plan.switches.get(side, ""),
-                    "toml_name": f"name = {toml(_study(plan, side))}",
+                    "toml_name": f"name = {toml(f'{plan.study}-{side}' if side else plan.study)}",
                 }
                 for side in plan.switches or ("",)
             ],
@@ -61,10 +62,6 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
             ),
         )
     )
-
-
-def _study(plan: Plan, side: str) -> str:
-    return f"{plan.study}-{side}" if side else plan.study
 
 
 def _client(plan: Plan, tool: str) -> dict[str, Any]:
@@ -123,5 +120,5 @@ def common_values(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
         "hosts": plan.hosts,
         "rounds": plan.rounds,
         "region": plan.region or "",
-        "minutes": f"{plan.minutes(tools):,.0f}",
+        "minutes": format_number(plan.minutes(tools), 0),
     }

@@ -4,7 +4,7 @@ Every chart has a caption that says what is drawn and how uncertainty is shown, 
 Where there is nothing to draw the function returns a `Note` with the reason.
 """
 
-from azlatency.kit.drawing.base import column, export, few, show
+from azlatency.kit.drawing.base import export, few, show
 from azlatency.kit.drawing.options import Options
 from azlatency.shapes.course import course
 from azlatency.shapes.curves import curves
@@ -16,6 +16,6 @@ from azlatency.shapes.series import series
 from azlatency.shapes.zone_map import zone_map
 
 __all__ = [
-    "Options", "column", "course", "curves", "density", "export", "few", "forest", "lines", "matrix", "series",
+    "Options", "course", "curves", "density", "export", "few", "forest", "lines", "matrix", "series",
     "show", "zone_map",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from azlatency.kit.drawing.axes import plain_log_ticks, stretches
 from azlatency.kit.drawing.base import label, left_out, new_figure, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.kit.objects import Chart, Note
-from azlatency.studies.format import plain
+from azlatency.studies.format import format_number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,8 +145,8 @@ def course(  # noqa: PLR0913 - a shape is told its columns
             upper.set_ylabel(unit.name + (" (log)" if scale == "log" else ""))
             for axis in lower:
                 axis.set_ylabel(below_label)
-        found = f"{drawn.words(unit)}{drawn.total(below_label)}{_words_of(of_panel)}"
-        alternatives.append(f"{words}: {found}")
+        found = [f"{drawn.words(unit)}{drawn.total(below_label)}", *of_panel.get("text", ())]
+        alternatives.append(f"{words}: {'; '.join(found)}")
     text = draw.caption(
         caption,
         ("Grey: range of each time bin; line: its median.", any(len(rows) > _FEW for rows in shown.values())),
@@ -249,7 +249,7 @@ class _Course:
         axis.set_xlim(self.axis.get_xlim())
         self.axis.set_xticklabels([])
         axis.locator_params(axis="y", nbins=2)
-        axis.yaxis.set_major_formatter("{x:,.0f}")
+        axis.yaxis.set_major_formatter(lambda value, _: format_number(value, 0))
 
     def words(self, unit: Unit) -> str:
         """Return the values as text: all of a few, else the smallest, the median and the largest."""
@@ -257,15 +257,15 @@ class _Course:
         lost = len(self.kept) - len(answered)
         if not self.is_binned:
             numbers = ", ".join(plain(number, 5) for number in answered) + f" {unit.name}"
-            return numbers + (f", {lost:,} lost" if lost else "")
+            return numbers + (f", {plain(lost)} lost" if lost else "")
         least, middle, most = (plain(number, 5) for number in answered.quantile([0, 0.5, 1]))
-        start = f"n = {len(self.kept):,}, lost {lost:,}, " if lost else f"n = {len(self.kept):,}, "
-        return f"{start}smallest {least}, median {middle}, largest {most} {unit.name}"
+        start = f"n = {plain(len(self.kept))}" + (f", lost {plain(lost)}" if lost else "")
+        return f"{start}, smallest {least}, median {middle}, largest {most} {unit.name}"
 
     def total(self, what: str) -> str:
         """Return the sum of the counts as text."""
         known = self.kept["below"].dropna()
-        return f"; {what} {int(known.sum()):,}" if len(known) else ""
+        return f"; {what} {plain(known.sum())}" if len(known) else ""
 
 
 def _changes(axis: Axes, changes: pd.DataFrame) -> None:
@@ -275,7 +275,3 @@ def _changes(axis: Axes, changes: pd.DataFrame) -> None:
             axis.axvspan(change["at_low"], change["at_high"], color=RUN, alpha=0.18, linewidth=0)
         line = axis.axvline(change["at"], color=RUN, linewidth=1.2, linestyle="--")
         tip(line, change["text"])
-
-
-def _words_of(changes: pd.DataFrame) -> str:
-    return f"; {'; '.join(changes['text'])}" if len(changes) else ""

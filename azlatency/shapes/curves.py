@@ -15,12 +15,13 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
-from azlatency.kit.drawing.base import grid, lines, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import grid, labelled, lines, narrow, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import INK, Look, looks
 from azlatency.kit.objects import Chart, Note
-from azlatency.studies.format import plain
+from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.studies.format import percentile, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MOST_WITH_BARS = 10
 #: Most letters of a path's name at the end of its line, on a page and in a column; inches of a line of these names.
 _LETTERS, _LINE_INCHES = (44, 18), 0.15
+#: Inches of the label of a level.
+_LEVEL_INCHES = 0.17
 #: Levels that are labelled and said where a line has many.
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 #: Most paths of which the names at the ends of two panels fit side by side.
@@ -96,6 +99,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         The chart, or a note if there is nothing to draw.
     """
     columns = {"q": q, "value": value, "low": low, "high": high, "line": line, "path": colour, "panel": panel}
+    check_columns(frame, *columns.values())
     rows = pd.DataFrame({ours: frame[given] for ours, given in columns.items()}).assign(
         hollow=frame[hollow] if hollow else False,
         truth=frame[truth] if truth else math.nan,
@@ -121,7 +125,8 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     # The panels share their y axis: its limits are final only when all of them are drawn.
     for axis, of_axis in zip(axes, ends, strict=True):
         plain_log_ticks(axis.yaxis)
-        _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
+        if labelled():
+            _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
     words = draw.caption(caption, (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame))
     said = rows[rows["q"].isin(_NICE)] if band else rows
     return Chart(figure, words, _in_words(said, unit), title=result, name=name)
@@ -166,7 +171,7 @@ def _marks(axis: Axes, run: pd.DataFrame, look: Look, size: float, unit: Unit) -
         if len(chosen):
             style: dict[str, Any] = {"color": look.colour, "markersize": size, "markerfacecolor": face, "linestyle": ""}
             (dots,) = axis.plot(chosen["x"], chosen["value"], look.mark, zorder=4, **style)
-            texts = (f"{row['path']}, {_level(row['q'])}: {plain(row['value'], 5)} {unit.name}"
+            texts = (f"{row['path']}, {percentile(row['q'])}: {plain(row['value'], 5)} {unit.name}"
                      for row in chosen.to_dict("records"))  # fmt: skip
             tip(dots, *texts)
 
@@ -193,17 +198,14 @@ def _staircase(axis: Axes, x: Sequence[float], y: Sequence[float], colour: str) 
 def _levels(axis: Axes, levels: Sequence[float], *, band: bool, few: bool) -> None:
     """Label the levels, as many as have room; the median and the nines before the quartiles."""
     named = [q for q in levels if q in _NICE] if band else levels
-    least = 0.12 * (nines(levels[-1]) - nines(levels[0])) if few else 0.15
+    reach = nines(levels[-1]) - nines(levels[0])
+    least = max(0.12 * reach if few else 0.15, _LEVEL_INCHES * axis.figure.dpi / axis.bbox.width * reach)
     kept: list[float] = []
     for q in sorted(named, key=lambda q: (q in (0.25, 0.75), q)):
         if all(abs(nines(q) - nines(other)) >= least for other in kept):
             kept.append(q)
-    axis.set_xticks([nines(q) for q in sorted(kept)], map(_level, sorted(kept)), rotation=50, ha="right")
+    axis.set_xticks([nines(q) for q in sorted(kept)], map(percentile, sorted(kept)), rotation=50, ha="right")
     axis.set_xlim(nines(levels[0]) - 0.2, nines(levels[-1]) + 0.2)
-
-
-def _level(q: float) -> str:
-    return f"p{100 * q:g}"
 
 
 def _name_ends(
@@ -245,7 +247,7 @@ def _in_words(rows: pd.DataFrame, unit: Unit) -> str:
         for row in run.to_dict("records"):
             low = "" if pd.isna(row["low"]) else plain(row["low"], 6)
             high = "∞" if pd.isna(row["high"]) else plain(row["high"], 6)
-            parts.append(f"{_level(row['q'])} {plain(row['value'], 6)} [{low}, {high}]")
-        count = f", n = {first['n']:,}" if first["n"] else ""
+            parts.append(f"{percentile(row['q'])} {plain(row['value'], 6)} [{low}, {high}]")
+        count = f", n = {plain(first['n'])}" if first["n"] else ""
         texts.append(f"{first['path']}, {first['panel']}{count}: {'; '.join(parts)} {unit.name}")
     return "\n".join(texts)

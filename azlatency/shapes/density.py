@@ -14,11 +14,12 @@ from matplotlib.lines import Line2D
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, power_ticks
-from azlatency.kit.drawing.base import grid, narrow, sizes, styled, tip
+from azlatency.kit.drawing.base import grid, labelled, narrow, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
-from azlatency.kit.drawing.options import colours
+from azlatency.kit.drawing.options import OPTIONS, colours
 from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,6 +96,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     Chart or Note
         The chart, or a note if there is no point to draw.
     """
+    check_columns(points, share)
     if points.empty:
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)
@@ -136,8 +138,8 @@ def density(  # noqa: PLR0913 - a shape is told its columns
         if limit is not None:
             axis.axvline(limit / unit.scale, color=INK, linewidth=1, linestyle=":")
         axis.set_title(str(title))
-    if look:
-        _name_lines(figure, look)
+    if look and labelled():
+        _name_lines(figure, axes[0], look)
     words = draw.caption(
         caption,
         ("Dotted: the limit.", limit is not None),
@@ -204,11 +206,17 @@ def _legend_columns() -> int:
     return 1 if narrow() else 3
 
 
-def _name_lines(figure: Figure, look: Mapping[str, Look]) -> None:
-    """Name the paths below the panels: steep lines leave no room for names at their ends."""
+def _name_lines(figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
+    """Name the paths below the panels: steep lines leave no room for names at their ends.
+
+    Of axes of the caller, whose figure has other charts, the first ones contain the names.
+    """
     marks = [
         Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
         for style in look.values()
     ]
     names = [wrap(path, 34, 1) for path in look]
-    figure.legend(marks, names, loc="outside lower left", ncols=_legend_columns(), handlelength=3)
+    if OPTIONS.get().places is None:
+        figure.legend(marks, names, loc="outside lower left", ncols=_legend_columns(), handlelength=3)
+    else:
+        first.legend(marks, names)

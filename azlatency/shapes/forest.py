@@ -18,7 +18,8 @@ from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
 from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
 from azlatency.kit.objects import Chart, Note
-from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.kit.titles import capitalised
+from azlatency.stats.across_runs.run_values import check_columns, check_numbers
 from azlatency.studies.format import did_you_mean, plain
 
 if TYPE_CHECKING:
@@ -81,7 +82,6 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     order: Sequence[str] = (),
     unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
-    spec: str = "",
     beside: int = 1,
     result: str = "",
     caption: str = "",
@@ -124,8 +124,6 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     unit : tuple of (float, str), or str
         Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
         panel.
-    spec : str
-        Format of the numbers right of the panels; by default three significant digits.
     beside : int
         Most panels in a row, on a page.
     xlabel, result, caption : str
@@ -142,10 +140,20 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     -------
     Chart or Note
         The chart, at most 9 inches high; a note if there is no row to draw.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column of numbers has texts; if a margin is not positive, or a ratio negative.
     """
     low, high = low or f"{value}_low", high or f"{value}_high"
     named = [name for name in (verdict, truth, edge, unit, margin, *(limits or ())) if name and isinstance(name, str)]
     check_columns(frame, low, high, *named)
+    check_numbers(frame.reindex(columns=[low, high]), low, high)
+    if isinstance(margin, str):
+        check_numbers(frame, margin)
+    if margin is not None and len(frame):
+        _check_ratios(frame[value], frame[margin] if isinstance(margin, str) else pd.Series([margin]))
     of_all = None if isinstance(unit, str) else Unit(*unit)
     measured = frame.reindex(columns=[value, low, high]).notna().any(axis=1)
     frame = frame if points is not None else frame[measured]
@@ -176,7 +184,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
             if line is not None:
                 axis.axvline(line / scale.scale, color=INK, linestyle="--", linewidth=1)
         runs = drawn.runs(dots, value, row)
-        drawn.rows(spec, runs, _LETTERS[columns > 1])
+        drawn.rows(runs, _LETTERS[columns > 1])
         drawn.dots(runs)
         axis.set_title(str(heading))
         if place % columns and list(group[row]) == names:
@@ -190,11 +198,19 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     text = draw.caption(
         caption,
         (ordering, not order),
-        (f"{legend[:1].upper()}{legend[1:]}.", legend),
+        (f"{capitalised(legend)}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+
+
+def _check_ratios(ratios: pd.Series, margins: pd.Series) -> None:
+    """Raise `ValueError` if ratios or margins have no place on a logarithmic axis."""
+    if not (margins > 0).all():
+        raise ValueError(f"margin {plain(margins[~(margins > 0)].iloc[0])}: write 0.05 for ±5 %")
+    if (ratios < 0).any():
+        raise ValueError(f"{ratios.name!r} has the ratio {plain(ratios.min())}; ratios are positive; leave out margin=")
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
@@ -274,7 +290,7 @@ class _Panel:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
 
-    def rows(self, spec: str, runs: dict[str, list[float]], letters: int) -> None:
+    def rows(self, runs: dict[str, list[float]], letters: int) -> None:
         """Draw the value and the interval of each row, and write the value, or that of its only run, at the edge."""
         draw.name_rows(self.axis, [label(name, letters) for name in self.frame["_row"]])
         left = self.axis.get_xlim()[0]
@@ -303,8 +319,8 @@ class _Panel:
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
-            number = format(row["_value"], spec) if spec else draw.short_number(row["_value"])
-            draw.at_edge(self.axis, place, row[self.edge] if self.edge else f"{number}{words}")
+            number = f"{draw.short_number(row['_value'])}{words}"
+            draw.at_edge(self.axis, place, row[self.edge] if self.edge else number)
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Return the values of the runs by row."""

@@ -16,7 +16,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, spread
-from azlatency.kit.drawing.base import grid, label, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import grid, label, labelled, left_out, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
@@ -120,10 +120,11 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         plain_log_ticks(axis.yaxis)
         last = points[points[date] == end].drop_duplicates(line, keep="last")
         last = last.assign(_name=[_other_end(str(key), str(title)) for key in last[line]])
-        _name_ends(axis, last, line, _looks(points, line, date, end))
+        if labelled():
+            _name_ends(axis, last, line, _looks(points, line, date, end))
     text = draw.caption(
         caption,
-        f"{sizes((len(group) for group in _each(shown, line)), counted)}.",
+        f"{sizes((size for points in shown.values() for size in points[line].value_counts()), counted)}.",
         ("Names stand in the order of the last values.", any(count > _FEW for count in named if count <= _MOST_NAMED)),
         (
             f"Lines have no names where there are more than {_MOST_NAMED}; the text alternative names all.",
@@ -132,11 +133,6 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         left_out(len(shown), len(panels), of),
     )
     return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
-
-
-def _each(panels: Mapping[object, pd.DataFrame], line: str) -> list[pd.DataFrame]:
-    """Return the points of each line of all panels."""
-    return [group for points in panels.values() for _, group in points.groupby(line, sort=False, dropna=False)]
 
 
 def _ends(values: pd.Series, unit: Unit) -> str:

@@ -13,13 +13,13 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import left_out, narrow, new_figure, styled
+from azlatency.kit.drawing.base import labelled, left_out, narrow, new_figure, styled
 from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
 from azlatency.kit.objects import Chart, Note
-from azlatency.kit.units import level
-from azlatency.studies.format import plain
+from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.studies.format import percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,6 +92,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     Chart or Note
         The chart, or a note if there is no panel with more than one square.
     """
+    check_columns(frame, low, high)
     groups = {title: group for title, group in frame.groupby(panel, sort=False, dropna=False) if len(group) > 1}
     names = {title: _names(group[[row, column]], ends) for title, group in groups.items()}
     small = [title for title in groups if len(names[title]) <= most]
@@ -122,10 +123,12 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
             for cell in groups[title].to_dict("records")
         ]
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
-    bounded = max(len(names[title]) for title in shown) <= _INTERVAL[narrow()] and bool(
-        missing or frame[low].notna().any()
+    bounded = (
+        labelled()
+        and max(len(names[title]) for title in shown) <= _INTERVAL[narrow()]
+        and bool(missing or frame[low].notna().any())
     )
-    confidence = f"{level(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
+    confidence = f"{percent(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
     words = draw.caption(
         caption,
         (f"Below: the {confidence}interval{f', or “{missing}”' if missing else ''}.", bounded),
@@ -172,7 +175,7 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
             below = [text.get_text() for text in axis.get_xticklabels()[: len(names)]]
             axis.set_xticklabels(["" if place % step else name for place, name in enumerate(below)])
         return
-    for cell in squares.to_dict("records"):
+    for cell in squares.to_dict("records") if labelled() else ():
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
         below = [] if len(names) > _INTERVAL[narrow()] or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")

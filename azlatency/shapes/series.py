@@ -20,6 +20,7 @@ from azlatency.kit.drawing.fitting import FEWEST_LETTERS
 from azlatency.kit.drawing.names import cut
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
 from azlatency.kit.objects import Chart, Note
+from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def series(  # noqa: PLR0913 - a shape is told its columns
     Chart or Note
         The chart, at most 9 inches high; a note if there is no dot to draw.
     """
+    check_columns(points, level)
     if points.empty:
         return Note("No chart: nothing to draw.")
     steps = pd.DataFrame({panel: [], "text": []}) if changes is None else changes

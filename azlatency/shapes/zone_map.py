@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.drawing.base import MICROSECOND, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.cells import MICROSECONDS
+from azlatency.kit.drawing.base import labelled, narrow, new_figure, short_as_drawn, styled
 from azlatency.kit.drawing.draw import CONFIGURED, short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
@@ -22,7 +23,7 @@ from azlatency.stats.across_runs.path_differences import PathDifferences, cannot
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differences
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import format_value, one_prefix
+from azlatency.studies.format import format_value, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
-    caption = f"{quantity[0].upper()}{quantity[1:]}, by pair of zones: "
+    caption = f"{capitalised(quantity)}, by pair of zones: "
     if len(names) > (_MOST_NARROW if narrow() else _MOST_ZONES):
         figure = _heat_map(edges, names)
         caption += "the middle of the median runs of its paths, in µs."
@@ -78,7 +79,9 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
         if far:
-            caption += f" Orange, dashed: at least {_FAR_FROM:g} times the shortest pair. Lengths are not to scale."
+            caption += (
+                f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair. Lengths are not to scale."
+            )
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
     words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
     return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
@@ -151,7 +154,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     across = edges[~edges["inside"]]
     is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
     for edge, far in zip(across.to_dict("records"), is_far, strict=True):
-        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"], far=far)
+        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"] if labelled() else "", far=far)
     inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
         axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
@@ -159,7 +162,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
         node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
             node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
-        if name in inside:
+        if name in inside and labelled():
             below = y <= 0
             axis.annotate(
                 f"inside: {inside[name]}",
@@ -184,11 +187,11 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
     values = np.full((len(names), len(names)), np.nan)
     for edge in edges.to_dict("records"):
         row, column = sorted((names.index(edge["first"]), names.index(edge["second"])), reverse=True)
-        values[row, column] = edge["middle"] / MICROSECOND
+        values[row, column] = edge["middle"] / MICROSECONDS.scale
         axis.text(
             column + 0.5,
             row + 0.5,
-            short_number(values[row, column]),
+            short_number(values[row, column]) if labelled() else "",
             ha="center",
             va="center",
             color=ON_LIGHT,

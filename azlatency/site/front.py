@@ -142,7 +142,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     steps = [step for step in steps if start < math.log(step) < end]
     # A phone has no room for the minor ones; without two others, they are all that tells the scale.
-    major = [step for step in steps if f"{step:e}"[0] == "1"]
+    major = [step for step in steps if math.log10(step).is_integer()]
     major = major if len(major) > 1 else steps
     return Picture(
         lanes=tuple(lanes),
@@ -205,7 +205,8 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         if not any(trip["placement"] == "cross_zone" for trip in trips):
             continue
         rows = tuple(
-            (_where(trip), _typical(trip), trip["statistic"], _time(trip["p99"]), _runs(trip)) for trip in trips
+            (_where(trip), _typical(trip), trip["statistic"], format_value(trip["p99"], "ns") or "–", _runs(trip))
+            for trip in trips
         )
         found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
     return tuple(found)
@@ -226,10 +227,6 @@ def _typical(trip: Mapping[str, Any]) -> str:
     """Return the typical round trip, or the range that a text reports."""
     ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
     return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
-
-
-def _time(value: float | None) -> str:
-    return "–" if value is None else format_value(value, "ns")
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
+from azlatency.studies.format import count_of, plain
 from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.store.study import load
@@ -268,12 +269,12 @@ def study_view(name: str) -> StudyView:
     runs = client_runs(study)["tool"].value_counts().sort_index()
     contents = []
     if len(runs):
-        tools = ", ".join(f"{number:,} {tool}" for tool, number in runs.items())
-        contents.append(f"{_counted(int(runs.sum()), 'run')} ({tools})")
+        tools = ", ".join(f"{plain(number)} {tool}" for tool, number in runs.items())
+        contents.append(f"{count_of(int(runs.sum()), 'run')} ({tools})")
     if reported := json.loads((study.folder / "reported.json").read_text("utf-8")):
-        contents.append(f"{_counted(len(reported), 'number')} from a text, without a log")
+        contents.append(f"{count_of(len(reported), 'number')} from a text, without a log")
     if study.expectations:
-        contents.append(f"a baseline of {_counted(len(study.expectations), 'expectation')}")
+        contents.append(f"a baseline of {count_of(len(study.expectations), 'expectation')}")
     return StudyView(
         name=name,
         info=study.info,
@@ -285,10 +286,6 @@ def study_view(name: str) -> StudyView:
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:

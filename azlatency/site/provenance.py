@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
+from azlatency.studies.format import count_of, join_words
 from azlatency.studies.store.folders import data_folder
 
 if TYPE_CHECKING:
@@ -203,7 +204,9 @@ class Trail:
             return None
         lines = {column: self._use(place) for column, place in at.items()}
         # The row of one whole run or file leads to the file: its cells lead to the lines.
-        if len(places) == 1 and (places[0].place.last is None or places[0].what == "file" or _is_whole_run(refs)):
+        of_runs = [ref for ref in refs if isinstance(ref, dict)] if isinstance(refs, list) else []
+        is_whole_run = bool(of_runs) and of_runs[0].get("value") == "run"
+        if len(places) == 1 and (places[0].place.last is None or places[0].what == "file" or is_whole_run):
             return RowTrail(self._use(places[0].place), lines)
         return RowTrail(self._group(name, places), lines)
 
@@ -218,11 +221,11 @@ class Trail:
     def _group(self, title: str, places: Sequence[Found]) -> str:
         key = tuple(places)
         if key not in self._groups:
-            first = tuple(
-                # Of a whole run the first line is shown.
-                (self._use(place._replace(last=None)), self._name(place), _lines(place))
-                for place, _ in places[:NAMED]
-            )
+            named = [place for place, _ in places[:NAMED]]
+            lines = [f"line {at.line}" if at.last is None else f"lines {at.line}–{at.last}" for at in named]
+            # Of a whole run the first line is shown.
+            links = [self._use(place._replace(last=None)) for place in named]
+            first = tuple(zip(links, map(self._name, named), lines, strict=True))
             self._groups[key] = GroupView(
                 f"g_{len(self._groups)}", title, _counted(places), first, len(places) - len(first)
             )
@@ -255,17 +258,8 @@ class Trail:
         return list(views.values())
 
 
-def _is_whole_run(refs: object) -> bool:
-    """Whether the first reference means a run itself instead of a value of it."""
-    return isinstance(refs, list) and isinstance(refs[0], dict) and refs[0].get("value") == "run"
-
-
-def _lines(place: Place) -> str:
-    return f"line {place.line}" if place.last is None else f"lines {place.line}–{place.last}"
-
-
 def _counted(places: Sequence[Found]) -> str:
     """Return the number of places of each kind, in words."""
     counts = Counter(what for _, what in places)
-    words = " and ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+    words = join_words(count_of(count, what) for what, count in counts.items())
     return f"computed from {words}" if counts.keys() & {"number", "run"} else words

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.format import format_interval, format_value
+from azlatency.studies.format import format_interval, format_value, plain
 from azlatency.studies.runs.run_table import whole_run_rows
 from azlatency.studies.store.study import Study
 
@@ -92,7 +92,7 @@ def _number(study: Study, reference: str, origins: list[Origin]) -> str:
 def _ratio(first: _Value, second: _Value, reference: str) -> str:
     if isinstance(first, str) or isinstance(second, str) or first[2] != second[2] or not second[0]:
         raise LogError(f"{{{reference}}}: no ratio of these two; refer to two numbers of one unit")
-    return f"{first[0] / second[0]:.3g}"
+    return plain(first[0] / second[0])
 
 
 def _difference(first: _Value, second: _Value, reference: str) -> str:

@@ -23,7 +23,13 @@ _PREFIXES = {
     "bytes": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
 }
 #: The unit of a whole column or axis, where a prefix per value would make numbers hard to compare.
-_COLUMN_UNITS = {"ns": (1e3, "µs"), "bit/s": (1e9, "Gbit/s"), "bytes/s": (1e6, "MB/s"), "1/s": (1.0, "per s")}
+_COLUMN_UNITS = {
+    "ns": (1e3, "µs"),
+    "bit/s": (1e9, "Gbit/s"),
+    "bytes/s": (1e6, "MB/s"),
+    "1/s": (1.0, "per s"),
+    "count": (1.0, "segments"),
+}
 #: Sizes of the largest value of a column or axis for which its usual unit is readable.
 _USUAL = {"ns": (0.0, 1e8), "bit/s": (1e8, math.inf)}
 #: Names of units that take no prefix.
@@ -172,7 +178,6 @@ def format_estimate(
     unit: str = "",
     *,
     confidence: float | None = 0.95,
-    like: float | None = None,
 ) -> str:
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
@@ -188,16 +193,15 @@ def format_estimate(
     '1.08 ms, no interval'
     """
     if low is None and high is None:
-        return f"{format_value(estimate, unit, like=like)}, no interval"
-    like = estimate if like is None else like
-    scale, name = prefixed_unit(unit, like)
+        return f"{format_value(estimate, unit)}, no interval"
+    scale, name = prefixed_unit(unit, estimate)
     # A skewed interval must not round the estimate away: two digits of it stay.
     digits = DIGITS if low is None or high is None else 2
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
-    interval = format_interval(low, high, unit, decimals=decimals, like=like)
-    return f"{value} ({interval})" if confidence is None else f"{value}, {100 * confidence:.4g} % CI {interval}"
+    interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
+    return f"{value} ({interval})" if confidence is None else f"{value}, {percent(confidence, 4)} CI {interval}"
 
 
 def format_number(value: float, decimals: int) -> str:
@@ -222,6 +226,32 @@ def plain(value: float | None, digits: int = DIGITS) -> str:
         return ""
     text = format_number(value, decimals_for(value, digits))
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float, digits: int = 6) -> str:
+    """Format a share, a confidence level or a margin in percent, with at most so many significant digits.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(1 - 0.05 / 3, 4), percent(0.000031, 2)
+    ('95 %', '98.33 %', '0.0031 %')
+    """
+    return f"{plain(100 * share, digits)} %"
+
+
+def percentile(q: float) -> str:
+    """Return the name of a quantile between 0 and 1: ``"p99.9"``."""
+    return f"p{plain(100 * q, 6)}"
+
+
+def signed(value: float, decimals: int) -> str:
+    """Format a plain number with its sign, as a sentence does: ``"+1.5"``, ``"−0.3"``."""
+    return f"{value:+z,.{decimals}f}".replace("-", "−")
+
+
+def signed_value(value: float, unit: str, *, like: float | None = None, step: float = 0.0) -> str:
+    """Format a difference with its sign: ``"−120 µs"``; ``like`` and ``step`` as in `format_value`."""
+    return f"{'−' if value < 0 else '+'}{format_value(abs(value), unit, like=like, step=step)}"
 
 
 def duration(*times: float) -> str:
@@ -299,10 +329,15 @@ def _utf16_units(char: str) -> tuple[int, ...]:
     return struct.unpack(f"<{len(raw) // 2}H", raw)
 
 
+def separators(count: int) -> list[str]:
+    """Return what stands before each of so many parts of a list in a sentence: "a", ", b", " and c"."""
+    return ["", *[", "] * (count - 2), " and "][:count]
+
+
 def join_words(words: Iterable[str]) -> str:
     """Join words as a sentence does: ``"a, b and c"``."""
     parts = list(words)
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+    return "".join(f"{before}{part}" for before, part in zip(separators(len(parts)), parts, strict=True))
 
 
 def decimals_for(value: float, digits: int = DIGITS) -> int:

@@ -9,6 +9,7 @@ from typing import Literal
 from azlatency.logs.record import Row
 from azlatency.logs.schema import ROUND_TRIP
 from azlatency.logs.tables import Logs
+from azlatency.studies.format import percentile
 from azlatency.studies.runs.round_trips import one_outstanding
 from azlatency.studies.runs.run_table import ROLES_OF_TEST, SIDES
 
@@ -139,7 +140,7 @@ def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_cl
         supported = [row["q"] for row in quantiles if row["metric"] == metric and (row["beyond"] or 0) >= 1]
         if supported:
             of_other = "" if metric == "rtt" else f"{metric.replace('_', ' ')} "
-            uses.append(f"{of_other}percentiles up to p{100 * max(supported):g}")
+            uses.append(f"{of_other}percentiles up to {percentile(max(supported))}")
     if has_samples:
         uses.append("RTTs of single probes")
     if has_classes:

@@ -57,7 +57,7 @@ def test_the_size_is_a_difference_and_a_ratio(
 ) -> None:
     change = CHANGE | fields
     assert changes.difference(change) == difference
-    assert changes.size(change) == size and changes.percent(change) == percent
+    assert changes.size(change) == size and changes.in_percent(change) == percent
 
 
 @pytest.mark.parametrize(

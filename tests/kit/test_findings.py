@@ -23,11 +23,13 @@ def test_distinct_names_are_joined_as_a_list_in_english(names: list[str], text: 
 
 
 def test_paths_of_several_methods_are_named_once() -> None:
+    def joined(*rows: tuple[str, str]) -> str:
+        return findings.join_by_method(pd.DataFrame(rows, columns=["path", "method"]))
+
     pairs = [("a → b", "ping"), ("c → d", "ping"), ("a → b", "qperf"), ("a → b", "ping")]
-    assert findings.join_by_method(pairs) == "a → b and c → d (ping); a → b (qperf)"
-    assert findings.join_by_method([*pairs, ("c → d", "qperf")]) == "a → b and c → d (ping, qperf)"
-    many = [(f"a → {place}", f"tool {place}") for place in range(20)]
-    assert findings.join_by_method(many).endswith("a → 2 (tool 2); others")
+    assert joined(*pairs) == "a → b and c → d (ping); a → b (qperf)"
+    assert joined(*pairs, ("c → d", "qperf")) == "a → b and c → d (ping, qperf)"
+    assert joined(*((f"a → {place}", f"tool {place}") for place in range(20))).endswith("a → 2 (tool 2); others")
 
 
 def test_findings_have_their_kind() -> None:

@@ -30,6 +30,7 @@ def test_times_are_whole_nanoseconds_and_runs_are_named_by_text() -> None:
 
 def test_every_column_has_a_sentence_and_a_source() -> None:
     for table, columns in (schema.TABLES | schema.FRAMES).items():
+        assert len({column.name for column in columns}) == len(columns), f"{table} says two things of one name"
         for column in columns:
             assert column.doc.endswith(".") and column.doc[0] not in " ,;", (table, column.name)
             sources = set(column.source.split(", "))

@@ -13,7 +13,7 @@ from helpers.tables import cell, logs_behind
 
 import azlatency as az
 from azlatency.kit.cells import Table
-from azlatency.kit.drawing.base import column
+from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.palette import looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common
@@ -297,7 +297,7 @@ def test_many_zones_in_a_column_name_some_of_the_columns() -> None:
     pairs = [(one, two) for one in zones for two in zones if one != two]
     ends = pd.DataFrame(pairs, columns=["zone", "peer_zone"])
     runs = ends.assign(path=ends.index.astype(str), method="ping", region="r", peer_region="r", median_ns=1e6)
-    with column("single"):
+    with Options(width="single").applied():
         chart = common.zone_matrix(runs.assign(placement="cross_zone"), NOTHING)
     assert isinstance(chart, Chart)
     axis = chart.figure.axes[0]

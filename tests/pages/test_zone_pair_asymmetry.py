@@ -85,7 +85,7 @@ def test_errors_of_the_emulated_paths_are_drawn_around_zero(steps: pd.DataFrame)
     assert [axis.get_title("left") for axis in chart.figure.axes] == list(dict.fromkeys(judged["method"]))
     assert all(len(axis.get_yticks()) == 6 for axis in chart.figure.axes)
     for axis in chart.figure.axes:
-        errors = [float(text.get_text()) for text in axis.texts]
+        errors = [float(text.get_text().replace("−", "-")) for text in axis.texts]
         assert errors == sorted(errors)
     table = page.emulated_differences(steps)
     assert isinstance(table, Table) and len(table.cells) == len(judged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pandas as pd
@@ -78,6 +79,25 @@ def test_a_column_that_the_frame_has_not_is_named_and_an_empty_frame_needs_none(
         with pytest.raises(KeyError, match="unknown column 'nowhere'"):
             az.charts.forest(frame, "x", panel="g", row="r", **options)
     assert isinstance(az.charts.forest(pd.DataFrame(), "x", panel="g", row="r"), Note)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"x": ["1.2", "fast"]}, {}, "column 'x' has the text '1.2'; make it numbers with pd.to_numeric"),
+        ({"x_low": [1.0, "none"]}, {}, "column 'x_low' has the text 'none'"),
+        ({"band": ["5%", "5%"]}, {"margin": "band"}, "column 'band' has the text '5%'"),
+        ({}, {"margin": 0}, "margin 0: write 0.05 for ±5 %"),
+        ({"band": [0.05, -1.0]}, {"margin": "band"}, "margin -1: write 0.05"),
+        ({"x": [-1.5, 2.0]}, {"margin": 0.05}, "'x' has the ratio -1.5; ratios are positive; leave out margin="),
+    ],
+)
+def test_texts_and_impossible_ratios_are_refused(
+    columns: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    frame = pd.DataFrame({"g": "a", "r": ["b", "c"], "x": [1.0, 2.0], "x_low": 0.5, "x_high": 3.0} | columns)
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        az.charts.forest(frame, "x", panel="g", row="r", **options)
 
 
 def test_panels_side_by_side_share_their_height() -> None:

@@ -7,6 +7,7 @@ import pytest
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
+from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.palette import INK
 from azlatency.kit.objects import Chart, Note
 
@@ -70,7 +71,7 @@ def test_the_name_of_the_panel_is_not_repeated_in_the_names_of_its_lines() -> No
 @pytest.mark.parametrize(("column", "panels"), [("double", 18), ("single", 6)])
 def test_no_figure_is_too_high(column: str, panels: int) -> None:
     many = pd.concat([FRAME.assign(rack=f"r{number}") for number in range(20)])
-    with az.charts.column(column):  # type: ignore[arg-type]
+    with Options(width=column).applied():  # type: ignore[arg-type]
         chart = drawn(many, of="racks")
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
     assert f"Shown: {panels} of 20 racks" in chart.caption

@@ -110,6 +110,8 @@ def test_rows_lead_to_lines_or_to_their_runs(logs: StudyLogs) -> None:
     mean = trail.row(row([RunsRef((run_id,), "mean_ns")]), "x")
     assert mean is not None and mean.target == "q_0_13" and mean.at == {}
     assert trail.row(row([RunsRef(("another",), "mean_ns")]), "x") is None
+    by_cells = trail.row(row([], {1: FileRef(source, line=4)}), "x")
+    assert by_cells is not None and by_cells.target == "q_0_4", "a row of a headline has references of cells alone"
     samples = trail.row(row([RunsRef((run_id,), "samples")]), "all")
     assert samples is not None and samples.target == "g_0"
     assert trail.groups[0].count == "computed from 1 run" and trail.groups[0].others == 0

@@ -50,7 +50,7 @@ CALLS: dict[str, Callable[[list[float]], Any]] = {
     "compare": lambda x: az.compare(x, GOOD),
     "compare, paired": lambda x: az.compare(x, x, paired=True),
     "runs_needed": stats.runs_needed,
-    "runs_to_decide": lambda x: runs_to_decide(x, GOOD),
+    "runs_to_decide": lambda x: runs_to_decide(x, GOOD, 0.05),
     "check_expectation": lambda x: stats.check_expectation(x, {"relation": "at_least", "low": 1.0}),
 }
 FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from helpers.places import ROOT
 from helpers.results import estimates_of
 from helpers.small_frames import runs, samples
 from helpers.studies import load
@@ -120,3 +125,53 @@ def test_equal_values_one_printed_step_apart_are_not_different(runs: int) -> Non
     """Half a step at each end makes the intervals touch; which end was longer by 2e-16 decided."""
     (row,) = az.compare([45e6] * runs, [47.25e6] * runs, unit="ns", resolution=2.25e6).to_dict("records")
     assert row["verdict"] == "inconclusive"
+
+
+# --- flags
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_every_flag_is_said_in_words(flag: str) -> None:
+    estimate = az.summarize(runs()).assign(flags=flag)
+    assert f"{SHORT[flag]}: {FLAGS[flag]}" in az.say(estimate), "alone, the sentence"
+    both = az.say(pd.concat([estimate, estimate]))
+    assert both.count(f"({SHORT[flag]})") == 2 and both.count(FLAGS[flag]) == 1, "in rows the word, explained once"
+
+
+#: Names of what holds flags, and what they hold besides.
+HOLDERS = re.compile("flag|code|refus|warning")
+NO_FLAGS = {"flags", "run_ids", "n", "file", "unknown"}
+
+
+def flags_in(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts that go into a variable, an argument, a column or a result that holds flags by its name."""
+    for node in ast.walk(ast.parse(code)):
+        holders: list[ast.expr] = []
+        values: list[ast.expr | None] = []
+        names: list[str] = []
+        match node:
+            case ast.Assign():
+                holders, values = node.targets, [node.value]
+            case ast.AugAssign() | ast.AnnAssign():
+                holders, values = [node.target], [node.value]
+            case ast.keyword(arg=str(name)):
+                names, values = [name], [node.value]
+            case ast.Call(func=ast.Attribute(attr="append" | "extend" | "add", value=holder)):
+                holders, values = [holder], [*node.args]
+            case ast.Dict():
+                pairs = zip(node.keys, node.values, strict=True)
+                names, values = ["flags"], [value for key, value in pairs if ast.unparse(key or value) == "'flags'"]
+            case ast.FunctionDef(name=name):
+                names, values = [name], [part.value for part in ast.walk(node) if isinstance(part, ast.Return)]
+        if any(HOLDERS.search(name) for name in (*names, *map(ast.unparse, holders))):
+            for text in (part for value in values if value is not None for part in ast.walk(value)):
+                if isinstance(text, ast.Constant) and re.fullmatch(r"[a-z]+(_[a-z]+)*", str(text.value)):
+                    yield text.lineno, str(text.value)
+
+
+def test_every_flag_that_a_statistic_sets_has_its_words() -> None:
+    files = [path for path in sorted((ROOT / "azlatency" / "stats").rglob("*.py")) if path.name != "result.py"]
+    found = [(path, line, flag) for path in files for line, flag in flags_in(path.read_text("utf-8"))]
+    assert len({flag for *_, flag in found} & FLAGS.keys()) > 40, "most of all flags are seen"
+    wrong = [f"{Path(path).name}:{line}: {flag}" for path, line, flag in found if flag not in FLAGS.keys() | NO_FLAGS]
+    assert not wrong, "add its word and its sentence to azlatency/stats/result.py"

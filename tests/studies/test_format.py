@@ -112,7 +112,7 @@ def test_small_helpers() -> None:
         "a, b and c",
     ]
     assert format_number(-0.0001, 2) == "0.00"
-    assert column_unit("ns") == (1e3, "µs") and column_unit("count") == (1.0, "count")
+    assert column_unit("ns") == (1e3, "µs") and column_unit("count") == (1.0, "segments")
 
 
 def test_the_end_of_an_interval_of_a_ratio_does_not_read_as_1() -> None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)  # fmt: skip
 from scipy.optimize import isotonic_regression
 
 from azlatency.studies.format import plain
@@ -19,6 +28,8 @@ if TYPE_CHECKING:
 
     from azlatency.stats.arrays import FloatArray
 
+#: Width of a digit, and of a comma or point, as parts of the size of letters.
+_DIGIT, _POINT = 0.64, 0.32
 #: Ticks of a ratio axis up to this width (in logarithms).
 _RATIO_TICKS = (
     (0.12, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
@@ -40,9 +51,47 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
     return [min(max(float(spot), 0.0), highest) + step for spot, step in zip(lowered, steps, strict=True)]
 
 
+class Spaced(Locator):
+    """Ticks of a logarithmic axis whose labels do not touch, however long the axis is drawn.
+
+    Of the ticks of another locator, ever fewer are left: of decades, first those at powers of ten; of ratios, every
+    second one beside 1. Of fewer than two ticks, some are added.
+    """
+
+    #: Set by matplotlib.
+    axis: Any
+
+    def __init__(self, locator: Locator) -> None:
+        self.locator = locator
+
+    def __call__(self) -> list[float]:
+        """Return the ticks for the present limits and length of the axis."""
+        self.locator.set_axis(self.axis)
+        low, high = sorted(self.axis.get_view_interval())
+        ticks = [float(tick) for tick in self.locator() if low <= tick <= high]
+        if len(ticks) < 2:
+            ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
+        elif isinstance(self.locator, LogLocator) and not self._fit(ticks):
+            ticks = [tick for tick in ticks if math.log10(tick).is_integer()]
+        while len(ticks) > 2 and not self._fit(ticks):
+            ticks = ticks[ticks.index(1.0) % 2 if 1.0 in ticks else 0 :: 2]
+        return ticks
+
+    def _fit(self, ticks: list[float]) -> bool:
+        """Return whether labels fit on the axis, with room of half a digit between them."""
+        side = "xy".index(self.axis.axis_name)
+        points = [(tick, 1.0) if side == 0 else (1.0, tick) for tick in ticks]
+        letters = self.axis.get_major_ticks(1)[0].label1.get_size() * self.axis.figure.dpi / 72
+        places = self.axis.axes.transData.transform(points)[:, side] / letters
+        labels = self.axis.get_major_formatter().format_ticks(ticks)
+        lengths = [1.0 if side else sum(_POINT if sign in ",." else _DIGIT for sign in label) for label in labels]
+        room = [(before + after + _DIGIT) / 2 for before, after in pairwise(lengths)]
+        return bool((np.abs(np.diff(places)) > room).all())
+
+
 def plain_log_ticks(axis: Axis) -> None:
     """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(Spaced(LogLocator(subs=(1, 2, 5))))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -51,7 +100,7 @@ def plain_log_ticks(axis: Axis) -> None:
 def power_ticks(axis: Axis) -> None:
     """Label the powers of ten as powers, for shares from 1 down to one in a million and below."""
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    axis.set_major_locator(LogLocator())
+    axis.set_major_locator(Spaced(LogLocator()))
     # Use Unicode superscripts, not mathtext: the labels stay text in SVG and PDF.
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{str(round(math.log10(value))).translate(raised)}"))
     axis.set_minor_formatter(NullFormatter())
@@ -67,7 +116,7 @@ def times_axis(axis: Axes, ends: Sequence[float], *, room: float = 1.15) -> None
     # On a short axis, ticks at 1, 2 and 5 are too few.
     for limit, ticks in _RATIO_TICKS:
         if width <= limit:
-            axis.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+            axis.xaxis.set_major_locator(Spaced(FixedLocator(ticks)))
             return
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -32,18 +31,21 @@ from azlatency.kit.drawing.options import (
     recolour_ground,
 )
 from azlatency.kit.objects import Chart, Note, fonts, style
-from azlatency.stats.across_runs.run_values import check_columns
+from azlatency.stats.across_runs.run_values import check_columns, check_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-MICROSECOND, GIGABIT, SECOND = 1e3, 1e9, 1e9
 Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Most panels of one figure.
 MOST_PANELS = 8
+#: Most charts that a summary shows.
+_MOST_SHOWN = 4
+#: Inches below which a chart is narrow.
+_NARROW = 4.0
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
 _LABEL_LINES, _TITLE_LINES = 3, 2
 #: Characters per line, most lines and size of the figure's title, by width; inches of a line.
@@ -51,26 +53,6 @@ _HEADLINE = {"single": (42, 3, 8.5), "double": (78, 2, 10)}
 _HEADLINE_INCHES = 0.19
 #: What a title leaves out where it is too long: the names of paths beside their values, which the panels show.
 _ASIDE = re.compile(r" \([^()]*\)")
-
-
-@contextmanager
-def column(width: Literal["single", "double"]) -> Iterator[None]:
-    """Draw the charts inside this context as wide as one column of a journal (3.3 in) or its page (7 in, the default).
-
-    Parameters
-    ----------
-    width : {"single", "double"}
-        Letters keep their size; panels that are side by side on the page are stacked in one column.
-
-    Raises
-    ------
-    ValueError
-        If ``width`` is neither of the two.
-    """
-    if width not in WIDTHS:
-        raise ValueError(f"column = {width!r}: 'single' or 'double'")
-    with replace(OPTIONS.get(), width=width).applied():
-        yield
 
 
 def side_by_side(most: int, panels: int) -> int:
@@ -122,9 +104,21 @@ def left_out(shown: int, every: int, of: str) -> str:
     return "" if shown == every else f" Shown: {shown:,} of {every:,} {of}; the table lists all."
 
 
+def inches() -> float:
+    """Return how wide charts are drawn: as the page or a column, or as the figure or the first axes of the caller."""
+    given = OPTIONS.get()
+    place: Any = given.figure or next(iter(given.places or ()), None)
+    return WIDTHS[given.width or "double"] if place is None else float(place.bbox.width / place.figure.dpi)
+
+
 def narrow() -> bool:
-    """Return whether charts are drawn one column wide."""
-    return OPTIONS.get().width == "single"
+    """Return whether charts are about as narrow as one column."""
+    return inches() < _NARROW
+
+
+def labelled() -> bool:
+    """Return whether numbers stand beside and inside the marks, and names at lines."""
+    return OPTIONS.get().labels is not False
 
 
 def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
@@ -225,19 +219,17 @@ def export(formats: str, folder: Path | str) -> None:
     _export.set(_Export(Path(folder), wanted, Counter()) if wanted else None)
 
 
-def show(*charts: Chart | Note, most: int = 4) -> None:
+def show(*charts: Chart | Note) -> None:
     """Show charts next to each other in a notebook.
 
     Parameters
     ----------
     *charts : Chart or Note
-        The charts; a `Note` stands for a chart with nothing to draw and is left out.
-    most : int
-        Largest number of charts that are shown.
+        The charts, of which the first four are shown; a `Note` stands for a chart with nothing to draw and is left out.
     """
     from IPython.display import display
 
-    for chart in [chart for chart in charts if isinstance(chart, Chart)][:most]:
+    for chart in [chart for chart in charts if isinstance(chart, Chart)][:_MOST_SHOWN]:
         display(chart)
 
 
@@ -281,8 +273,8 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
         own = {name: value for name, value in keywords.items() if name not in NAMES}
         given = parameters.bind(*args, **own).arguments
         check_columns(given[first], *(given[name] for name in columns))
-        options = Options.take(keywords) if keywords.keys() & NAMES else OPTIONS.get()
-        options = replace(options, width=options.width or OPTIONS.get().width)
+        check_numbers(given[first], *(given[name] for name in columns if name == "value" and len(given[first])))
+        options = OPTIONS.get().over(keywords)
         with options.applied():
             chart = drawn(*args, **keywords)
         if isinstance(chart, Note) or options.is_inside or options.width == "single":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import seaborn
 
-from azlatency.kit.drawing.base import tip
+from azlatency.kit.drawing.base import labelled, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
@@ -114,6 +114,8 @@ def caption(*parts: str | tuple[str, object]) -> str:
 
 def at_edge(axis: Axes, row: float, text: str) -> None:
     """Write a text right of the axis, level with a row."""
+    if not labelled():
+        return
     axis.annotate(
         text,
         (1, row),

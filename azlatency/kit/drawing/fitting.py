@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, ScalarFormatter
 
 from azlatency.studies.format import plain
 
@@ -34,7 +33,6 @@ def freeze(figure: Figure) -> None:
     _lay_out(figure)
     # A layout takes longer than the rest of a chart, so it is repeated only after a change.
     changed = _label_tall_panels(figure) | _separate_thousands(figure)
-    _thin_ticks(figure)
     for title, text in zip(titles, texts, strict=True):
         title.set_text(text)
     if _break_long_lines(figure):
@@ -90,37 +88,6 @@ def _separate_thousands(figure: Figure) -> bool:
             which.set_major_formatter(FuncFormatter(lambda value, _: plain(value, 7)))
             changed = True
     return changed
-
-
-def _thin_ticks(figure: Figure) -> None:
-    """Remove ticks of logarithmic axes until their labels do not touch; add some where there is only one."""
-    axes = [which for axis in figure.axes for which in (axis.xaxis, axis.yaxis) if which.get_scale() == "log"]
-    for which in axes:
-        low, high = sorted(which.get_view_interval())
-        if sum(low <= tick <= high for tick in which.get_majorticklocs()) < 2:
-            which.set_major_locator(MaxNLocator(4))
-            _lay_out(figure)
-        for base in (10, 100, 1000):
-            if not _labels_touch(which):
-                break
-            ticks = list(which.get_majorticklocs())
-            if isinstance(which.get_major_locator(), FixedLocator):
-                which.set_major_locator(FixedLocator(ticks[ticks.index(1.0) % 2 if 1.0 in ticks else 0 :: 2]))
-            else:
-                which.set_major_locator(LogLocator(base=base, subs=(1,)))
-            _lay_out(figure)
-
-
-def _labels_touch(which: Any) -> bool:
-    """Return whether two tick labels of an axis are less than 3 pixels apart."""
-    low, high = sorted(which.get_view_interval())
-    boxes = [
-        tick.label1.get_window_extent()
-        for tick in which.get_major_ticks()
-        if low <= tick.get_loc() <= high and tick.label1.get_visible() and tick.label1.get_text()
-    ]
-    ends = sorted((box.x0, box.x1) if which.axis_name == "x" else (box.y0, box.y1) for box in boxes)
-    return any(after[0] < before[1] + 3 for before, after in pairwise(ends))
 
 
 def _break_long_lines(figure: Figure) -> bool:

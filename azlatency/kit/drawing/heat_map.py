@@ -9,7 +9,7 @@ import numpy as np
 import seaborn
 from matplotlib.colors import LogNorm
 
-from azlatency.kit.drawing.base import label, narrow
+from azlatency.kit.drawing.base import inches, label, narrow
 from azlatency.kit.drawing.names import cut, short
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_ENDS, _NUMBER = 12, (9, 6)
 # Letters of the name of an end, and of a line of it; of all names across before they are set upright.
 LETTERS, LINE_LETTERS = 21, 14
-_LETTERS_ACROSS = (44, 28)
+_LETTERS_ACROSS, _LETTERS_PER_INCH = (44, 28), 8.5
 
 
 def shade(axis: Axes, values: FloatArray) -> None:
@@ -66,7 +66,7 @@ def _name(end: str) -> str:
 
 def crowded(ends: Sequence[str]) -> bool:
     """Return whether the names are too long to fit side by side."""
-    return sum(len(_name(end)) for end in ends) > _LETTERS_ACROSS[narrow()]
+    return sum(len(_name(end)) for end in ends) > min(_LETTERS_ACROSS[narrow()], _LETTERS_PER_INCH * inches())
 
 
 def is_upright(ends: Sequence[str]) -> bool:

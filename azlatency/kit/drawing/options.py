@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import seaborn
@@ -38,6 +38,9 @@ _LOG = ("", "x", "y", "xy")
 class Options:
     """Where a chart is drawn and how it looks; None is what the chart does by itself.
 
+    A call of a shape takes each of them as an argument; those of charts that a function of a page draws apply inside a
+    context: ``with az.charts.Options(width="single").applied(): …``.
+
     Attributes
     ----------
     ax, axes : Axes, or a sequence of them
@@ -53,7 +56,11 @@ class Options:
     palette : str, sequence or mapping
         Colours: the name of a palette of seaborn, a list of colours, or a colour for each path.
     width : {"single", "double"}
-        One column (3.3 in) or the page (7 in, the default) of a journal.
+        One column (3.3 in) or the page (7 in, the default) of a journal. Letters keep their size; panels that are side
+        by side on the page are stacked in one column.
+    labels : bool
+        False leaves out the numbers beside and inside the marks and the names at lines, as in a figure of many small
+        charts; the text alternative has them.
     theme : {"light", "dark", "print"}
         Colours on white, on a dark ground, or on white without grid and title.
     """
@@ -67,19 +74,20 @@ class Options:
     log: str | None = None
     palette: str | Sequence[str] | Mapping[str, str] | None = None
     width: Literal["single", "double"] | None = None
+    labels: bool | None = None
     theme: Literal["light", "dark", "print"] | None = None
 
-    @classmethod
-    def take(cls, keywords: dict[str, Any]) -> Options:
-        """Remove the options from the arguments of a call, check and return them."""
-        options = cls(**{field.name: keywords.pop(field.name) for field in fields(cls) if field.name in keywords})
+    def __post_init__(self) -> None:
         for name, known in (("log", _LOG), ("width", tuple(WIDTHS)), ("theme", _THEMES)):
-            value = getattr(options, name)
+            value = getattr(self, name)
             if value is not None and value not in known:
                 raise ValueError(f"{name} = {value!r} is not one of {', '.join(map(repr, known))}")
-        if sum(place is not None for place in (options.ax, options.axes, options.figure)) > 1:
+        if sum(place is not None for place in (self.ax, self.axes, self.figure)) > 1:
             raise ValueError("pass one of ax, axes and figure")
-        return options
+
+    def over(self, keywords: dict[str, Any]) -> Options:
+        """Remove the options from the arguments of a call, and return them; those of the context apply otherwise."""
+        return replace(self, **{name: keywords.pop(name) for name in NAMES & keywords.keys()})
 
     @property
     def places(self) -> list[Axes] | None:

@@ -18,7 +18,7 @@ from azlatency.kit.words import say_in_short
 from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.format import count_of, format_value, one_prefix, plain
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
@@ -113,7 +113,7 @@ def decisive_paths(found: PathDifferences) -> list[str]:
 
 def first_of(parts: Sequence[Sentence]) -> Sentence:
     """List the first parts, and say how many more there are."""
-    more: list[Sentence] = [(f"{len(parts) - _MOST_TYPICAL:,} more",)] if len(parts) > _MOST_TYPICAL else []
+    more: list[Sentence] = [(f"{plain(len(parts) - _MOST_TYPICAL)} more",)] if len(parts) > _MOST_TYPICAL else []
     return listed([*parts[:_MOST_TYPICAL], *more])
 
 
@@ -151,14 +151,14 @@ def middle_of(level: Row) -> float:
 def with_size(level: Row, start: str) -> str:
     """Return the message size after ``start``; nothing if it is unknown."""
     size = level["message_bytes"]
-    return "" if pd.isna(size) or not size else f"{start}{size:,} B"
+    return "" if pd.isna(size) or not size else f"{start}{plain(size)} B"
 
 
-def from_to(in_order: Sequence[Sentence], what: str = "paths") -> Sentence:
+def from_to(in_order: Sequence[Sentence]) -> Sentence:
     """List the values of paths in the order of size; of many, the lowest and the highest."""
     if len(in_order) <= MOST_LISTED:
         return listed(in_order)
-    return "from ", *in_order[0], " to ", *in_order[-1], f" ({len(in_order):,} {what})"
+    return "from ", *in_order[0], " to ", *in_order[-1], f" ({plain(len(in_order))} paths)"
 
 
 def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
@@ -166,7 +166,7 @@ def ends_of(in_order: Sequence[Dot], axis: str) -> tuple[tuple[Dot, ...], str]:
     if len(in_order) <= MOST_DRAWN:
         return tuple(in_order), axis
     half = MOST_DRAWN // 2
-    axis = f"{axis}: the lowest and the highest of {len(in_order):,} paths"
+    axis = f"{axis}: the lowest and the highest of {plain(len(in_order))} paths"
     return (*in_order[:half], *in_order[-half:]), axis
 
 

@@ -67,14 +67,6 @@ def _facts(study: Study) -> _Facts:
     return _Facts(study, latency(study), throughput(study, sender_only=True), reported)
 
 
-def _has_latency(facts: _Facts) -> bool:
-    return len(facts.latency_runs) > 0
-
-
-def _has_throughput(facts: _Facts) -> bool:
-    return len(facts.throughput_runs) > 0
-
-
 def _has_samples(facts: _Facts) -> bool:
     return len(select_quantity(facts.study.samples)) > 0
 
@@ -98,29 +90,17 @@ def _has_placements(facts: _Facts) -> bool:
     return settings > 1 or facts.latency_runs["placement"].nunique() > 1
 
 
-def _has_expectations(facts: _Facts) -> bool:
-    return bool(facts.study.expectations)
-
-
 def _has_time_series(facts: _Facts) -> bool:
     intervals = grouped(facts.study.intervals, "run_id").size()
     return _has_samples(facts) or bool((intervals >= _MANY_INTERVALS).any()) or "failed_at" in facts.reported
 
 
-def _has_common_paths(facts: _Facts) -> bool:
-    return bool((grouped(facts.latency_runs, "path")["method"].nunique() > 1).any())
-
-
-def _has_runs(facts: _Facts, fewest: int) -> bool:
+def _has_repeats(facts: _Facts, fewest: int = 2) -> bool:
     """Return whether a path was measured so many times with one method."""
     return any(
         bool((grouped(runs, ["path", "method"]).size() >= fewest).any())
         for runs in (facts.latency_runs, facts.throughput_runs)
     )
-
-
-def _has_repeats(facts: _Facts) -> bool:
-    return _has_runs(facts, 2)
 
 
 def _has_pilot(facts: _Facts) -> bool:
@@ -131,26 +111,18 @@ def _has_pilot(facts: _Facts) -> bool:
     )
 
 
-def _has_history(facts: _Facts) -> bool:
-    return _has_runs(facts, FEWEST)
-
-
 def _has_other_study(facts: _Facts) -> bool:
     before = other_study(facts.study, "") if _has_repeats(facts) else None
     return before is not None and bool(before.info) and _has_repeats(_facts(before))
 
 
-def _has_rates_in_time(facts: _Facts) -> bool:
-    return _has_time_series(facts) and bool(facts.study.intervals["throughput_bit_s"].notna().any())
-
-
 _PAGES = (
     _Page(
-        "01_latency", _has_latency, "How long does a round trip take on each path?",
+        "01_latency", lambda facts: len(facts.latency_runs) > 0, "How long does a round trip take on each path?",
         "Run sockperf, qperf or ping on each path and keep the whole output.", "round trips",
     ),
     _Page(
-        "02_throughput", _has_throughput, "How much data does each path carry?",
+        "02_throughput", lambda facts: len(facts.throughput_runs) > 0, "How much data does each path carry?",
         "Run iperf3 or ntttcp on each path for at least a minute and keep its summary.", "throughput",
     ),
     _Page(
@@ -166,7 +138,8 @@ _PAGES = (
         "Measure two placements with one tool and one message size, alternating.", "the cost of a placement",
     ),
     _Page(
-        "06_vm_baseline", _has_expectations, "Does the VM deliver what its specification promises?",
+        "06_vm_baseline", lambda facts: bool(facts.study.expectations),
+        "Does the VM deliver what its specification promises?",
         "Write the expected values to baseline.toml and measure each with the command that the source gives.",
     ),
     _Page(
@@ -174,7 +147,9 @@ _PAGES = (
         "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", "stability over hours",
     ),
     _Page(
-        "08_tool_agreement", _has_common_paths, "Do two tools agree on one path?",
+        "08_tool_agreement",
+        lambda facts: bool((grouped(facts.latency_runs, "path")["method"].nunique() > 1).any()),
+        "Do two tools agree on one path?",
         "Run two tools that send the same packets on the same paths, in rounds.",
     ),
     _Page(
@@ -187,7 +162,7 @@ _PAGES = (
         "The windows of a published series cannot be repeated.",
     ),
     _Page(
-        "11_history", _has_history, "Did a level change over time?",
+        "11_history", lambda facts: _has_repeats(facts, FEWEST), "Did a level change over time?",
         "Measure the same paths at least ten times, each time with its start; azlatency import --append adds a night.",
     ),
 )  # fmt: skip
@@ -204,8 +179,8 @@ def unanswered(study: Study) -> list[Unanswered]:
     facts = _facts(study)
     elsewhere = {
         "01_latency": "rtt_mean" in facts.reported,
-        "02_throughput": _has_rates_in_time(facts),
-        "09_before_after": _has_history(facts),
+        "02_throughput": _has_time_series(facts) and bool(study.intervals["throughput_bit_s"].notna().any()),
+        "09_before_after": _has_repeats(facts, FEWEST),
         "03_tail": _has_reported_p99(study.reported),
     }
     return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -117,20 +117,21 @@ class Card(Answer):
         return "quoted from the source" if self.reported else BADGES[self.badge]
 
     def __repr__(self) -> str:
-        values = [f"  {dot.label}: {dot.text}" for dot in self.dots]
-        parts = [
-            f"{self.question} [{self.badge_text}]",
-            f"In these runs: {plain_sentence(self.answer)}" if self.answer else "",
-            *([f"{self.axis}:", *values] if values else []),
-            *self.assumed,
-            f"How far this goes: {plain_sentence(self.inference)}" if self.inference else "",
-            f"The source: {self.source_says}" if self.source_says else "",
-            f"Likely cause, not a finding: {self.likely_cause} ({self.likely_cause_source})"
-            if self.likely_cause
-            else "",
-            f"Next: {self.next_step}" if self.next_step else "",
-        ]
+        values = [f"{self.axis}:", *(f"  {dot.label}: {dot.text}" for dot in self.dots)] if self.dots else []
+        answer, *others = (f"{name}: {said}" if said else "" for name, said in self._said(plain_sentence))
+        parts = [f"{self.question} [{self.badge_text}]", answer, *values, *self.assumed, *others]
         return "\n".join(part for part in parts if part)
+
+    def _said(self, written: Callable[[Sentence], str]) -> list[tuple[str, str]]:
+        """Return the parts of the card with their names; those that the study does not have are empty."""
+        cause = f"{self.likely_cause} Source: {self.likely_cause_source}" if self.likely_cause else ""
+        return [
+            ("In these runs", written(self.answer)),
+            ("How far this goes", written(self.inference)),
+            ("The source", self.source_says),
+            ("Likely cause, not a finding", cause),
+            ("Next", self.next_step),
+        ]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         record = vars(self) | {
@@ -146,18 +147,9 @@ class Card(Answer):
     def _markdown(self) -> str:
         rows = [f"| {_cell(dot.label)} | {_cell(dot.text)} |" for dot in self.dots]
         table = ["", f"| | {_cell(self.axis)} |", "| --- | ---: |", *rows] if rows else []
-        lines = [
-            f"**{self.question}** ({self.badge_text})",
-            f"\n**In these runs:** {_markdown(self.answer)}" if self.answer else "",
-            *table,
-            *(f"\n{escape_markdown(line.strip())}" for line in self.assumed),
-            f"\n**How far this goes:** {_markdown(self.inference)}" if self.inference else "",
-            f"\n**The source:** {self.source_says}" if self.source_says else "",
-            f"\n**Likely cause, not a finding:** {self.likely_cause} Source: {self.likely_cause_source}"
-            if self.likely_cause
-            else "",
-            f"\n**Next:** {self.next_step}" if self.next_step else "",
-        ]
+        answer, *others = (f"\n**{name}:** {said}" if said else "" for name, said in self._said(_markdown))
+        assumed = [f"\n{escape_markdown(line.strip())}" for line in self.assumed]
+        lines = [f"**{self.question}** ({self.badge_text})", answer, *table, *assumed, *others]
         return "\n".join(line for line in lines if line or table)
 
 

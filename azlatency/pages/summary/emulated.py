@@ -19,7 +19,7 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.emulation import configured_links, planted_changes, recorded_round_trips, route_changes
-from azlatency.studies.format import count_of, format_value, one_prefix
+from azlatency.studies.format import count_of, format_number, format_value, join_words, one_prefix, signed_value
 from azlatency.studies.runs.path import NetworkPath, route
 from azlatency.studies.runs.throughput import throughput
 
@@ -57,8 +57,8 @@ def emulated(data: Data) -> Answer | None:
             f" ({worst['method']}).",
         ),
         inference=(
-            f"Of {len(checked)} intervals at 95 %, about {0.95 * len(checked):.0f} should contain the truth{short}. "
-            "The delays were configured on one machine: nothing here describes a cloud.",
+            f"Of {len(checked)} intervals at 95 %, about {format_number(0.95 * len(checked), 0)} should contain the "
+            f"truth{short}. The delays were configured on one machine: nothing here describes a cloud.",
         ),
         dots=tuple(
             dot(
@@ -124,12 +124,12 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
         rest = rises["median_ns"][outside].median()
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
-        names = " and ".join(name.removeprefix("az") for name in zones)
+        names = join_words(name.removeprefix("az") for name in zones)
         step = float(runs["median_ns_resolution"].fillna(0.0).max())
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
         other = f"less than {format_value(step, 'ns', digits=1)}"
         if abs(rest) >= step:
-            other = f"{'−' if rest < 0 else '+'}{format_value(abs(rest), 'ns', step=step)}"
+            other = signed_value(rest, "ns", step=step)
         text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
     return text
 
@@ -151,6 +151,6 @@ def _narrow_directions(data: Data) -> Sentence:
         ratio = sides[0]["throughput_bit_s"].median() / sides[1]["throughput_bit_s"].median()
         refs = RunsRef(tuple(str(run) for side in sides for run in side.index), "throughput")
         truth = statistics.median(configured) / statistics.median(back)
-        text += (f"Zone {route(*pair)} carries ", Linked(f"{ratio:.2f}×", refs))
-        text += (f" what the reverse does (configured {truth:.2f}×). ",)
+        text += (f"Zone {route(*pair)} carries ", Linked(f"{format_number(ratio, 2)}×", refs))
+        text += (f" what the reverse does (configured {format_number(truth, 2)}×). ",)
     return text

@@ -32,7 +32,7 @@ from azlatency.stats.across_runs.main_method import rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.placement import all_changes, as_measured
 from azlatency.stats.within_run.time_series import reported_connection_ends
-from azlatency.studies.format import count_of, format_value
+from azlatency.studies.format import count_of, format_value, percentile
 from azlatency.studies.runs.run_table import whole_run_rows
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
             for of_side, side in zip(values, sides, strict=True)
         ]
         size = with_size(sides[1], " at ")
-        return f" But its p{100 * q:g}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
+        return f" But its {percentile(q)}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
     return ()
 
 

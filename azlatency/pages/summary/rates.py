@@ -18,7 +18,7 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import by_burst, falling, throughput_series
-from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix
+from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, percent, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import SENDER
 from azlatency.studies.runs.run_table import client_runs
@@ -84,7 +84,7 @@ def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
     falls = [f"{path} {duration(1e9 * ends['min'], 1e9 * ends['max'])}" for path, ends in times.iterrows()]
     steady = tested[~tested["run_ids"].isin(fallen["run_ids"])]
     paths = [f"{path}, in {duration(*(1e9 * seconds))}" for path, seconds in grouped(steady, "path")["seconds"]]
-    still = f"; {len(steady):,} did not fall ({join_words(paths)})" if paths else ""
+    still = f"; {plain(len(steady))} did not fall ({join_words(paths)})" if paths else ""
     return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
 
 
@@ -115,7 +115,7 @@ def _start_at(transfers: pd.DataFrame) -> str:
 def _interval_words(time: Mapping[Any, Any]) -> str:
     """Return the interval of a time; empty without one that says something."""
     ends = interval_in(time)
-    return f", {100 * time['confidence']:g} % CI {duration(*ends)}" if ends else ""
+    return f", {percent(time['confidence'])} CI {duration(*ends)}" if ends else ""
 
 
 def goodputs(data: Data) -> Answer | None:
@@ -233,4 +233,4 @@ def _typical_rates(
     if not parts:
         is_refused = (~found.paths["flags"].isin(["", "no_replication"])).any()
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if is_refused else ()
-    return f"Typical runs, {100 * typical['confidence'].iloc[0]:g} % CI: ", *first_of(parts), ". "
+    return f"Typical runs, {percent(typical['confidence'].iloc[0])} CI: ", *first_of(parts), ". "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import Ref, ReportedRef, RunsRef
-from azlatency.kit.changes import last_of_each, percent, when
+from azlatency.kit.changes import in_percent, last_of_each, when
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
@@ -174,7 +174,7 @@ def _changed(levels: History) -> Sentence:
     if last.empty:
         return ()
     row = {str(name): value for name, value in last.iloc[0].items()}
-    size = Linked(percent(row), RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]]))
+    size = Linked(in_percent(row), RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]]))
     count = f"{len(last)} of {levels.series['level'].notna().sum()} series"
     return f"{count}; most {row['path']}: {row['metric']} ", size, f" {when(row)}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
@@ -47,95 +48,77 @@ _MOST_REGIONS = 20
 _MOST_COMPARED = 3
 
 
+@dataclass(frozen=True)
+class _Pairs:
+    """The pairs of zones of one method: medians of their paths, where these come from, and the steps of their print.
+
+    ``like``: as in `span`, for all values.
+    """
+
+    medians: Mapping[Pair, Sequence[float]]
+    origins: Mapping[Pair, RunsRef]
+    steps: Mapping[Pair, float]
+    like: float | None
+
+    @property
+    def across(self) -> dict[Pair, Sequence[float]]:
+        """The pairs of two zones, nearest first."""
+        pairs = {pair: values for pair, values in self.medians.items() if pair[0] != pair[1]}
+        return dict(sorted(pairs.items(), key=lambda item: max(item[1])))
+
+    @property
+    def inside(self) -> dict[Pair, Sequence[float]]:
+        """The zones themselves."""
+        return {pair: values for pair, values in self.medians.items() if pair[0] == pair[1]}
+
+    def between(self, *chosen: Pair) -> Linked:
+        """Return the range of some pairs."""
+        values = [value for pair in chosen for value in self.medians[pair]]
+        step = max(self.steps[pair] for pair in chosen)
+        return Linked(span(values, "ns", like=self.like, step=step), *(self.origins[pair] for pair in chosen))
+
+    def dot(self, label: str, *chosen: Pair, near: bool = False) -> Dot:
+        """Return the row of a card that shows the range of some pairs."""
+        values = [value for pair in chosen for value in self.medians[pair]]
+        refs, step = [self.origins[pair] for pair in chosen], max(self.steps[pair] for pair in chosen)
+        return dot(label, values, "ns", *refs, near=near, like=self.like, step=step)
+
+
 def pairs_of_zones(data: Data) -> Answer | None:
     """Say whether the pairs of zones differ, which are far, and how well the two directions of a pair agree."""
     if data.levels.empty or data.levels["origin"].iloc[0] == "reported":
         return None
     method = rank_methods(as_measured(data.levels))[0]
     levels = data.levels[data.levels["method"] == method]
-    pairs = zone_pairs(data.study, data.runs, levels)
-    medians = {ends: list(group) for ends, group in grouped(medians_by_path(pairs), _ENDS)["value"]}
-    across = {pair: values for pair, values in medians.items() if pair[0] != pair[1]}
-    inside = {pair: values for pair, values in medians.items() if pair[0] == pair[1]}
-    if len(across) < 2:
+    runs_of_pairs = zone_pairs(data.study, data.runs, levels)
+    between_zones = runs_of_pairs[runs_of_pairs["first"] != runs_of_pairs["second"]]
+    pairs = _pairs(data, levels, runs_of_pairs)
+    if len(pairs.across) < 2:
         return None
-    column = str(levels["value"].iloc[0])
-    origins = {ends: RunsRef(tuple(group), column) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
-    resolution = data.runs[f"{column}_resolution"].fillna(0.0)
-    steps = {ends: float(resolution[list(group)].max()) for ends, group in grouped(pairs, _ENDS)["run_ids"]}
-    between_zones = pairs[pairs["first"] != pairs["second"]]
     ends_of_paths = zip(between_zones["first"], between_zones["second"], strict=True)
     pair_of: dict[str, Pair] = dict(zip(between_zones["path"], ends_of_paths, strict=True))
     found = differences_by_path(
         data.runs[data.runs["path"].isin(pair_of.keys())],
         method,
-        column,
+        str(levels["value"].iloc[0]),
         group_of={path: "–".join(pair) for path, pair in pair_of.items()},
     )
-    like = prefix_of(levels)
-
-    def between(*chosen: Pair) -> Linked:
-        values = [value for pair in chosen for value in medians[pair]]
-        step = max(steps[pair] for pair in chosen)
-        return Linked(span(values, "ns", like=like, step=step), *(origins[pair] for pair in chosen))
-
-    ordered = sorted(across, key=lambda pair: max(across[pair]))
-    far = _far_zone(across)
-    is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
-    verdict = difference(found, "pairs", lambda path: origins[pair_of[path]])
+    verdict = difference(found, "pairs", lambda path: pairs.origins[pair_of[path]])
     if data.window:
         verdict = (f"In {data.window}: ",)
-    if far is not None and (is_far or found.verdict == "once"):
-        zone, others, rest = far
-        near: list[Sentence] = [(between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
-        within_one: list[Sentence] = [(between(pair), f" inside zone {pair[0]}") for pair in inside]
-        if len(near) > _MOST_LISTED:
-            near = [(between(*rest), " between the others")]
-        if len(within_one) > _MOST_LISTED:
-            within_one = [(between(*inside), " inside a zone")]
-        near += within_one
-        start: Sentence = (f"Zone {zone} is far. ", *verdict) if is_far else verdict
-        text = (*start, between(*others), f" from zone {zone} to the other zones, ", *listed(near), ".")
-    else:
-        listing = listed((f"{pair[0]}–{pair[1]} ", between(pair)) for pair in ordered)
-        text = (*verdict, *(_from_to(across, between) if len(ordered) > _MOST_LISTED else (*listing, ".")))
-        text += _directions(between_zones, origins, steps, is_window=bool(data.window))
-        if len(inside) > _MOST_LISTED:
-            text += (" Inside a zone: ", between(*inside), ".")
+    text = _far_pairs(pairs, verdict, pair_of, found)
+    if not text:
+        listing = listed((f"{pair[0]}–{pair[1]} ", pairs.between(pair)) for pair in pairs.across)
+        is_long = len(pairs.across) > _MOST_LISTED
+        text = (*verdict, *(_from_to(pairs.across, pairs.between) if is_long else (*listing, ".")))
+        text += _directions(between_zones, pairs.origins, pairs.steps, is_window=bool(data.window))
+        if len(pairs.inside) > _MOST_LISTED:
+            text += (" Inside a zone: ", pairs.between(*pairs.inside), ".")
         else:
-            text += tuple(part for pair in inside for part in (f" Inside zone {pair[0]}: ", between(pair), "."))
-    dots = [
-        dot(
-            "one host (never on the network)",
-            range_of(level),
-            "ns",
-            condition_ref(level),
-            near=True,
-            like=like,
-            step=level["resolution"],
-        )
-        for level in levels[levels["placement"] == "same_host"].to_dict("records")
-    ]
-
-    def row(label: str, chosen: Sequence[Pair], *, near: bool = False) -> Dot:
-        values, refs = [value for pair in chosen for value in medians[pair]], [origins[pair] for pair in chosen]
-        return dot(label, values, "ns", *refs, near=near, like=like, step=max(steps[pair] for pair in chosen))
-
-    of_regions = _by_region(data.runs, pair_of) if len(ordered) > _MOST_DRAWN else {}
-    if of_regions:
-        dots += [row("inside a zone", list(inside), near=True)] if inside else []
-        farthest = {name: max(max(across[pair]) for pair in chosen) for name, chosen in of_regions.items()}
-        drawn_regions = _spread(sorted(farthest, key=farthest.__getitem__), _MOST_REGIONS)
-        dots += [row(name, of_regions[name]) for name in drawn_regions]
-        drawn_only = ", nearest to farthest pair of zones of each region"
-    else:
-        drawn_inside, drawn = _spread(sorted(inside, key=lambda pair: max(inside[pair]))), _spread(ordered)
-        dots += [row(f"inside zone {pair[0]}", [pair], near=True) for pair in drawn_inside]
-        regions = {*data.runs["region"], *data.runs["peer_region"]}
-        names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in drawn}
-        dots += [row(names[pair], [pair]) for pair in drawn]
-        every, shown = len(inside) + len(across), len(drawn_inside) + len(drawn)
-        drawn_only = f", {shown} of {every:,} pairs" if shown < every else ""
+            text += tuple(
+                part for pair in pairs.inside for part in (f" Inside zone {pair[0]}: ", pairs.between(pair), ".")
+            )
+    dots, drawn_only = _dots(data, levels, pairs, pair_of)
     # Nobody who reads a published series can repeat it.
     again = "Measure your own pairs" if data.window else "Repeat every pair"
     return Answer(
@@ -144,8 +127,68 @@ def pairs_of_zones(data: Data) -> Answer | None:
         inference=inference_of(levels, data.runs, decisive_paths(found)),
         dots=tuple(dots),
         axis=axis_of(levels) + drawn_only,
-        next_step=next_rounds(levels, len(across), again, ", both directions next to each other"),
+        next_step=next_rounds(levels, len(pairs.across), again, ", both directions next to each other"),
     )
+
+
+def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pairs:
+    column = str(levels["value"].iloc[0])
+    resolution = data.runs[f"{column}_resolution"].fillna(0.0)
+    run_ids = {ends: list(group) for ends, group in grouped(runs_of_pairs, _ENDS)["run_ids"]}
+    return _Pairs(
+        medians={ends: list(group) for ends, group in grouped(medians_by_path(runs_of_pairs), _ENDS)["value"]},
+        origins={ends: RunsRef(tuple(ids), column) for ends, ids in run_ids.items()},
+        steps={ends: float(resolution[ids].max()) for ends, ids in run_ids.items()},
+        like=prefix_of(levels),
+    )
+
+
+def _far_pairs(pairs: _Pairs, verdict: Sentence, pair_of: Mapping[str, Pair], found: PathDifferences) -> Sentence:
+    """Say that one zone is far from the others, if the runs show it or are single ones; else nothing."""
+    far = _far_zone(pairs.across)
+    is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
+    if far is None or not (is_far or found.verdict == "once"):
+        return ()
+    zone, others, rest = far
+    near: list[Sentence] = [(pairs.between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
+    within_one: list[Sentence] = [(pairs.between(pair), f" inside zone {pair[0]}") for pair in pairs.inside]
+    if len(near) > _MOST_LISTED:
+        near = [(pairs.between(*rest), " between the others")]
+    if len(within_one) > _MOST_LISTED:
+        within_one = [(pairs.between(*pairs.inside), " inside a zone")]
+    start: Sentence = (f"Zone {zone} is far. ", *verdict) if is_far else verdict
+    return (*start, pairs.between(*others), f" from zone {zone} to the other zones, ", *listed(near + within_one), ".")
+
+
+def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs, pair_of: Mapping[str, Pair]) -> tuple[list[Dot], str]:
+    """Return the rows of the card, of many pairs one for each region, and what its axis says of those left out."""
+    dots = [
+        dot(
+            "one host (never on the network)",
+            range_of(level),
+            "ns",
+            condition_ref(level),
+            near=True,
+            like=pairs.like,
+            step=level["resolution"],
+        )
+        for level in levels[levels["placement"] == "same_host"].to_dict("records")
+    ]
+    of_regions = _by_region(data.runs, pair_of) if len(pairs.across) > _MOST_DRAWN else {}
+    if of_regions:
+        dots += [pairs.dot("inside a zone", *pairs.inside, near=True)] if pairs.inside else []
+        farthest = {name: max(max(pairs.across[pair]) for pair in chosen) for name, chosen in of_regions.items()}
+        drawn_regions = _spread(sorted(farthest, key=farthest.__getitem__), _MOST_REGIONS)
+        dots += [pairs.dot(name, *of_regions[name]) for name in drawn_regions]
+        return dots, ", nearest to farthest pair of zones of each region"
+    inside = _spread(sorted(pairs.inside, key=lambda pair: max(pairs.inside[pair])))
+    across = _spread(list(pairs.across))
+    dots += [pairs.dot(f"inside zone {pair[0]}", pair, near=True) for pair in inside]
+    regions = {*data.runs["region"], *data.runs["peer_region"]}
+    names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in across}
+    dots += [pairs.dot(names[pair], pair) for pair in across]
+    every, shown = len(pairs.medians), len(inside) + len(across)
+    return dots, f", {shown} of {plain(every)} pairs" if shown < every else ""
 
 
 def _is_shown_to_be_far(
@@ -222,7 +265,9 @@ def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Link
     low, high = min(map(min, across.values())), max(map(max, across.values()))
     near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
     far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
-    names = [f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({len(pairs):,} pairs)" for pairs in (near, far)]
+    names = [
+        f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({plain(len(pairs))} pairs)" for pairs in (near, far)
+    ]
     return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
 
 

@@ -146,7 +146,8 @@ class WarmKernel:
             kernel_name="python3",
             kernel_spec_manager=_own_python(),
             connection_file=str(self._scratch / "kernel.json"),
-            transport=_transport(self._scratch),
+            # Sockets in the file system need no port, and nobody else can connect; their paths may have 100 characters.
+            transport="ipc" if os.name == "posix" and len(str(self._scratch)) < 80 else "tcp",
         )
         try:
             run_sync(self._manager.start_kernel)(
@@ -227,11 +228,6 @@ def _own_python() -> Any:
             return KernelSpec(argv=argv, display_name="Python 3", language="python")
 
     return OwnPython()
-
-
-def _transport(folder: Path) -> str:
-    """Sockets in the file system need no port, and nobody else can connect; their paths may have 100 characters."""
-    return "ipc" if os.name == "posix" and len(str(folder)) < 80 else "tcp"
 
 
 def _note_error(nb: Any, executed: int, name: str, text: str) -> None:

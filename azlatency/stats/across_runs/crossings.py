@@ -25,29 +25,21 @@ _P99 = 0.99
 def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Return the round trip of each path and method whose placement is known.
 
-    Parameters
-    ----------
-    study : Study
-        The study, for the zones of its reported numbers.
-    measured : DataFrame
-        As returned by `azlatency.stats.placement.conditions`, of a published series of its newest window.
-    runs : DataFrame
-        The runs that ``measured`` was made from; of a published series all windows.
+    ``measured``: as returned by `azlatency.stats.placement.conditions`, of a published series of its newest window;
+    ``runs``: those that it was made from, of a published series all windows; ``study``: for the zones of its reported
+    numbers.
 
-    Returns
-    -------
-    DataFrame
-        One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"``
-        inside a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and
-        ``highest_ns`` of the runs, ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution``
-        (step of the print in ns), ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0
-        if only reported), ``published`` (whether they are windows of a published series), ``least_ns`` and
-        ``most_ns`` of all these windows (NaN without), ``run_ids`` and ``added_ns``: what the path takes longer than
-        the paths inside its zones, or inside a zone of its region if those were not measured, under the same
-        circumstances; NaN where nothing was measured inside a zone. A tool
-        that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which took
-        10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
-        it no longer names none.
+    One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"`` inside
+    a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and ``highest_ns`` of the runs,
+    ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution`` (step of the print in ns),
+    ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``published``
+    (whether they are windows of a published series), ``least_ns`` and ``most_ns`` of all these windows (NaN without),
+    ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its
+    region if those were not measured, under the same circumstances; NaN where nothing was measured inside a zone.
+
+    A tool that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which
+    took 10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
+    it no longer names none.
     """
     rarely = measured["method"].map(sends_rarely).astype(bool)
     steady = set(measured.loc[~rarely, "placement"])

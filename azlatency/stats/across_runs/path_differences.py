@@ -34,6 +34,8 @@ PathVerdict = Literal["different", "equivalent", "inconclusive", "once", "refuse
 _MOST = 12
 #: Most paths of which every two are compared; of more, each is compared with as many neighbours in size.
 _EVERY_TWO, _NEIGHBOURS = 20, 6
+#: Largest relative difference without practical importance.
+_MARGIN = 0.05
 
 
 class PathDifferences(NamedTuple):
@@ -50,7 +52,6 @@ def path_differences(
     value: str | None = None,
     *,
     group_of: Mapping[str, str] | None = None,
-    margin: float = 0.05,
     confidence: float = 0.95,
 ) -> PathDifferences:
     """Compare paths of one method with each other.
@@ -82,8 +83,11 @@ def path_differences(
     # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
     # time of a study with many paths.
     refused = bool(refusals([runs[path] for path in medians], value))
-    measured = runs if refused else {path: _measured(data, value) for path, data in runs.items()}
-    setting = Setting(margin, 1 - (1 - confidence) / max(family, 1))
+    measured = {
+        path: only_values(data, value) if not refused and is_frame(data) and value is not None else data
+        for path, data in runs.items()
+    }
+    setting = Setting(_MARGIN, 1 - (1 - confidence) / max(family, 1))
     spread = spreads[0] if spreads else None
     found = []
     for small, large in compared:
@@ -142,10 +146,6 @@ def _pairs(paths: Sequence[str]) -> list[tuple[str, str]]:
 def _at_ends(paths: Sequence[str]) -> list[str]:
     """Return the paths that decide on what is said of all."""
     return list(paths) if len(paths) <= _MOST else [*paths[: _MOST // 2], *paths[-_MOST // 2 :]]
-
-
-def _measured(data: RunData, value: str | None) -> RunData:
-    return only_values(data, value) if is_frame(data) and value is not None else data
 
 
 def _in_turns(first: RunData, second: RunData, value: str | None) -> bool:

@@ -209,15 +209,13 @@ def run_values_of(levels: pd.DataFrame, runs: pd.DataFrame) -> dict[int, RunValu
     return values
 
 
-def widest_methods(levels: pd.DataFrame, most: int = METHODS_SHOWN) -> pd.DataFrame:
-    """Select the conditions of the methods that say most about all paths, and all reported ones.
+def widest_methods(levels: pd.DataFrame) -> pd.DataFrame:
+    """Select the conditions of the three methods that say most about all paths, and all reported ones.
 
     Parameters
     ----------
     levels : DataFrame
         As returned by `conditions`.
-    most : int
-        Number of methods to keep.
 
     Returns
     -------
@@ -225,7 +223,7 @@ def widest_methods(levels: pd.DataFrame, most: int = METHODS_SHOWN) -> pd.DataFr
         Rows of ``levels`` in their order; methods are ranked as by ``rank_methods``.
     """
     logged = levels["origin"] == "log"
-    kept = rank_methods(as_measured(levels[logged]))[:most]
+    kept = rank_methods(as_measured(levels[logged]))[:METHODS_SHOWN]
     return levels[~logged | levels["method"].isin(kept)]
 
 

@@ -32,6 +32,7 @@ from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_end
 from azlatency.stats.result import FEASIBLE
 from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.format import percent
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 #: With fewer runs than this a forecast gives only a range.
 PILOT = 5
+#: Share of cases in which as many runs as forecast are enough, where nobody chose another one.
+_ASSURANCE = 0.8
 #: Relative half-widths for which curves are drawn.
 PRECISIONS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 #: Columns of a plan, after those that identify it.
@@ -74,7 +77,7 @@ def runs_needed(
     relative: float | str = 0.05,
     *,
     confidence: float = 0.95,
-    assurance: float = 0.8,
+    assurance: float = _ASSURANCE,
     value: str | None = None,
 ) -> pd.DataFrame:
     """Return the number of runs for an interval of the typical run within ``relative``.
@@ -130,14 +133,14 @@ def _row(
     pilot = run_values(values, value)
     found = _for_precision(pilot, refusals([values], value), relative, confidence, assurance)
     return {
-        "what": f"runs for ±{100 * relative:g} %",
+        "what": f"runs for ±{percent(relative)}",
         **{name: number(getattr(found, name)) for name in ("needed", "low", "high", "more", "at_pilot_spread")},
         "done": found.done,
         "precision": relative,
         "unit": "runs",
         "confidence": confidence,
         "scope": "across_runs",
-        "statistic": f"interval of the median run on logs; spread at its upper {100 * assurance:g} % chi-squared bound",
+        "statistic": f"interval of the median run on logs; spread at its upper {percent(assurance)} chi-squared bound",
         "flags": " ".join(found.flags),
         "run_ids": " ".join(pilot.run_ids),
     }
@@ -229,11 +232,11 @@ def _reach(runs: int, confidence: float, assurance: float) -> float:
     return WIDENING * float(np.quantile(np.maximum(middle - ends[0], ends[1] - middle), assurance))
 
 
-def runs_for_spread(spread: float, relative: float = 0.05, confidence: float = 0.95, assurance: float = 0.8) -> int:
+def runs_for_spread(spread: float, relative: float) -> int:
     """Return the number of runs for an interval within ``relative`` at a known spread, to which nothing is added."""
-    if not 0 < spread < 10 or not 0 < relative < 10 or not 0 < confidence < 1 or not 0.5 <= assurance < 1:
-        raise ValueError(f"spread = {spread}, relative = {relative}, confidence = {confidence}: 0.05 is 5 %")
-    return _runs_for(spread, relative, confidence, assurance) or MOST
+    if not 0 < spread < 10 or not 0 < relative < 10:
+        raise ValueError(f"spread = {spread}, relative = {relative}: 0.05 is 5 %")
+    return _runs_for(spread, relative, 0.95, _ASSURANCE) or MOST
 
 
 def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | None:
@@ -242,17 +245,15 @@ def runs_to_reach(runs: RunValues, relative: float, confidence: float) -> int | 
     return _runs_for(spread, relative, confidence, 0.5) if spread > 0 and relative > 0 else None
 
 
-def runs_to_decide(
-    a: RunData, b: RunData, margin: float = 0.05, *, confidence: float = 0.95, assurance: float = 0.8
-) -> Plan:
+def runs_to_decide(a: RunData, b: RunData, margin: float, *, confidence: float = 0.95) -> Plan:
     """Return the number of runs on each side that show equivalence if nothing changed.
 
     Two one-sided tests (Schuirmann 1987) at a true ratio of 1, in the usual approximation by two quantiles of t, with
     the spread pooled over both sides, as in `runs_needed`; more than there are while the interval is wider than the
     margin.
     """
-    if not 0 < margin < 10 or not 0.5 <= assurance < 1:
-        raise ValueError(f"margin = {margin}, assurance = {assurance}: 0.05 is 5 %, 0.8 is 80 %")
+    if not 0 < margin < 10:
+        raise ValueError(f"margin = {margin}: 0.05 is 5 %")
     sides = [run_values(side) for side in (a, b)]
     groups = [side.values for side in sides]
     done = min(map(len, groups))
@@ -268,12 +269,12 @@ def runs_to_decide(
         return Plan(done, flags=tuple(flags))
 
     def needed(sd: float) -> int | None:
-        return _runs_for_no_change(sd, margin, confidence, assurance)
+        return _runs_for_no_change(sd, margin, confidence, _ASSURANCE)
 
     limit = math.log1p(margin)
     ratio = of_groups(sides[0], sides[1], limit, confidence) if done > 1 else None
     is_wide = ratio is None or ratio.inner is None or max(abs(end - ratio.estimate) for end in ratio.inner) > limit
-    return _forecast(done, math.sqrt(variance), df, assurance, needed, done + 1 if is_wide else 0)
+    return _forecast(done, math.sqrt(variance), df, _ASSURANCE, needed, done + 1 if is_wide else 0)
 
 
 def _spread(logs: FloatArray) -> float:
@@ -321,7 +322,7 @@ def plan(
     relative: float | str = 0.05,
     *,
     confidence: float = 0.95,
-    assurance: float = 0.8,
+    assurance: float = _ASSURANCE,
     value: str | None = None,
 ) -> pd.DataFrame:
     """Return the number of runs that each path and method needs.
@@ -373,7 +374,7 @@ def precision_curves(
     plans: pd.DataFrame,
     *,
     confidence: float = 0.95,
-    assurance: float = 0.8,
+    assurance: float = _ASSURANCE,
 ) -> pd.DataFrame:
     """Return the number of runs at each precision, for the path of each method that needs the most.
 

@@ -69,8 +69,8 @@ _RATIO = ["ratio", "ratio_low", "ratio_high", "difference", "difference_low", "d
 _COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
 _COLUMNS = {
     "series": [
-        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "first", "last", "window_ns", "unit",
-        "missing", "family", *_COMMON,
+        *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "date_first", "date_last",
+        "window_ns", "unit", "missing", "family", *_COMMON,
     ],
     "changes": [
         *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "window_ns", "before", "after",
@@ -78,7 +78,7 @@ _COLUMNS = {
     ],
     "points": [*KEYS, "what", "position", "date", "value", "unit", "level", "label", "run_ids"],
 }  # fmt: skip
-_DATES = ("first", "last", "date", "date_low", "date_high")
+_DATES = ("date_first", "date_last", "date", "date_low", "date_high")
 _COUNTS = ("n", "change_count", "missing", "family", "at", "at_low", "at_high", "position")
 _NUMBERS = ("window_ns", "level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
 
@@ -405,8 +405,8 @@ def _summary(series: _Series, found: _Found, changes: list[Row], margin: float |
         "before": levels[-2] if len(levels) > 1 else np.nan,
         "drift": np.nan if found.drift is None else found.drift,
         "alarmed": "different" in verdicts,
-        "first": series.times[0] if series.times else None,
-        "last": series.times[-1] if series.times else None,
+        "date_first": series.times[0] if series.times else None,
+        "date_last": series.times[-1] if series.times else None,
         "missing": series.missing,
         "family": family,
         "statistic": METHOD,

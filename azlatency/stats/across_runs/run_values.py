@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from azlatency.logs.grammar.units import UnitError, nanoseconds
 from azlatency.logs.schema import refuse_foreign
@@ -129,6 +130,14 @@ def check_columns(runs: object, *names: str) -> None:
         if name not in columns and len(runs):
             hint = did_you_mean(name, columns, cutoff=0.6) or f"; the columns are {', '.join(columns)}"
             raise KeyError(f"unknown column {name!r}{hint}")
+
+
+def check_numbers(frame: pd.DataFrame, *names: str) -> None:
+    """Raise `TypeError` if one of these columns has texts."""
+    for name in names:
+        texts = [] if is_numeric_dtype(frame[name]) else [value for value in frame[name] if isinstance(value, str)]
+        if texts:
+            raise TypeError(f"column {name!r} has the text {texts[0]!r:.40}; make it numbers with pd.to_numeric")
 
 
 def value_column(frame: pd.DataFrame, value: str | None = None) -> str:
@@ -312,7 +321,8 @@ def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequen
     unnamed = [data.values if isinstance(data, RunValues) else data for data in frames]
     sides = [data if is_frame(data) or isinstance(data, Sized) else list(data) for data in unnamed]
     # A run that lost most of its probes is the slowest, so it cannot be left out.
-    endless = ("loss_censored",) if any(_has_infinite(data, value) for data in sides) else ()
+    values = (floats(data[value_column(data, value)] if is_frame(data) else data) for data in sides)
+    endless = ("loss_censored",) if any(np.isinf(numbers).any() for numbers in values) else ()
     repeated = ("duplicate_runs",) if any(map(_has_duplicates, sides)) else ()
     parts = [data for data in sides if is_frame(data)]
     if not parts:
@@ -338,10 +348,6 @@ def _has_duplicates(data: object) -> bool:
     """Return whether two rows are of one run."""
     run_ids = [run_id for run_id in run_ids_of(data) if run_id]
     return len(set(run_ids)) < len(run_ids)
-
-
-def _has_infinite(data: Any, value: str | None) -> bool:
-    return bool(np.isinf(floats(data[value_column(data, value)] if is_frame(data) else data)).any())
 
 
 def _distinct(parts: list[pd.DataFrame], column: str) -> set[Any]:

@@ -289,6 +289,9 @@ def summarize(
         return pd.DataFrame([typical_run(runs, unit=unit, confidence=confidence) | {"value": ""}])
     keys = list(dict.fromkeys([*([by] if isinstance(by, str) else by), "method"]))
     check_columns(runs, *keys)
+    columns_of_none = [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED, "value"]
+    if not len(runs):
+        return pd.DataFrame(columns=columns_of_none)
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
     columns = {method: _common_column(group, keys, value) for method, group in grouped(runs, "method")}
@@ -311,7 +314,7 @@ def summarize(
         groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, refused))
     rows = typical_runs(groups, confidence)
     found = [row | {"value": group.values.column} for row, group in zip(rows, groups, strict=True)]
-    return pd.DataFrame(found, columns=None if found else [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED, "value"])
+    return pd.DataFrame(found, columns=None if found else columns_of_none)
 
 
 def _known(runs: pd.DataFrame) -> Iterator[str]:

@@ -10,7 +10,6 @@ Sources: Geyer, Practical Markov chain Monte Carlo, Statistical Science 7:473 (1
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,7 +84,7 @@ def autocorrelation(x: FloatArray, lags: int) -> FloatArray:
         return np.asarray(covariance / covariance[0])
 
 
-def _initial_sequence(x: FloatArray, *, monotone: bool = True) -> tuple[float, int]:
+def _initial_sequence(x: FloatArray) -> tuple[float, int]:
     """Return Geyer's autocorrelation time and the lag by which four fifths of its sum are reached."""
     n = len(x)
     if n < 4 or x.min() == x.max():
@@ -101,20 +100,18 @@ def _initial_sequence(x: FloatArray, *, monotone: bool = True) -> tuple[float, i
     positive = pairs[: negative[0]] if len(negative) else pairs
     if not len(positive):  # strongly alternating: even the first pair is negative
         return 1.0 / n, 1
-    if monotone:
-        positive = np.minimum.accumulate(positive)
-    sums = np.cumsum(positive)
+    sums = np.cumsum(np.minimum.accumulate(positive))
     reach = 2 * int(np.searchsorted(sums, 0.8 * sums[-1])) + 1
     return float((2 * sums[-1] - covariance[0]) / covariance[0]), reach
 
 
-def autocorrelation_time(x: FloatArray, *, monotone: bool = True) -> float:
+def autocorrelation_time(x: FloatArray) -> float:
     """Return the integrated autocorrelation time tau: the variance of the mean of ``x`` is tau * variance / n.
 
-    Sums adjacent pairs of autocovariances while they are positive (Geyer's initial positive sequence), made monotone by
-    default. Tau can be below 1 for alternating values, and is 1 for a constant series or fewer than four values.
+    Sums adjacent pairs of autocovariances while they are positive, made monotone (Geyer's initial monotone sequence).
+    Tau can be below 1 for alternating values, and is 1 for a constant series or fewer than four values.
     """
-    return _initial_sequence(x, monotone=monotone)[0]
+    return _initial_sequence(x)[0]
 
 
 def indicator_autocorrelation_time(x: FloatArray, q: float) -> float:
@@ -141,18 +138,18 @@ def newey_west(x: FloatArray, lag: int) -> float:
     return float(covariance[0] + 2 * (weights * covariance[1:]).sum())
 
 
-def long_run_variance(x: FloatArray, *, clip: float = CLIP) -> float:
+def long_run_variance(x: FloatArray) -> float:
     """Return the long-run variance of ``x``: the variance of its mean is this value divided by n.
 
     The residuals of an AR(1) fit get a Newey-West estimate at lag 4 (n/100)^(2/9), recoloured by 1/(1 - r)^2 with
-    |r| <= ``clip`` (Andrews & Monahan 1992). 0 for a constant series.
+    |r| <= `CLIP` (Andrews & Monahan 1992). 0 for a constant series.
     """
     n = len(x)
     if n < 3 or np.ptp(x) == 0:
         return 0.0
     centred = x - x.mean()
     r = _dot(centred[1:], centred[:-1]) / _dot(centred[:-1], centred[:-1]) if centred[:-1].any() else 0.0
-    r = min(max(r, -clip), clip)
+    r = min(max(r, -CLIP), CLIP)
     residuals = centred[1:] - r * centred[:-1]
     lag = min(int(4 * (n / 100) ** (2 / 9)), len(residuals) - 1)
     return max(newey_west(residuals, lag), 0.0) / (1 - r) ** 2
@@ -166,13 +163,13 @@ def ljung_box(x: FloatArray, lags: int) -> tuple[float, float]:
     return statistic, float(chi2.sf(statistic, len(r)))
 
 
-def errors_grow(x: FloatArray, tau: float, batches: Sequence[int] = LADDER) -> bool:
+def errors_grow(x: FloatArray, tau: float) -> bool:
     """Return whether the standard error of the mean of ``x`` grows with the length of the batches that it comes from.
 
     Under short-range dependence the errors agree within their chi-squared bands (F test of each pair at 1 %) once the
-    batches are longer than a few autocorrelation times ``tau``. ``batches``: how many there are, ascending.
+    batches are longer than a few autocorrelation times ``tau``.
     """
-    lengths = {count: len(x) / count for count in batches if len(x) // count >= 2}
+    lengths = {count: len(x) / count for count in LADDER if len(x) // count >= 2}
     errors = [(count, batch_error(x, count)) for count, length in lengths.items() if length >= _BATCH_TAUS * tau]
     pairs = combinations([(count, error) for count, error in errors if error > 0], 2)
     return any((few[1] / many[1]) ** 2 > f.isf(_LEVEL, few[0] - 1, many[0] - 1) for few, many in pairs)

@@ -9,6 +9,7 @@ import numpy as np
 
 from azlatency.stats.arrays import to_array
 from azlatency.stats.within_run.quantiles import quantiles
+from azlatency.studies.format import percentile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ def fan_out(
         maxima = np.sort(x[: blocks * n_calls].reshape(blocks, n_calls).max(axis=1))
         maximum = float(maxima[max(math.ceil(blocks * p) - 1, 0)])
     return single.assign(
-        what=f"p{100 * p:g} of the slowest of {n_calls} calls",
+        what=f"{percentile(p)} of the slowest of {n_calls} calls",
         n_calls=n_calls,
         q=p,
         block_maxima=maximum if math.isfinite(maximum) else math.nan,

@@ -15,6 +15,7 @@ import pandas as pd
 
 from azlatency.stats.rows import QUANTILES, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
+from azlatency.studies.format import percentile
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -105,6 +106,6 @@ def histogram_quantiles(
             flags.append("quantised")
         if n and math.isnan(end):
             flags.append("unbounded_upper")
-        row = blank_estimate(f"p{100 * p:g}", unit, n, confidence, METHOD, labels={**(labels or {}), "q": p})
+        row = blank_estimate(percentile(p), unit, n, confidence, METHOD, labels={**(labels or {}), "q": p})
         rows.append(row | {"estimate": middle, "low": start, "high": end, "flags": joined(flags)})
     return pd.DataFrame(rows, columns=None if rows else QUANTILES[1:])

@@ -20,6 +20,7 @@ from azlatency.logs.parse import LogError
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
 from azlatency.stats.within_run.one_run import BURSTS, Options, Run
+from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def connect(folder: Path) -> DuckDBPyConnection:
     try:
         import duckdb
     except ImportError:
-        why = f"{folder}: more than {LARGE:,} samples need the package duckdb"
+        why = f"{folder}: more than {plain(LARGE)} samples need the package duckdb"
         raise LogError(f"{why}; install azlatency[scale]") from None
     connection = duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     files = sorted(map(str, folder.glob("tool=*/*.parquet")))

@@ -12,6 +12,7 @@ import numpy as np
 from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import dependence, indicator_autocorrelation_time
 from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
+from azlatency.studies.format import percentile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,7 +155,7 @@ class Run:
             low, high = low - step / 2, high + step / 2
         method = EXACT if independent else EFFECTIVE
         labels = {**self.options.labels, "q": p}
-        row = blank_estimate(f"p{100 * p:g}", self.options.unit, n, confidence, method, labels=labels)
+        row = blank_estimate(percentile(p), self.options.unit, n, confidence, method, labels=labels)
         ends = {"estimate": value, "low": low, "high": high}
         return row | ends | {"n_effective": ranks.n_effective, "flags": joined(flags)}
 

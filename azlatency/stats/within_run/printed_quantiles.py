@@ -20,6 +20,7 @@ from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.rows import QUANTILES, Row, blank_estimate, joined
 from azlatency.stats.within_run.histograms import histogram_quantiles
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
+from azlatency.studies.format import percentile
 from azlatency.studies.runs.groups import grouped
 
 METHOD = "bracket by printed order statistics; ranks by the exact binomial interval (Le Boudec 2010, thm 2.1)"
@@ -46,7 +47,7 @@ def bracket(
         "tail_unresolved": n and n * (1 - p) < 1,
         "maximum_in_disguise": rank == n,
     }
-    row = blank_estimate(f"p{100 * p:g}", "ns", n, confidence, METHOD, labels=labels)
+    row = blank_estimate(percentile(p), "ns", n, confidence, METHOD, labels=labels)
     return row | {
         "estimate": values[ranks.index(rank)] if rank in ranks else math.nan,
         "low": values[below] if below >= 0 else math.nan,

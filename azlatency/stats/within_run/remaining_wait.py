@@ -22,6 +22,7 @@ from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
 from azlatency.stats.within_run.one_run import NO_INTERVAL
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
+from azlatency.studies.format import percentile
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray, Values
@@ -81,7 +82,7 @@ def remaining_wait(
         flags += ("no_values" if not len(x) else "not_positive" if x.min() <= 0 else "loss_censored",)
     levels = []
     for p in q:
-        row = blank_estimate(f"remaining wait, p{100 * p:g}", unit, len(x), confidence, METHOD, labels={"q": p})
+        row = blank_estimate(f"remaining wait, {percentile(p)}", unit, len(x), confidence, METHOD, labels={"q": p})
         levels.append(row | {"flags": joined(flags), "mean": math.nan})
     if refused:
         return pd.DataFrame(levels)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FEWEST = 1000
 POINTS = 250
 LEVELS = (0.5, 0.99, 0.999, 0.9999, 0.999999)
+#: Most rows of percentiles of the longest runs.
+_MOST_ROWS = 24
 #: Columns of every frame, and those of an estimate.
 _RUN = ["run_id", "name", "path", "method"]
 _ESTIMATE = [*ESTIMATE, "n_effective", "flags", "run_ids"]
@@ -171,8 +173,8 @@ def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confi
     return _joined(shares, ["limit", *_ESTIMATE])
 
 
-def select_longest_runs(quantiles: pd.DataFrame, most: int = 24) -> pd.DataFrame:
-    """Return the percentiles from p99 up of the runs with most packets, at most ``most`` rows in their order.
+def select_longest_runs(quantiles: pd.DataFrame) -> pd.DataFrame:
+    """Return the percentiles from p99 up of the runs with most packets, at most 24 rows in their order.
 
     ``quantiles``: rows with ``run_id``, ``q`` and ``n``, as `azlatency.stats.printed_quantiles` returns them.
     """
@@ -181,7 +183,7 @@ def select_longest_runs(quantiles: pd.DataFrame, most: int = 24) -> pd.DataFrame
     selected: list[str] = []
     rows = 0
     for run_id, count in by_run.sort_values("first", ascending=False, kind="stable")["size"].items():
-        if rows + count <= most:
+        if rows + count <= _MOST_ROWS:
             selected.append(str(run_id))
             rows += count
     return far[far["run_id"].isin(selected)]

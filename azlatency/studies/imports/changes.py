@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.expand import iter_entries, shown_name
-from azlatency.studies.format import count_of
+from azlatency.studies.format import count_of, plain
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError
@@ -45,7 +45,7 @@ def changed_since_import(name: str) -> str:
     numbers = [(count, verb) for verb, count in counts.items() if count]
     changes = ["parser version changed"] if stamp["parser_version"] != parser_version() else []
     changes += [f"{count_of(count, 'file')} {verb}" for count, verb in numbers[:1]]  # the noun is written once
-    changes += [f"{count:,} {verb}" for count, verb in numbers[1:]]
+    changes += [f"{plain(count)} {verb}" for count, verb in numbers[1:]]
     changes += [f"{FILE_NAME} changed"] if stamp["manifest"] != digest(manifest.files) else []
     return ", ".join(changes)
 

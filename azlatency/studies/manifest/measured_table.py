@@ -65,32 +65,15 @@ _SHOWN = "file, columns, unit, round_trip, window and others; see docs/your-own-
 class MeasuredTable:
     """What the columns of a table of measurements mean.
 
-    Attributes
-    ----------
-    place : str
-        ``study.toml:LINE``, for messages.
-    columns : dict
-        Heading, or number from 1, of the column of each key of a run, of ``started_at`` or ``ended_at``, and of each
-        number.
-    unit, rate_unit : str
-        Units of times and of rates without one of their own; empty if each cell has its unit.
-    step : str
-        The step in which times are printed, in ``unit``; empty if each number has the digits that are known.
-    factor : int
-        What a printed time is multiplied with: 2 for a half round trip.
-    window_s : float
-        Length of the time that each number is about; 0 if it is not said.
-    headings : int
-        Line of the headings, from 1.
-    decimal : str
-        The decimal sign; empty if it is not said.
-    time_format : str
-        How times are written, as for ``strptime``; empty for ISO 8601.
-    same_both_ways : bool
-        Whether A → B and B → A are one number that is printed twice.
-    matrix : bool
-        Whether the first cell of a row is one end and each heading the other, so that each further cell is a run; the
-        columns are then ``row``, ``column`` and ``cell``.
+    ``place``: ``study.toml:LINE``, for messages. ``columns``: heading, or number from 1, of the column of each key of a
+    run, of ``started_at`` or ``ended_at``, and of each number. ``unit``, ``rate_unit``: of times and of rates without
+    one of their own; empty if each cell has its unit. ``step``: in which times are printed, in ``unit``; empty if each
+    number has the digits that are known. ``factor``: what a printed time is multiplied with, 2 for a half round trip.
+    ``window_s``: length of the time in seconds that each number is about; 0 if it is not said. ``headings``: their
+    line, from 1. ``decimal``: the decimal sign; empty if it is not said. ``time_format``: how times are written, as for
+    ``strptime``; empty for ISO 8601. ``same_both_ways``: A → B and B → A are one number that is printed twice.
+    ``matrix``: the first cell of a row is one end and each heading the other, so that each further cell is a run; the
+    columns are then ``row``, ``column`` and ``cell``.
     """
 
     place: str

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
-from azlatency.studies.format import count_of, literal, printable, toml_text
+from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
@@ -233,7 +233,7 @@ def _windows(study: Study | Logs) -> Iterator[str]:
     rows = run_table(study)
     rows = rows[rows["dialect"] == FROM_TABLE]
     if not rows["counted"].all():
-        used = f"{rows['counted'].sum():,} of {len(rows):,}"
+        used = f"{plain(rows['counted'].sum())} of {plain(len(rows))}"
         yield f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
 
 
@@ -260,7 +260,7 @@ def _in_two_zones(runs: pd.DataFrame) -> Iterator[str]:
     for (address, _), files in places.items():
         if len(files) > 1 and _ADDRESS.fullmatch(address):
             said = [f"in zone {zone} ({printable(file)})" for zone, file in list(files.items())[:2]]
-            yield f"{address} is {' and '.join(said)}: check which end the names give first; peer_zone is the server's"
+            yield f"{address} is {join_words(said)}: check which end the names give first; peer_zone is the server's"
             return
 
 
@@ -269,7 +269,7 @@ def _overlapping(runs: pd.DataFrame) -> Iterator[str]:
     found = overlapping_runs(runs.reset_index())
     for run_id, other in list(found.items())[:1]:
         files = [str(runs.at[name, "file"]) for name in (run_id, other)]
-        yield f"not pooled: {' and '.join(map(printable, files))} overlap in time"
+        yield f"not pooled: {join_words(map(printable, files))} overlap in time"
         yield "  if they are of different machines, add an entry for each to the end of study.toml:"
         for file, client in zip(files, ("one", "other"), strict=True):
             yield from ("    [[run]]", f'    log = "{toml_text(literal(file))}"', f'    client = "{client}"')

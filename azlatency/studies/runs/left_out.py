@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from azlatency.studies.format import count_of, printable
+from azlatency.studies.format import count_of, plain, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_rows
 from azlatency.studies.runs.throughput import throughput
@@ -42,7 +42,7 @@ def without_result(study: Study | Logs) -> dict[str, str]:
     reasons = {}
     for run_id, status in runs.loc[~runs.index.isin(measured), "status"].items():
         if sent.get(run_id, 0) > 0 and received.get(run_id) == 0:
-            reasons[str(run_id)] = f"no reply: {sent[run_id]:,.0f} of {sent[run_id]:,.0f} lost"
+            reasons[str(run_id)] = f"no reply: {plain(sent[run_id])} of {plain(sent[run_id])} lost"
         elif status in _INCOMPLETE:
             reasons[str(run_id)] = _INCOMPLETE[status]
     return reasons

@@ -204,7 +204,7 @@ class Study(TableSet):
     def __repr__(self) -> str:
         facts = self._summary()
         width = max(len(name) for name, _ in facts)
-        return "\n".join([f"Study: {self.name}", *(f"  {name:{width}}  {text}" for name, text in facts)])
+        return "\n".join([f"Study: {self.name}", *(f"  {name.ljust(width)}  {text}" for name, text in facts)])
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._summary())

@@ -256,7 +256,8 @@ def series(given: dict[str, Any]) -> dict[str, Any]:
     r = dep.autocorrelation(x, 20)
     statistic, p = dep.ljung_box(x, 20)
     side = x > np.median(x)
-    positive = dep.autocorrelation_time(x, monotone=False)
+    pairs = dep.autocovariance(x, n - 1)[: n // 2 * 2].reshape(-1, 2).sum(axis=1)
+    positive = 2 * pairs[: int(np.argmax(pairs <= 0))].sum() / variance - 1
     return {
         "acf_lag1_5": r[1:6], "acf_lag20": r[20], "ljung_box20": {"stat": statistic, "p": p}, "ar1_yule_walker": r[1],
         "coda_effectiveSize": _coda(x), "ess_geyer_ips": n / positive, "ess_geyer_ims": n / dep.autocorrelation_time(x),
@@ -294,6 +295,6 @@ def _yule_walker(covariance: np.ndarray, order: int) -> np.ndarray:
 @answers("project_methods", "batch-ladder")
 def ladder(given: dict[str, Any]) -> dict[str, Any]:
     x = generated(given["generator"])
-    assert not dep.errors_grow(x, dep.autocorrelation_time(x), given["batches"])
+    assert not dep.errors_grow(x, dep.autocorrelation_time(x))
     errors = [dep.batch_error(x, count) for count in given["batches"]]
     return {"se": errors, "naive_se": x.std(ddof=1) / math.sqrt(len(x))}

@@ -9,13 +9,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from azlatency.kit.drawing import base
+from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart
 from azlatency.shapes import forest
 
 
 def test_a_column_is_narrow_and_has_one_panel_per_row() -> None:
     assert not base.narrow() and base.side_by_side(3, 5) == 3
-    with base.column("single"):
+    with Options(width="single").applied():
         assert base.narrow() and base.side_by_side(3, 5) == 1
     assert not base.narrow()
 

@@ -7,7 +7,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.shapes import column
+from azlatency.kit.drawing.options import Options
 
 
 def test_missing_squares_stay_empty_and_the_longest_time_is_not_the_darkest_shade() -> None:
@@ -21,7 +21,7 @@ def test_missing_squares_stay_empty_and_the_longest_time_is_not_the_darkest_shad
 def test_names_are_upright_where_they_do_not_fit() -> None:
     few, many = ["1", "2", "3"], [f"westeurope-zone-{number}" for number in range(MOST_ENDS)]
     assert not crowded(few) and crowded(many) and not is_upright(few) and is_upright(many)
-    with column("single"):
+    with Options(width="single").applied():
         assert is_upright(many[:7]) and not is_upright(many[:6])
     axis = Figure().subplots()
     name_ends(axis, many)

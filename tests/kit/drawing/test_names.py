@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
-from azlatency.kit.drawing.base import column
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
+from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart
 from azlatency.pages import common, latency, stability
 from azlatency.shapes.zone_map import zone_map
@@ -140,7 +140,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     streams = az.throughput(study).drop_duplicates("path").head(4)
     pairs = pd.DataFrame(combinations_with_replacement(ends, 2), columns=["first", "second"])
     pairs = pairs.assign(path="", method="", value=1e5, quantity="mean RTT")
-    with column(width):
+    with Options(width=width).applied():
         drawn = {
             "order": latency.order_of_runs(runs, az.summarize(runs)),
             "series": stability.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),

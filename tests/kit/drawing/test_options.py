@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from helpers.cases import thinned
 from helpers.chart_cases import StudyResults, every_chart
+from helpers.chart_checks import assert_fit_to_print
 from helpers.studies import load
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import Collection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -150,3 +152,35 @@ def test_the_options_are_in_the_signature_and_the_help() -> None:
     names = list(inspect.signature(az.charts.forest).parameters)
     assert names[:2] == ["frame", "value"] and {"ax", "palette", "theme", "width"} <= set(names)
     assert "help(az.charts.Options)" in (az.charts.forest.__doc__ or "")
+
+
+@pytest.mark.parametrize("place", ["ax", "figure"])
+def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyResults], place: str) -> None:
+    """A figure of a paper, 7.16 in wide, with two rows of three charts."""
+    study = load("emulated-zones")
+    runs, found = az.latency(study), results_of("emulated-zones").asymmetries
+    ping = runs[runs["tool"] == "ping"]
+    of_path = ping[ping["path"] == ping["path"].iloc[0]]
+    quantiles = az.stats.printed_quantiles(study.quantiles, study.metrics, labels=runs[["path", "method"]])
+    shapes = az.stats.distribution_shape.run_histograms(study, runs)
+    points = shapes.runs.merge(shapes.bins[["run_id", "high_ns", "share"]], on="run_id")
+    pairs = found.pairs[found.pairs["metric"] == "latency"].assign(name=lambda rows: rows["from"] + " ↔ " + rows["to"])
+    page = Figure(figsize=(7.16, 6.0), layout="constrained")
+    FigureCanvasAgg(page)
+    places = page.subplots(2, 3).ravel() if place == "ax" else page.subfigures(2, 3).ravel()
+    options = [{place: each, "labels": False} for each in places]
+
+    def first(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["method"] == frame["method"].iloc[0]]
+
+    forest, matrix, series = az.charts.forest, az.charts.matrix, az.charts.series
+    unit = {"unit": (1e3, "µs")}
+    forest(az.summarize(ping), "estimate", panel="method", row="path", low="low", high="high", **unit, **options[0])
+    az.charts.curves(first(quantiles), "estimate", panel="method", line="run_id", colour="path", **options[1])
+    matrix(first(found.cells), "estimate", row="from", column="to", panel="method", **options[2])
+    lines = {"line": "run_id", "text": "path", "colour": "path"}
+    az.charts.density(first(points), "high_ns", panel="method", **lines, **options[3])
+    series(of_path.assign(level=of_path["median_ns"].median()), "median_ns", panel="path", **options[4])
+    forest(first(pairs), "ratio", panel="method", row="name", verdict="verdict", margin="margin", **options[5])
+    assert_fit_to_print("six charts", Chart(page, "", ""))
+    assert not any(axis.texts for axis in page.axes) and not page.legends

@@ -17,6 +17,7 @@ import azlatency as az
 from azlatency import shapes as charts
 from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
+from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common, latency, stability, tail
 from azlatency.studies.format import plain
@@ -32,7 +33,7 @@ def assert_fit_one_column(results: StudyResults, names: Collection[str]) -> None
     for name, draw in every_chart(results.study, results).items():
         if name not in names:
             continue
-        with charts.column("single"):
+        with Options(width="single").applied():
             chart = draw()
         if isinstance(chart, Chart):
             assert chart.figure.get_figwidth() == 3.3
@@ -51,8 +52,8 @@ def test_every_chart_fits_one_column(results: StudyResults, drawn: DrawnCharts) 
 
 
 def test_a_width_that_no_journal_has_is_refused() -> None:
-    with pytest.raises(ValueError, match="'single' or 'double'"), charts.column("triple"):  # type: ignore[arg-type]
-        pass
+    with pytest.raises(ValueError, match="width = 'triple' is not one of 'single', 'double'"):
+        Options(width="triple")  # type: ignore[arg-type]
 
 
 # --- saved as they are drawn
@@ -118,7 +119,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
         "series": lambda: stability.run_series(timed, study, pd.DataFrame()),
     }
     for kind, make in draw.items():
-        with charts.column(width):
+        with Options(width=width).applied():
             chart = make()
         if isinstance(chart, Chart):
             assert_fit_to_print(f"{name}, {kind}, {width}", chart)
