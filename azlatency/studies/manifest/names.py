@@ -80,6 +80,10 @@ _THINGS_TEXT = """
     gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
     edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
     tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
+    tunnel relay bridge phone mobile handset modem satellite vpn overlay underlay trunk bond circuit wire fiber fibre
+    transit exchange pool nodepool namespace deployment function lambda hypervisor guest enclosure shelf cage aisle row
+    hall seat desk watch camera vehicle car bus train plane uav rover buoy turbine meter plc hmi gnodeb enb enodeb rsu
+    obu repeater mesh haul fronthaul backhaul wan lan wlan ssid bssid band rat tech
     avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
     laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
     uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής

@@ -36,6 +36,7 @@ def parts(path: str, known: frozenset[int] = frozenset()) -> tuple[list[str], st
         ("overload_5_attackers.txt", ["overload", "5", "attackers"], None),
         ("client_1.log", ["client", "1"], None),
         ("vm1.log", ["vm1"], None),
+        ("tunnel_2.log", ["tunnel", "2"], None),
         ("threads16.log", ["threads16"], None),
         ("loss_0.005.log", ["loss", "0.005"], None),
         ("v1.2.3_1.log", ["v1.2.3"], "1"),
