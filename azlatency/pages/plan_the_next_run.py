@@ -54,7 +54,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
     notes = [f"{first['what']}, {percent(first['confidence'])} confidence; {first['statistic']}."]
     if len(rows) < len(found):
         notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
-    rows = rows.assign(words=rows["flags"].replace({**SHORT, "few_clusters": "range only: few runs"}))
+    rows = rows.assign(words=rows["flags"].replace(SHORT))
     caption = f"R{first['what'][1:]} (scope: across runs)"
     return table(rows.drop(columns="flags"), caption, columns, notes, value=lambda row: row["value"])
 

@@ -92,6 +92,10 @@ _FLAGS = {
         "more runs of this kind do not help; measure in rounds, choose another quantity of the run, or accept a wider "
         "target",
     ),
+    "small_pilot": (
+        "range only: few runs",
+        "the spread of fewer than five runs is too uncertain; measure five, then plan",
+    ),
     "few_clusters": ("too few groups", "too few independent groups (runs or blocks) for this method"),
     "few_effective": (
         "autocorrelated",

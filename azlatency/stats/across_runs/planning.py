@@ -99,7 +99,7 @@ def runs_needed(
     -------
     DataFrame
         One row: the runs that are ``needed`` in all, that are ``done``, and ``more``. Fewer than five runs allow only
-        the range ``low`` to ``high`` (``few_clusters``), one run nothing (``no_replication``). Above 200 runs,
+        the range ``low`` to ``high`` (``small_pilot``), one run nothing (``no_replication``). Above 200 runs,
         ``needed`` is missing (``out_of_reach``).
 
     Raises
@@ -203,7 +203,7 @@ def _forecast(
     bounds = (spread * math.sqrt(df / (2 * gammaincinv(df / 2, tail))) for tail in (assurance, 1 - assurance))
     low, high, middle = (None if runs is None else max(runs, least) for runs in map(needed, (*bounds, spread)))
     plan = Plan(done, low=low, high=high, at_pilot_spread=middle)
-    return plan._replace(flags=("few_clusters",)) if df < PILOT - 1 else plan._replace(needed=high)
+    return plan._replace(flags=("small_pilot",)) if df < PILOT - 1 else plan._replace(needed=high)
 
 
 def _runs_for(spread: float, relative: float, confidence: float, assurance: float) -> int | None:
@@ -305,7 +305,8 @@ def _runs_for_no_change(spread: float, margin: float, confidence: float, power: 
     """Return the smallest R with (c t_confidence + t_(1+power)/2) spread sqrt(2/R) <= log(1 + margin), df = 2R - 2.
 
     c is the factor by which `compare` widens every interval of runs. Its price for the choice of the shorter of two
-    is left out: for normal values the shorter one is about as much better than ranks, whose efficiency is taken here.
+    is left out: for normal values the shorter one is about as much better than ranks, whose efficiency is taken here
+    (4 to 22 runs planned for 80 % reach 83 to 94 % of 600 pairs).
     """
     limit = math.log1p(margin)
 

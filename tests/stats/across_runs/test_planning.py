@@ -96,8 +96,8 @@ def _reached(logs: Any, relative: float) -> bool:
     [
         ([], "no_values"),
         ([1.0], "no_replication"),
-        ([1.0, 1.1], "few_clusters"),
-        ([1.0, 1.1, 1.2, 1.15], "few_clusters"),
+        ([1.0, 1.1], "small_pilot"),
+        ([1.0, 1.1, 1.2, 1.15], "small_pilot"),
         ([2.0] * 6, "constant"),
         ([1.0, 0.0, 2.0, 3.0, 4.0], "not_positive"),
         ([math.nan, math.nan], "no_values"),
@@ -106,7 +106,7 @@ def _reached(logs: Any, relative: float) -> bool:
 def test_plans_that_are_refused(values: list[float], code: str) -> None:
     plan = runs_needed(values)
     assert plan[["needed", "more"]].isna().all(axis=None) and list(plan["flags"]) == [code]
-    assert ("between" in az.say(plan)) == (code == "few_clusters")
+    assert ("between" in az.say(plan)) == (code == "small_pilot")
 
 
 def _runs() -> pd.DataFrame:
@@ -170,7 +170,7 @@ def test_runs_to_decide_takes_the_upper_bound_and_refuses_what_it_cannot_know() 
     assert plan.needed is not None and plan.at_pilot_spread is not None
     assert plan.at_pilot_spread <= plan.needed == plan.high and plan.done == 4
     few = runs_to_decide(a[:2], b[:2], 0.05)
-    assert few.needed is None and few.flags == ("few_clusters",) and few.low is not None and few.high is not None
+    assert few.needed is None and few.flags == ("small_pilot",) and few.low is not None and few.high is not None
     assert runs_to_decide([1.0], [1.0], 0.05).flags == ("no_replication",)
     assert runs_to_decide([1.0, 1.0], [1.0], 0.05).flags == ("constant",)
     assert runs_to_decide([0.0, 1.0], [1.0], 0.05).flags == ("not_positive",)
