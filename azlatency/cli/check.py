@@ -46,7 +46,7 @@ def check(
                 if not is_excluded(file_check.path):
                     print("\n".join(printable(line) for line in str(file_check).splitlines()))
                     grades.append(file_check.grade)
-                    if file_check.grade == "useless" and path not in tables:
+                    if file_check.grade == "useless" and path not in tables and not part.rows["runs"]:
                         _print_table(path)
                 if bar is not None:
                     bar(len(grades), None, file_check.path)

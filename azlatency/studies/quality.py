@@ -88,7 +88,9 @@ def check(tables: Logs) -> list[Check]:
             )
             for run in runs
         ]
-        checks.append(_check_source(source, tuple(dict.fromkeys(use for uses in measured for use in uses)), events))
+        of_source = tuple(dict.fromkeys(use for uses in measured for use in uses))
+        tools = ", ".join(dict.fromkeys(run["tool"] for run in runs))
+        checks.append(_check_source(source, of_source, events, tools))
     return checks
 
 
@@ -117,8 +119,10 @@ def _events_by_source(events: Iterable[Row]) -> dict[str, dict[str, _Events]]:
     return by_source
 
 
-def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events]) -> Check:
+def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events], tools: str) -> Check:
     remarks = tuple(_remarks(events))
+    if tools and not uses and not remarks:
+        remarks = (f"a log of {tools} without a round-trip time or a rate of a network",)
     if not uses:
         return Check(source["path"], "useless", (), remarks)
     has_caveats = any(group.is_caveat for group in events.values())

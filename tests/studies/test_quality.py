@@ -35,6 +35,13 @@ def test_an_unusable_file_states_the_reason(tmp_path: Path) -> None:
     assert "no log of a known tool" in str(file_check)
 
 
+def test_a_log_of_a_host_is_no_table_of_measurements() -> None:
+    """`azlatency check` asked for the columns of a log that a parser had read."""
+    (file_check,) = check(az.parse(Path(__file__).parents[1] / "fixtures" / "iostat" / "12.6.1-c.log"))
+    assert file_check.grade == "useless"
+    assert file_check.remarks == ("a log of iostat without a round-trip time or a rate of a network",)
+
+
 def test_a_mislabelled_log_is_detected(raw: Path, tmp_path: Path) -> None:
     """A log edited from half round trips to round trips contradicts its own closed loop."""
     log = (raw / "westeurope-azure-cni" / "az2-az3" / "sockperf.log").read_text("utf-8")
