@@ -55,7 +55,7 @@ def count_or_names(paths: Iterable[str]) -> str:
 def join_by_method(rows: pd.DataFrame) -> str:
     """Join the ``path`` of each ``method``, equal ones once: "a → b and c → d (ping, qperf); a → c (latte)"."""
     groups: dict[str, list[str]] = {}
-    for method, paths in rows["path"].astype(str).groupby(rows["method"].astype(str), sort=False):
+    for method, paths in rows["path"].astype(str).groupby(rows["method"].astype(str), sort=False, dropna=False):
         groups.setdefault(count_or_names(paths), []).append(str(method))
     texts = [f"{names} ({', '.join(methods)})" for names, methods in groups.items()]
     return "; ".join(texts if len(texts) <= _MOST_GROUPS else [*texts[:_MOST_GROUPS], "others"])
