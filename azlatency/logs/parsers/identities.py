@@ -408,12 +408,7 @@ EVERYWHERE: tuple[Identity, ...] = (
 def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identity]]) -> None:
     """Add an event for every identity that a run breaks; a complete run that breaks one is then ``failed``.
 
-    Parameters
-    ----------
-    recorder : Recorder
-        The rows of a source that was read.
-    declared : mapping of str to sequence of Identity
-        What each tool keeps besides `EVERYWHERE`.
+    ``declared``: what each tool keeps besides `EVERYWHERE`.
     """
     places: dict[str, dict[_Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
     for row in recorder.rows["metrics"]:
