@@ -17,6 +17,7 @@ from azlatency.gate.verdict import (
 )
 from azlatency.kit.cells import is_missing
 from azlatency.kit.intervals import known_ends
+from azlatency.kit.titles import capitalised
 from azlatency.kit.words import remarks
 from azlatency.stats.across_runs.planning import PILOT
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
@@ -121,7 +122,7 @@ def _legend(judgement: Judgement) -> dict[str, str]:
             "the margin stays inconclusive."
         )
         if not all(map(is_feasible, rows)):
-            legend["needed"] += f" Over {FEASIBLE}: more of the same runs do not help. {HELPS}."
+            legend["needed"] += f" Over {FEASIBLE}: more of the same runs do not help. {capitalised(HELPS)}."
     return legend
 
 

@@ -87,7 +87,7 @@ _REFUSALS = {
 }
 #: What to do where more than `FEASIBLE` runs are needed; and of an interval that only the family of rows refuses.
 HELPS = (
-    "Make each run longer, measure both sides alternating in rounds, add pairs of machines, or accept a wider margin"
+    "make each run longer, measure both sides alternating in rounds, add pairs of machines, or accept a wider margin"
 )
 HOLM = "not significant among all rows"
 #: Too few runs for ranks. This does not prevent a verdict: it then rests on the t interval.
@@ -466,7 +466,7 @@ def _next_measurement(row: Row) -> str:
     if row["cause"] == "family":
         return f"{HOLM}, p = {plain(row['p_beyond'], 2)}: compare fewer paths, or measure more runs"
     if not is_feasible(row):
-        return f"more than {FEASIBLE} runs on each side are needed: {HELPS[0].lower()}{HELPS[1:]}"
+        return f"more than {FEASIBLE} runs on each side are needed: {HELPS}"
     if row["cause"] == "margin":
         return "something changed, but it may be less than the margin: more runs narrow the interval"
     if low is None:

@@ -280,36 +280,16 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
     if len(names) > MOST_ENDS and len(set(zones.values())) < _FILLED * len(names) ** 2:
         return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
-    scale, _ = shown_unit = read_in(unit)
-    method = main["method"].iloc[0]
-    bounds = typical[typical["method"] == method].set_index("path")[["low", "high"]].dropna()
-    paths = pd.DataFrame([(path, *ends, values[path]) for path, ends in zones.items()])
-    paths = paths.set_axis(["path", "from", "to", "value"], axis=1).join(bounds, on="path")
-    # The typical run of several is finer than the print of one.
-    printed = main["step"].where(main["n"] == 1).fillna(0.0)
-    paths = paths.assign(step=paths["path"].map(dict(zip(main["path"], printed, strict=True))))
-    squares = paths.groupby(["from", "to"], as_index=False).agg(
-        value=("value", "median"),
-        least=("value", "min"),
-        most=("value", "max"),
-        low=("low", "min"),
-        high=("high", "max"),
-        step=("step", "min"),
-    )
-    ends = zip(*(squares[name] / scale for name in ("least", "most", "step")), strict=True)
-    squares = squares.assign(
-        method=method,
-        confidence=typical["confidence"].max() if len(typical) else math.nan,
-        text=["–".join(dict.fromkeys(short_number(end, step) for end in (low, high))) for low, high, step in ends],
-    )
-    ends_of_all, step = [paths["value"].min(), paths["value"].max()], main["step"].min()
+    shown_unit = read_in(unit)
+    squares = _squares(main, zones, typical, shown_unit)
+    ends_of_all, step = [squares["least"].min(), squares["most"].max()], main["step"].min()
     light, dark = (span([end], unit, step=step) for end in ends_of_all)
     reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
-    place = place_of_ends(names, runs)
+    place, method = place_of_ends(names, runs), main["method"].iloc[0]
     caption = f"Row: client's {place}; column: server's; empty: not measured."
     if len(names) > MOST_ENDS:
         caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
-    elif len(squares) < len(paths):
+    elif len(squares) < len(zones):
         caption += " Several paths: their range."
     return matrix(
         squares,
@@ -327,6 +307,26 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         result=f"{capitalised(what)} of {reach} from {place} to {place} ({method}, {run_counts(main, runs)})",
         caption=caption,
         name="zone_matrix",
+    )
+
+
+def _squares(
+    main: pd.DataFrame, zones: Mapping[str, tuple[str, str]], typical: pd.DataFrame, unit: Unit
+) -> pd.DataFrame:
+    """Return a row per pair of zones: the median of its paths, their range in words, and its widest interval."""
+    bounds = typical[typical["method"] == main["method"].iloc[0]].set_index("path")[["low", "high"]]
+    ends_of_paths = pd.DataFrame.from_dict(zones, orient="index", columns=["from", "to"])
+    paths = main.join(ends_of_paths, on="path", how="inner").join(bounds.dropna(), on="path")
+    # The typical run of several is finer than the print of one.
+    paths = paths.assign(step=paths["step"].where(paths["n"] == 1).fillna(0.0))
+    squares = paths.groupby(["from", "to"], as_index=False).agg(
+        method=("method", "first"), value=("estimate", "median"), least=("estimate", "min"), most=("estimate", "max"),
+        low=("low", "min"), high=("high", "max"), step=("step", "min"),
+    )  # fmt: skip
+    ends = zip(*(squares[name] / unit.scale for name in ("least", "most", "step")), strict=True)
+    return squares.assign(
+        confidence=typical["confidence"].max() if len(typical) else math.nan,
+        text=["–".join(dict.fromkeys(short_number(end, step) for end in (low, high))) for low, high, step in ends],
     )
 
 

@@ -219,12 +219,7 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         name = pairs["path"]
     elif pairs["region"].nunique() > 1:
         name = pairs["region"] + " " + pairs["pair"]
-    pairs = pairs.assign(
-        name=name,
-        all="",
-        mean_ns_low=np.nan,
-        mean_ns_high=np.nan,
-    )
+    pairs = pairs.assign(name=name, all="", mean_ns_low=np.nan, mean_ns_high=np.nan)
     unit, steps = _unit(between), pairs["mean_ns_resolution"].fillna(0.0)
     low, high = pairs["mean_ns"].iloc[[0, -1]]
     like = one_prefix([low, high], "ns")

@@ -10,7 +10,7 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, P_VALUE, Column, Ref, Row, RunsRef, Table, is_missing
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import MOST_PANELS, few_of_each, most_of
+from azlatency.kit.drawing.base import MOST_PANELS, few_of_each
 from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
@@ -149,11 +149,10 @@ def percentile_curves(
     runs = drawn.drop_duplicates("run_id")
     kept = runs[runs["path"].isin(told_apart(sizes))]
     per_method = kept["method"].value_counts(sort=False)
-    what = "methods, those with the most runs"
-    methods, left = most_of(list(per_method.index), per_method.__getitem__, what, MOST_PANELS)
+    chosen = per_method.sort_values(ascending=False, kind="stable").index[:MOST_PANELS]
+    methods = per_method.index[per_method.index.isin(chosen)]
     kept = pd.concat([few_of_each(kept[kept["method"] == name], "path", "n", _MOST_CURVES) for name in methods])
-    if len(kept) < len(runs):
-        left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
+    left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
     shown = drawn[drawn["run_id"].isin(kept["run_id"])]
     shown = shown.assign(
         is_maximum=has_flag(shown, "maximum_in_disguise"),
@@ -169,7 +168,9 @@ def percentile_curves(
         hollow="is_maximum",
         truth="" if samples else "truth",
         result=title,
-        caption=draw.caption(_sampled_caption(shown) if samples else _printed_caption(shown, kept), left),
+        caption=draw.caption(
+            _sampled_caption(shown) if samples else _printed_caption(shown, kept), (left, len(kept) < len(runs))
+        ),
         name="percentile_curves",
     )
 

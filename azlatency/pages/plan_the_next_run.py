@@ -10,6 +10,7 @@ from azlatency.kit.cells import NO_LOG, Table, Unit
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import between, count, number, table, text
+from azlatency.kit.titles import capitalised
 from azlatency.kit.words import say
 from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest, two_beside
@@ -55,7 +56,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
     if len(rows) < len(found):
         notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
     rows = rows.assign(words=rows["flags"].replace(SHORT))
-    caption = f"R{first['what'][1:]} (scope: across runs)"
+    caption = f"{capitalised(first['what'])} (scope: across runs)"
     return table(rows.drop(columns="flags"), caption, columns, notes, value=lambda row: row["value"])
 
 

@@ -12,7 +12,6 @@ from azlatency.kit.cells import (
     MICROSECONDS,
     PERCENT,
     Column,
-    Ref,
     ReportedRef,
     Row,
     Table,
@@ -288,9 +287,13 @@ def throughput_series(
         ),
         heading="panel",
         truth="truth",
-        changes=pd.DataFrame(
-            {"run_id": falls["run_ids"], "at": falls["at_s"], "at_low": math.nan, "at_high": math.nan}
-        ).assign(text=[_fall_words(row) for row in falls.to_dict("records")]),
+        changes=falls.assign(
+            run_id=falls["run_ids"],
+            at=falls["at_s"],
+            at_low=math.nan,
+            at_high=math.nan,
+            text=[_fall_words(row) for row in falls.to_dict("records")],
+        ),
         unit=GIGABITS,
         beside=3,
         most=_MOST_TRANSFERS,
@@ -406,26 +409,20 @@ def broken_connections(broken: pd.DataFrame) -> Table | Note:
         "reported duration": text("lasted"),
     }
     notes = ["As reported, without a time zone. Ends within a minute of each other are unlikely to be independent."]
-
-    def source(row: Row) -> list[Ref]:
-        return [ReportedRef(row["path"], name) for name in ("failed_at", "duration")]
-
-    return table(broken, "How the connections ended, as reported", columns, notes, source=source)
+    caption, names = "How the connections ended, as reported", ("failed_at", "duration")
+    return table(broken, caption, columns, notes, source=lambda row: [ReportedRef(row["path"], name) for name in names])
 
 
 def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
     """Return the last change between reported segments beside the changes before it."""
     if segments.empty:
         return Note("No text of this study reports segments of a run, and no connection of its logs broke.")
-    changes = segments.groupby("path", sort=False)["change_ns"].agg(lambda column: list(column.dropna()))
-    shown = pd.DataFrame(
-        {
-            "path": changes.index,
-            "last": [of_path[-1] for of_path in changes],
-            "before": [", ".join(format_number(change / 1e3, 2) for change in of_path[:-1]) for of_path in changes],
-            "p": segments.groupby("path", sort=False)["p"].first().to_numpy(),
-        }
-    )
+    of_paths = segments.dropna(subset=["change_ns"]).groupby("path", sort=False)
+    shown = of_paths.agg(
+        last=("change_ns", "last"),
+        before=("change_ns", lambda changes: ", ".join(format_number(change / 1e3, 2) for change in changes[:-1])),
+        p=("p", "first"),
+    ).reset_index()
     columns = {
         "connection": text("path"),
         "last change": number("last", ",.2f", MICROSECONDS),
@@ -433,11 +430,10 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
         "p of a trend": number("p", ".2f"),
     }
     notes = ["No test of so few segments can show that the last change is unusual; compare it with those before."]
-
-    def source(row: Row) -> list[Ref]:
-        return [ReportedRef(row["path"], "rtt_mean", segment=True)]
-
-    return table(shown, "Was the last change unusual?", columns, notes, source=source)
+    caption = "Was the last change unusual?"
+    return table(
+        shown, caption, columns, notes, source=lambda row: [ReportedRef(row["path"], "rtt_mean", segment=True)]
+    )
 
 
 # --- findings

@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, stretches
-from azlatency.kit.drawing.base import label, left_out, new_figure, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import label, left_out, most_panels, new_figure, side_by_side, sizes, styled, tip
 from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import format_number, plain
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: Rows of a panel that are drawn one by one; of more, so many time bins at most, of four rows at least.
 _FEW, _BINS, _OF_BIN = 300, 240, 4
-#: Inches of a panel, and of the counts below it.
-_PANEL, _BELOW = 1.7, 0.5
+#: Inches of a panel, of the counts below it, and least ones of both.
+_PANEL, _BELOW, _LEAST = 1.7, 0.5, 1.2
 
 
 @styled
@@ -108,8 +108,9 @@ def course(  # noqa: PLR0913 - a shape is told its columns
     about = pd.DataFrame(index=frame[panel].unique()) if panels is None else panels
     groups = frame.groupby(panel, sort=False, dropna=False, observed=True)
     about = about[about.index.isin(groups.groups.keys())]
+    room = most_panels(_LEAST, beside, 0.4)
     given = {"value": value, "start": start, "end": end or start, "muted": muted, "below": below}
-    shown = {key: _told(groups.get_group(key), given, unit) for key in about.index[:most]}
+    shown = {key: _told(groups.get_group(key), given, unit) for key in about.index[: min(most, room)]}
     steps = pd.DataFrame({panel: []}) if changes is None else changes[changes[panel].isin(shown.keys())]
     most_below = max(rows["below"].max() for rows in shown.values())
     columns = side_by_side(beside, len(shown))

@@ -15,7 +15,19 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
-from azlatency.kit.drawing.base import grid, labelled, lines, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import (
+    grid,
+    labelled,
+    left_out,
+    lines,
+    most_panels,
+    narrow,
+    side_by_side,
+    sizes,
+    styled,
+    tip,
+)
+from azlatency.kit.drawing.fitting import HIGHEST
 from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import INK, Look, looks
@@ -32,6 +44,8 @@ if TYPE_CHECKING:
 MOST_WITH_BARS = 10
 #: Most letters of a path's name at the end of its line, on a page and in a column; inches of a line of these names.
 _LETTERS, _LINE_INCHES = (44, 18), 0.15
+#: Least inches of a panel.
+_LEAST = 1.7
 #: Inches of the label of a level.
 _LEVEL_INCHES = 0.17
 #: Levels that are labelled and said where a line has many.
@@ -109,12 +123,16 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     rows = rows[rows["value"] > 0]
     if rows.empty:
         return Note("No chart: nothing to draw.")
-    panels = dict(iter(rows.groupby("panel", sort=False, dropna=False)))
+    groups = dict(iter(rows.groupby("panel", sort=False, dropna=False)))
     paths = list(dict.fromkeys(rows["path"]))
     beside = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
-    several = side_by_side(beside, len(panels)) > 1
+    several = side_by_side(beside, len(groups)) > 1
     names = {path: wrap(path, _LETTERS[narrow()], 1 + narrow()) for path in paths}
-    height = max(3.1 if several else 3.4, _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6)
+    of_names = _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6
+    panels = dict(list(groups.items())[: most_panels(max(_LEAST, of_names), beside, 0.6)])
+    of_page = (HIGHEST - 0.6) / math.ceil(len(panels) / side_by_side(beside, len(panels)))
+    height = min(max(3.1 if several else 3.4, of_names), of_page)
+    rows = rows[rows["panel"].isin(panels)]
     figure, axes = grid(len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True)
     look = looks(paths, colours())
     ends = []
@@ -127,7 +145,11 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         plain_log_ticks(axis.yaxis)
         if labelled():
             _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
-    words = draw.caption(caption, (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame))
+    words = draw.caption(
+        caption,
+        (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame),
+        left_out(len(panels), len(groups), "panels"),
+    )
     said = rows[rows["q"].isin(_NICE)] if band else rows
     return Chart(figure, words, _in_words(said, unit), title=result, name=name)
 

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, power_ticks
-from azlatency.kit.drawing.base import grid, labelled, narrow, sizes, styled, tip
+from azlatency.kit.drawing.base import grid, labelled, left_out, most_panels, narrow, sizes, styled, tip
 from azlatency.kit.drawing.names import wrap
 from azlatency.kit.drawing.options import OPTIONS, colours
 from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _ONE_LOOK = Look(ESTIMATE, "-", "")
 #: The part of each line that the axis shows at least, and the room after it.
 _BODY, _ROOM = 0.95, 1.6
-#: Inches of a line of the legend.
-_LEGEND_LINE = 0.17
+#: Inches of a line of the legend, and least ones of a panel.
+_LEGEND_LINE, _LEAST = 0.17, 1.2
 
 
 @styled
@@ -100,10 +100,13 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     if points.empty:
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)
+    names = scaled[colour].nunique() if colour else 0
+    legend = 0.2 + _LEGEND_LINE * math.ceil(names / _legend_columns()) if names else 0.0
+    every = list(scaled[panel].unique())
+    scaled = scaled[scaled[panel].isin(every[: most_panels(_LEAST, 2, 0.3 + legend)])]
     lines = scaled.drop_duplicates(line)
     look = looks(lines[colour], colours()) if colour else {}
     panels = dict(iter(scaled.groupby(panel, sort=False, dropna=False)))
-    legend = 0.2 + _LEGEND_LINE * math.ceil(len(look) / _legend_columns()) if look else 0.0
     figure, axes = grid(
         len(panels),
         2,
@@ -144,6 +147,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
         caption,
         ("Dotted: the limit.", limit is not None),
         (f"{sizes(lines['n'].astype(int), counted)}." if "n" in lines else "", "n" in lines),
+        left_out(len(panels), len(every), "panels"),
     )
     return Chart(figure, words, "\n".join(lines[text]), title=result, name=name)
 

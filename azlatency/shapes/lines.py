@@ -16,7 +16,7 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, spread
-from azlatency.kit.drawing.base import grid, label, labelled, left_out, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import grid, label, labelled, left_out, most_panels, sizes, styled, tip
 from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.objects import Chart, Note
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-#: Inches of a panel and of the highest figure, with what is above and below its panels; most panels in a row.
-_PANEL, _HIGHEST, _AROUND, _BESIDE = 1.35, 9.0, 0.85, 3
+#: Inches of a panel, and of what is above and below all panels; most panels in a row.
+_PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3
 #: Share of a panel's width for the names of lines, and of its height for each of them; inches of one of many.
 _ROOM, _NAME, _MOST_NAMED, _LINE = 0.42, 0.13, 12, 0.114
 #: Share of a panel's height that names keep from its lower edge, where the axis would cross them; lines whose names
@@ -92,8 +92,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     start, end = rows[date].min(), rows[date].max()
     named = [len(_looks(points, line, date, end)) for points in panels.values()]
     height = max(_PANEL, 0.25 + _LINE * max(count for count in [0, *named] if count <= _MOST_NAMED))
-    most = int((_HIGHEST - _AROUND) / height) * side_by_side(_BESIDE, len(panels))
-    shown = {title: panels[title] for title in list(panels)[:most]}
+    shown = dict(list(panels.items())[: most_panels(height, _BESIDE, _AROUND)])
     figure, axes = grid(len(shown), _BESIDE, height, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
     alternatives = []
     for axis, (title, points) in zip(axes, shown.items(), strict=True):

@@ -15,7 +15,17 @@ from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import MOST_PANELS, grid, label, left_out, narrow, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import (
+    MOST_PANELS,
+    grid,
+    label,
+    left_out,
+    most_panels,
+    narrow,
+    sizes,
+    styled,
+    tip,
+)
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS
 from azlatency.kit.drawing.names import cut
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
@@ -26,8 +36,8 @@ from azlatency.studies.format import plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Inches of a panel and of the highest figure, with what is above and below its panels; most panels in a row.
-_PANEL, _HIGHEST, _AROUND, _BESIDE = 1.35, 9.0, 0.85, 3
+#: Inches of a panel, and of what is above and below all panels; most panels in a row.
+_PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3
 #: Most letters of a line above a panel.
 _LETTERS = 34
 #: A value this many times the highest level is drawn at the upper edge, or it would hide the levels.
@@ -146,8 +156,7 @@ def _name(title: str) -> str:
 
 def _chosen(panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
     """Return the names of the panels that are drawn, in their order."""
-    rows = int((_HIGHEST - _AROUND) / _PANEL)
-    most = min(MOST_PANELS, rows * side_by_side(_BESIDE, len(panels)))
+    most = min(MOST_PANELS, most_panels(_PANEL, _BESIDE, _AROUND))
     moving = [title for title, dots in panels.items() if title in changed or dots[value].nunique() > 1]
     first = sorted(moving or panels, key=lambda title: title not in changed)[:most]
     return [title for title in panels if title in first]

@@ -15,7 +15,7 @@ import azlatency as az
 
 GALLERY: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "gallery.py"))
 #: Functions that draw nothing.
-OTHERS = {"column", "export", "few", "show"}
+OTHERS = {"export", "few", "show"}
 
 
 @pytest.fixture(scope="module")

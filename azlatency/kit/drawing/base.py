@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.text import Text
 
-from azlatency.kit.drawing.fitting import FEWEST_LETTERS, freeze, grow
+from azlatency.kit.drawing.fitting import FEWEST_LETTERS, HIGHEST, freeze, grow
 from azlatency.kit.drawing.names import SHORTENED, cut, during, short, wrap
 from azlatency.kit.drawing.options import (
     NAMES,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-Item = TypeVar("Item")
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Most panels of one figure.
 MOST_PANELS = 8
@@ -81,17 +80,6 @@ def sizes(counts: Iterable[int], of: str) -> str:
     return f"n = {' to '.join(ends)} {of}"
 
 
-def most_of(items: Sequence[Item], weight: Callable[[Item], float], of: str, most: int) -> tuple[list[Item], str]:
-    """Select the ``most`` items with the largest weights, in order; also return the caption's sentence on the others.
-
-    The sentence is empty if all items are kept. ``of`` names the items and the criterion.
-    """
-    if len(items) <= most:
-        return list(items), ""
-    places = sorted(range(len(items)), key=lambda place: -weight(items[place]))[:most]
-    return [items[place] for place in sorted(places)], left_out(most, len(items), of)
-
-
 def few_of_each(rows: pd.DataFrame, by: str | list[str], weight: str, most: int) -> pd.DataFrame:
     """Select ``most`` rows, as many of each group as there is room for, those with the largest weights, in order."""
     ranks = rows.sort_values(weight, ascending=False, kind="stable").groupby(by, sort=False, dropna=False).cumcount()
@@ -122,7 +110,7 @@ def labelled() -> bool:
 
 
 def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """Return a new figure outside pyplot's global state and its axes row by row; ``height`` in inches.
+    """Return a new figure outside pyplot's global state and its axes row by row; ``height`` in inches, of 9 at most.
 
     If the caller of the chart gave axes or a figure, these are used and keep their size.
     """
@@ -132,9 +120,16 @@ def new_figure(rows: int, columns: int, height: float, **options: Any) -> tuple[
             panels = rows * columns
             raise ValueError(f"the chart has {panels} panels; pass axes= with {panels} axes, or figure=")
         return given.places[0].get_figure(), given.places  # type: ignore[return-value]
-    figure: Any = given.figure or Figure(figsize=(WIDTHS[given.width or "double"], height), layout="constrained")
+    figure: Any = given.figure or Figure(
+        figsize=(WIDTHS[given.width or "double"], min(height, HIGHEST - _HEADLINE_INCHES)), layout="constrained"
+    )
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
+
+
+def most_panels(height: float, beside: int, extra: float) -> int:
+    """Return how many panels of ``height`` inches fit into the highest figure; ``extra`` as in `grid`."""
+    return int((HIGHEST - extra) / height) * (1 if narrow() else beside)
 
 
 def grid(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Inches of a panel that needs labels of its own, and of a line of them.
 _TALL, _LABEL_INCHES = 1.4, 0.17
+#: Inches of the highest figure: it fits on a page of a journal.
+HIGHEST = 9.0
 #: Fewest letters of a line of a title.
 FEWEST_LETTERS = 8
 
@@ -59,9 +61,9 @@ def _lay_out(figure: Figure) -> None:
 
 
 def grow(figure: Figure, inches: float) -> None:
-    """Make a figure taller."""
+    """Make a figure taller, up to the highest one."""
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + inches)
+    figure.set_size_inches(width, max(height, min(height + inches, HIGHEST)))
 
 
 def _label_tall_panels(figure: Figure) -> bool:

@@ -329,12 +329,7 @@ EVERYWHERE: tuple[Identity, ...] = (
 def check_identities(recorder: Recorder, declared: Mapping[str, Sequence[Identity]]) -> None:
     """Add an event for every identity that a run breaks; a complete run that breaks one is then ``failed``.
 
-    Parameters
-    ----------
-    recorder : Recorder
-        The rows of a source that was read.
-    declared : mapping of str to sequence of Identity
-        What each tool keeps besides `EVERYWHERE`.
+    ``declared``: what each tool keeps besides `EVERYWHERE`.
     """
     of_runs: dict[str, dict[str, list[Row]]] = {}
     for table in ("metrics", "intervals", "histograms", "quantiles"):

@@ -11,7 +11,7 @@ from azlatency.kit.cells import RunsRef
 from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
-from azlatency.kit.titles import span
+from azlatency.kit.titles import capitalised, span
 from azlatency.pages.summary.answer import Data, badge_of, decisive_paths, ends_of, first_of, from_to, once
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
@@ -126,7 +126,7 @@ def goodputs(data: Data) -> Answer | None:
     # A transfer that reached the rate that it was told to send at says nothing about more.
     limited = runs["throughput_bit_s"] > 0.95 * runs["target_rate_bit_s"].where(runs["target_rate_bit_s"] > 0)
     method = rank_methods(measured_runs(runs if limited.all() else runs[~limited]))[0]
-    quantity = "Rate at the sender" if method.endswith(SENDER) else "Goodput"
+    quantity = "rate at the sender" if method.endswith(SENDER) else "goodput"
     is_chosen = runs["method"] == method
     # Other methods of the same tool, such as another length, or the only ones of a path.
     is_alike = runs["tool"].isin(runs.loc[is_chosen, "tool"]) | ~runs["path"].isin(runs.loc[is_chosen, "path"])
@@ -141,10 +141,10 @@ def goodputs(data: Data) -> Answer | None:
     typical = summarize(runs, "throughput_bit_s")
     found = differences_by_path(runs, method, "throughput_bit_s")
     refs = {value.label: value.refs[0] for value in dots}
-    verdict: Sentence = (f"{quantity}: ",)
+    verdict: Sentence = (f"{capitalised(quantity)}: ",)
     if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
-    dots, axis = ends_of(dots, f"{quantity[0].lower()}{quantity[1:]}, {method.removesuffix(SENDER)}")
+    dots, axis = ends_of(dots, f"{quantity}, {method.removesuffix(SENDER)}")
     chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
     falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)

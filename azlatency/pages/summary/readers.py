@@ -244,10 +244,7 @@ def _published(runs: pd.DataFrame) -> Sentence:
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
-    keys = pd.Series(
-        list(map(str, zip(*(trips[name] for name in names), strict=True))), index=trips.index, dtype=object
-    )
-    return [rows for _, rows in trips.groupby(keys, sort=False, dropna=False)]
+    return [rows for _, rows in trips.groupby(list(names), sort=False, dropna=False)]
 
 
 def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:

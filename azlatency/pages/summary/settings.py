@@ -98,10 +98,9 @@ def _effect(data: Data, steps: pd.DataFrame, place: str, values: Sentence) -> Se
 
 
 def _dots_of_settings(levels: pd.DataFrame, like: float | None) -> tuple[Dot, ...]:
-    dots = []
-    for level, is_on in zip(levels.to_dict("records"), levels["accelerated_networking"].fillna(False), strict=True):
-        label = f"{PLACES.get(level['placement'], level['path'])}, {'on' if is_on else 'off'}"
-        dots.append(
-            dot(label, range_of(level), "ns", condition_ref(level), near=not is_on, like=like, step=level["resolution"])
-        )
-    return tuple(dots)
+    is_on = levels["accelerated_networking"].fillna(False)
+    places = levels["placement"].map(PLACES).fillna(levels["path"]) + ", " + is_on.map({True: "on", False: "off"})
+    return tuple(
+        dot(label, range_of(level), "ns", condition_ref(level), near=not on, like=like, step=level["resolution"])
+        for level, label, on in zip(levels.to_dict("records"), places, is_on, strict=True)
+    )

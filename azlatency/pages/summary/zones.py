@@ -289,9 +289,7 @@ def _spread(items: Sequence[_Item], most: int = _MOST_DRAWN) -> list[_Item]:
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
-def _far_zone(
-    across: Mapping[Pair, Sequence[float]],
-) -> tuple[str, list[Pair], list[Pair]] | None:
+def _far_zone(across: Mapping[Pair, Sequence[float]]) -> tuple[str, list[Pair], list[Pair]] | None:
     """Return the zone that all far pairs share, these pairs, and the near pairs; None if no zone is far."""
     ordered = sorted(across, key=lambda pair: max(across[pair]))
     for cut in range(1, len(ordered)):

@@ -99,7 +99,7 @@ def of_groups(
     few = exact.attainable_unpaired(len(x), len(y)) > 1 - confidence
     decides = means = _of_means(x, y, spread, few=few)
     if not few and means.length(confidence) < math.inf:
-        ranks = _of_ranks(*(np.log(_spread_evenly(side)) for side in (first, second)), _unlike(x, y))
+        ranks = _of_ranks(np.log(_spread_evenly(first)), np.log(_spread_evenly(second)), _unlike(x, y))
         decides = min(ranks, means, key=lambda estimate: estimate.length(confidence))
     flags = () if not few else ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
     widening = WIDENING if few else WIDENING * _CHOICE

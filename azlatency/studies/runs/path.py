@@ -76,17 +76,9 @@ class NetworkPath:
     Paths are equal, sort and hash by their text. A path therefore also equals that text, so that
     ``runs[runs["path"] == "az1 → az3"]`` selects rows. `name_paths` makes the texts of one study distinct.
 
-    Attributes
-    ----------
-    client, server : Endpoint
-        The end that sends the first probe, and the end that answers.
-    scenario : str or None
-        Name that the manifest gives to the path.
-    shared : bool
-        Whether several paths have this scenario. The text then names the ends, too.
+    ``client`` sends the first probe, and ``server`` answers; ``scenario``: the name that the manifest gives to the
+    path; ``shared``: several paths have this scenario, so that the text names the ends, too.
 
-    Examples
-    --------
     >>> path = NetworkPath.between("az1", "az3")
     >>> str(path), str(path.reversed())
     ('az1 → az3', 'az3 → az1')

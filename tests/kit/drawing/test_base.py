@@ -42,16 +42,16 @@ def test_sizes_are_a_number_or_a_range() -> None:
     assert base.sizes([], "runs") == ""
 
 
-def test_the_largest_items_are_kept_in_order_and_the_rest_is_counted() -> None:
-    kept, sentence = base.most_of([5, 1, 9, 7], float, "runs with the most packets", 2)
-    assert kept == [9, 7] and "2 of 4 runs with the most packets" in sentence
+def test_what_is_left_out_is_counted() -> None:
+    assert base.left_out(2, 4, "runs") == " Shown: 2 of 4 runs; the table lists all." and not base.left_out(
+        4, 4, "runs"
+    )
 
 
 def test_a_few_rows_of_each_group_are_kept_those_with_the_largest_weights() -> None:
     rows = pd.DataFrame({"path": ["a", "a", "a", "b", "c"], "n": [5, 9, 7, 1, 3]})
     assert list(base.few_of_each(rows, "path", "n", 4)["n"]) == [9, 7, 1, 3]
     assert list(base.few_of_each(rows, "path", "n", 9)["n"]) == [5, 9, 7, 1, 3]
-    assert base.most_of([5, 1], float, "runs", 2) == ([5, 1], "")
 
 
 @pytest.mark.parametrize(("letters", "most"), [(78, 2), (42, 3), (42, 2)])

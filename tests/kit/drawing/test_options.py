@@ -184,3 +184,24 @@ def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyRe
     forest(first(pairs), "ratio", panel="method", row="name", verdict="verdict", margin="margin", **options[5])
     assert_fit_to_print("six charts", Chart(page, "", ""))
     assert not any(axis.texts for axis in page.axes) and not page.legends
+
+
+@pytest.mark.parametrize("width", ["single", "double"])
+def test_no_figure_is_higher_than_a_page(width: Any) -> None:
+    """Panels are drawn smaller, and those that find no room are named in the caption."""
+    panels = [f"tool {place}" for place in range(24)]
+    levels = pd.DataFrame(
+        {"q": [0.5, 0.9, 0.99], "share": [0.5, 0.9, 1.0], "x": [1e5, 2e5, 4e5], "x_low": 9e4, "x_high": 9e5}
+    )
+    frame = pd.concat([levels.assign(panel=name, path=f"a → {name}", low=9e4, high=9e5, level=1e5) for name in panels])
+    frame = frame.assign(start=frame["q"], n=100)
+    for chart in (
+        az.charts.forest(frame, "x", panel="panel", row="q", width=width),
+        az.charts.curves(frame, "x", panel="panel", line="path", colour="path", width=width),
+        az.charts.density(frame, "x", panel="panel", line="path", text="path", colour="path", width=width),
+        az.charts.course(frame, "x", panel="panel", start="start", width=width),
+        az.charts.series(frame, "x", panel="panel", width=width),
+    ):
+        assert isinstance(chart, Chart) and chart.figure.get_figheight() <= 9, chart.name
+        assert " of " in chart.caption or chart.name == "series", chart.name
+        assert_fit_to_print(chart.name, chart)
