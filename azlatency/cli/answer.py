@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
-#: Ends of the names of texts that look like logs.
-_LOG_ENDINGS = (".log", ".txt", ".out")
 #: Ends of the names of files that may be tables of measurements.
 _TABLES = (".csv", ".tsv")
 
@@ -88,26 +86,17 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
 
 def not_recognised(messages: list[str]) -> str:
     """Count files without a log, by the ends of their names; give the reason of the one that is most like a log."""
-    from azlatency.logs.parse import NO_LOG
-    from azlatency.logs.source.decode import is_no_log
     from azlatency.logs.source.expand import path_of
+    from azlatency.studies.imports.importer import most_telling
 
-    endings = {line: PurePath(path_of(line)).suffix for line in messages}
-    # A reason that says what the text is helps more than that of a text that is nothing known.
-    example = min(
-        messages,
-        key=lambda line: (
-            is_no_log(line),
-            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
-            endings[line] not in _LOG_ENDINGS,
-        ),
-    )
-    if any(ending in _TABLES for ending in endings.values()):
+    example = most_telling(messages)
+    endings = [PurePath(path_of(line)).suffix for line in messages]
+    if not {*_TABLES}.isdisjoint(endings):
         example = example.removesuffix("; see azlatency parse --explain")
         example += "; azlatency check drafts what study.toml must say of a table of measurements"
     if len(messages) == 1:
         return f"no log recognised in {example}"
-    kinds = Counter(ending or "without an ending" for ending in endings.values()).most_common(_MOST_PROBLEMS)
+    kinds = Counter(ending or "without an ending" for ending in endings).most_common(_MOST_PROBLEMS)
     rest = len(messages) - sum(number for _, number in kinds)
     counts = ", ".join(f"{number} {kind}" for kind, number in [*kinds, *([("others", rest)] if rest else [])])
     return f"no log recognised in {count_of(len(messages), 'file')} ({counts}), for example {example}"

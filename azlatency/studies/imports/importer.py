@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from azlatency.logs.parse import LogError
+from azlatency.logs.parse import NO_LOG, LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import is_no_log
@@ -69,6 +69,8 @@ _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 _OF_ONE_IMPORT = ("summary", "imported_at", "tables")
 #: At most this many events of a log are listed.
 _MOST_LISTED = 1000
+#: Ends of the names of texts that look like logs.
+_LOG_ENDINGS = (".log", ".txt", ".out")
 #: Scenarios of several paths that are named.
 _SCENARIOS = 3
 
@@ -120,6 +122,18 @@ class ImportSummary:
         """Whether a run was imported, or the study consists of reported numbers or a baseline only."""
         files = self.not_recognised or self.unreadable or self.parsed or self.reused
         return bool(self.runs_by_tool) or not files
+
+
+def most_telling(messages: Sequence[str]) -> str:
+    """Return the message about a file without a log that says most: what the text is, else that of a text."""
+    return min(
+        messages,
+        key=lambda line: (
+            is_no_log(line),
+            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
+            not path_of(line).endswith(_LOG_ENDINGS),
+        ),
+    )
 
 
 def import_study(
