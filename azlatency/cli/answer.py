@@ -121,8 +121,11 @@ def print_answer(study: Study) -> None:
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
-    scenarios = pd.concat([round_trips["scenario"], streams["scenario"]]).dropna()
-    rows = [_row(estimate, scenarios, round_trips["p99_ns"]) for estimate in estimates]
+    runs = pd.concat([frame[["path", "scenario", "file"]] for frame in (round_trips, streams)])
+    is_nameless = (runs["path"] == "? → ?") & (runs["file"].nunique() > 1)
+    folders = runs["file"].map(lambda file: PurePath(file).parent.name or PurePath(file).stem)
+    names = runs["scenario"].fillna(folders.where(is_nameless)).dropna()
+    rows = [_row(estimate, names, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
         print_table(
@@ -144,7 +147,7 @@ def print_answer(study: Study) -> None:
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) -> Row:
+def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series) -> Row:
     from azlatency.kit.intervals import interval_in
     from azlatency.stats.result import SHORT
 
@@ -160,7 +163,7 @@ def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) ->
         value, interval = both.removesuffix(")").split(" (")
     run_ids = estimate["run_ids"].split()
     of_runs = tails[tails.index.isin(run_ids)]
-    path, said = str(estimate["path"]), scenarios[scenarios.index.isin(run_ids)].unique()
+    path, said = str(estimate["path"]), names[names.index.isin(run_ids)].unique()
     # Addresses that change with every run, such as those of pods, say less than the names of files.
     if len(said) == 1 and not path.startswith(said[0]):
         path = f"{said[0]}: {path}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -111,6 +112,11 @@ def test_a_row_says_what_the_names_of_files_say(tmp_path: Path) -> None:
         (tmp_path / "dump" / name / "ping.log").write_text(ping(f"10.0.0.{number}", 1.0, 1.1, 1.2), "utf-8")
     shown = azlatency("dump", cwd=tmp_path).stdout
     assert "calico: ? → 10.0.0.1" in shown and "cilium: ? → 10.0.0.2" in shown
+
+
+def test_a_row_without_ends_says_its_folder(raw: Path, tmp_path: Path) -> None:
+    shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "dump", ignore=shutil.ignore_patterns("*.toml"))
+    assert "single-node: ? → ?" in azlatency("dump", cwd=tmp_path).stdout
 
 
 def test_the_example_is_the_file_whose_reason_says_most(tmp_path: Path) -> None:
