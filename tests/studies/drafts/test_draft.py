@@ -182,6 +182,7 @@ def test_folders_that_tell_names_apart_are_scenarios() -> None:
     # Such a scenario would hide what else the names say.
     more = [path.replace(".json", f"_{law}.json") for path in paths for law in ("cubic", "bbr")]
     assert "{scenario}" not in _draft(more, "iperf3") and "{scenario}" not in _draft(["a_to_b.json", "b_to_a.json"])
+    assert "{scenario}" not in _draft(["x/a_to_b.json", "x/b_to_a.json", "ping_3.json", "ping_8.json"])
 
 
 def test_folders_of_both_ends_are_one_pattern() -> None:
