@@ -136,7 +136,9 @@ def print_answer(study: Study) -> None:
         from azlatency.pages.summary import make_card
 
         said = plain_sentence(make_card(study).answer)
-        print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
+        print_text(
+            out, said or "No run has a round-trip time or a network rate; azlatency parse shows what the logs contain."
+        )
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())

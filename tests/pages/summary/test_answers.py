@@ -254,8 +254,8 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
 
 
 def test_equal_values_without_a_known_precision_agree_within_nothing() -> None:
-    assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable") == (
-        " Both directions have the same value (one run each: not testable).",
+    assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable", " of a–b") == (
+        " Both directions of a–b have the same value (one run each: not testable).",
     )
 
 
